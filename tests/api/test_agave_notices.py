@@ -6,7 +6,7 @@ from typing import Any
 from api.test_agave_story import AT, attempt, facts
 from cases import cases
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
+from weft.core.deliveries.delivery_retry import NoticePolicy, next_notice_s
 from weft.extensions.doors.aloe.notices import NOTICES
 from weft.extensions.doors.aloe.notifications import subscriptions_of, wrong_notifications
 

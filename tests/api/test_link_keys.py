@@ -18,9 +18,9 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.states import Reason
 from weft.extensions.link.seal import LinkKey
+from weft.extensions.link.source import LinkedSignatures
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.finder import LinkFinder
-from weft.extensions.link.worker.signatures import LinkedSignatures
 from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
 from weft.testing.builders import end_report, request

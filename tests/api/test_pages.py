@@ -411,7 +411,7 @@ async def test_costs_of_many_groups_come_by_their_numbers(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page never says that the dearest of some groups are the dearest of all."""
-    monkeypatch.setattr("weft.extensions.pages.batch_parts.GROUPS", 2)
+    monkeypatch.setattr("weft.extensions.pages.batches.DEAREST_GROUPS", 2)
     groups = [{"name": name} for name in "abc"]
     jobs = [{"command": ["true"], "group": f"/{'abc'[n % 3]}"} for n in range(101)]
     batch_id = await _submit(http, groups=groups, jobs=jobs)

@@ -16,8 +16,8 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkRefused
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving.keeping import SpoolKeeping
+from weft.extensions.link.source import LinkedCheckpoints
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.checkpoints import LinkedCheckpoints
 from weft.extensions.link.worker.finder import LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.log_stores.files.settings import FilesSettings

@@ -72,7 +72,7 @@ def test_terminal_gets_colours_that_end_with_the_line(
     monkeypatch.setenv("TERM", term)
     master, terminal = pty.openpty()
     monkeypatch.setattr(job_lines, "STDOUT", terminal)
-    monkeypatch.setattr("weft.cli.terminal.log_output.STDOUT", terminal)
+    monkeypatch.setattr("weft.cli.terminal.job_lines.STDOUT", terminal)
     lines = JobLines("b1.j1", 1)
     lines.write(terminal, b"\x1b[31mred\x1b[2J\n 5%\r50%\rb1.j2: not this\r100%\r\n")
     lines.end()

@@ -9,14 +9,13 @@ import pytest
 
 from cases import cases
 from weft.cli.app import build_app, run_command
-from weft.cli.input.attributes import NotAnAttribute
 from weft.cli.input.batch_options import BatchOptions, batch_fields
 from weft.cli.input.job_document import JobOptions, option_fields, placed_fields
 from weft.cli.input.job_file import expand
 from weft.cli.input.limit_options import parse_moment
 from weft.cli.input.option_names import option_of
 from weft.cli.input.shape_options import shape_fields
-from weft.cli.input.values import WrongOption
+from weft.cli.input.values import NotAnAttribute, WrongOption
 
 
 @cases(

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from weft.cli.terminal import log_output
+from weft.cli.terminal import job_lines
 from weft.cli.terminal.closed_output import ending_when_closed
-from weft.cli.terminal.log_output import Harmless, LogOutput
+from weft.cli.terminal.job_lines import Harmless, LogOutput
 from weft.core.text.escapes import SEQUENCE_CHARS_MAX
 
 HOSTILE = (
@@ -70,8 +70,8 @@ def read_until(descriptor: int, end: str) -> str:
 def test_only_a_terminal_gets_it_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
     reader, pipe = os.pipe()
     master, terminal = pty.openpty()
-    monkeypatch.setattr(log_output, "STDOUT", pipe)
-    monkeypatch.setattr(log_output, "STDERR", terminal)
+    monkeypatch.setattr(job_lines, "STDOUT", pipe)
+    monkeypatch.setattr(job_lines, "STDERR", terminal)
     output = LogOutput()
     for descriptor in (pipe, terminal):
         output.write(descriptor, b"a\x1b[2Jb\x1b[0m\x1b")

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from cases import cases
-from weft.cli.terminal.columns import GAP, fit_columns
+from weft.cli.terminal.screen import GAP, fit_columns
 from weft.extensions.top.command import SPARE, _render
 
 NEEDS = {

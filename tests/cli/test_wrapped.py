@@ -4,7 +4,7 @@ from io import StringIO
 
 import pytest
 
-from weft.cli.terminal.wrapped import wrapped
+from weft.cli.terminal.plain import wrapped
 
 TEXT = "The first sentence is here. `weft queue apply --dry-run FILE` shows it.\nAnother one."
 

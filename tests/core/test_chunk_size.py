@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.chunk_size import CALLS_MAX, TARGET_S, ChunkSizes
+from weft.client.functions.map import CALLS_MAX, TARGET_S, ChunkSizes
 
 seconds = st.floats(min_value=0, max_value=1e6)
 

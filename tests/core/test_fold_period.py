@@ -3,12 +3,16 @@ from hypothesis import strategies as st
 
 from weft.core.fold_period import (
     FEW_DELTAS,
+    JOBS_PER_S,
     LONGER_S,
     LONGEST_S,
     SHARE_MAX,
     SHORTEST_S,
     next_fold_period_s,
+    sweep_pause_s,
 )
+
+WANTED_PER_S = 20_000
 
 
 @given(st.floats(0, 100), st.integers(0, 10**9), st.floats(0, 10))
@@ -40,3 +44,15 @@ def test_pause_doubles_up_to_the_longest_under_load() -> None:
         pauses.append(pause_s)
 
     assert pauses == [0.05, 0.1, 0.2, 0.4, 0.5, 0.5]
+
+
+@given(st.integers(1, 10_000), st.floats(0, 10))
+def test_a_sweep_is_neither_faster_nor_much_slower_than_it_should_be(
+    jobs: int, took_s: float
+) -> None:
+    pause_s = sweep_pause_s(jobs, took_s=took_s)
+
+    assert pause_s >= 0
+    assert jobs / max(took_s + pause_s, 1e-9) <= JOBS_PER_S * 1.001
+    if pause_s:
+        assert jobs / (took_s + pause_s) > WANTED_PER_S

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from weft.core.attempt_key import AttemptKey
-from weft.plugins.log_stores.files.keeper import FileLogKeeper
+from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.wire.log_format import STDOUT, Piece
 

@@ -14,7 +14,7 @@ from properties.said_ends import FAILS, TOO_LONG, WAITS, End
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed
-from weft.wire.documents.monitors import YEAR_S, MonitorDocument
+from weft.wire.documents.queues import YEAR_S, MonitorDocument
 
 LIMITS = MonitorDocument(rounds=ROUNDS, executing_s=60, silent_s=60, assigned_s=YEAR_S)
 AN_HOUR_PASSES = """

@@ -17,7 +17,7 @@ from weft.ports.store import Claimed, NewGroup, Shape
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.testing.builders import end_report, job_rows
-from weft.wire.documents.monitors import MonitorDocument
+from weft.wire.documents.queues import MonitorDocument
 
 GROUPS = [
     NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=9),

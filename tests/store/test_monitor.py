@@ -14,7 +14,7 @@ from weft.core.queues import Queue
 from weft.core.states import Phase, Reason
 from weft.ports.store import Claimed, PhaseReport, Shape
 from weft.testing.builders import end_report, job_rows
-from weft.wire.documents.monitors import MonitorDocument
+from weft.wire.documents.queues import MonitorDocument
 
 HOUR_S = 3600
 

@@ -13,7 +13,7 @@ from store.test_resubmissions import advance, ask
 from store.test_submission import add, new_batch, open_update
 from store.world import World
 from weft.core.errors import QuotaExceeded, WeftError
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.driver.operations import resubmit
 from weft.store.database import call_on
 from weft.store.submission import _bunch

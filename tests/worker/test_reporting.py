@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from weft.core.attempt_key import AttemptKey
-from weft.plugins.log_stores.files.keeper import FileLogKeeper
+from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.ports.runner import Ended, Happened, Runner, Started
 from weft.ports.store import EndReport, Notices, Registered, StartReport, WorkerStore
 from weft.wire.sealed import SecretKeys

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.core.access.run_as import User
 from weft.plugins.executors.process import ProcessExecutor
-from weft.plugins.log_stores.files.keeper import FileLogKeeper
+from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles, is_locked

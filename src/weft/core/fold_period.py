@@ -1,4 +1,6 @@
-"""How long the driver waits between two folds while there is something to fold."""
+"""How long the driver waits between two folds, and between two sweeps of cancelled groups, while
+there is something to do.
+"""
 
 SHORTEST_S = 0.05
 LONGER_S = 0.1
@@ -25,3 +27,20 @@ def next_fold_period_s(previous_s: float, *, deltas: int, took_s: float) -> floa
     else:
         wanted_s = max(SHORTEST_S, previous_s * 2)
     return min(max(wanted_s, rested_s), LONGEST_S)
+
+
+JOBS_PER_S = 30_000
+"""At full speed a sweep would keep one core of the server busy, for jobs that nobody waits for:
+cancelled jobs do not start in any case.
+"""
+
+
+def sweep_pause_s(jobs: int, *, took_s: float) -> float:
+    """Return the pause after settling jobs, given their number and the time it took.
+
+    >>> sweep_pause_s(3_000, took_s=0.04)
+    0.06
+    >>> sweep_pause_s(3_000, took_s=0.2)
+    0.0
+    """
+    return max(0.0, jobs / JOBS_PER_S - took_s)

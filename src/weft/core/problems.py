@@ -1,8 +1,11 @@
-"""All problems of one document, collected, and then one error that names each of them."""
+"""All problems of one document, collected, and then one error that names each of them; and errors
+as problem documents.
+"""
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from weft.core.errors import FieldError, InvalidDocument
+from weft.core.errors import FieldError, InvalidDocument, WeftError
 
 PROBLEMS_MAX = 100
 """A document of 10,000 jobs with the same mistake need not list it 10,000 times."""
@@ -45,3 +48,17 @@ class Problems:
         """Raise the error if anything was found."""
         if self.found:
             raise self.error()
+
+
+def problem_document(error: WeftError, trace_id: str) -> dict[str, Any]:
+    """Return the document of an error."""
+    return {
+        "type": f"urn:weft:error:{error.code}",
+        "title": error.message,
+        "status": error.status,
+        "detail": error.detail,
+        "hint": error.hint,
+        "code": error.code,
+        "trace_id": trace_id,
+        "errors": [{"pointer": one.pointer, "message": one.message} for one in error.errors],
+    }

@@ -11,7 +11,7 @@ from weft.api.http.sse import KEEP_ALIVE, message
 from weft.api.use_cases.watch import EventWatch, watch_events
 from weft.core.errors import EventsGone
 from weft.core.ids import parse_batch_id
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.ports.store import Row
 from weft.telemetry import metrics
 from weft.wire.documents.events import event_document

@@ -9,7 +9,7 @@ from typing import Any, Final
 from weft.api.http.problem_documents import encode
 from weft.api.use_cases.output import missing_output
 from weft.core.errors import WeftError
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.wire.log_format import CUT, STDERR, STDOUT, Piece
 

@@ -11,7 +11,7 @@ from weft.api.http.browsers import LOGIN, is_page
 from weft.api.http.doors import ApiDoor, Asked, Refusal
 from weft.api.http.routing import Response
 from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 
 MEDIA: Final = "application/problem+json"
 TEXT: Final = "text/plain"

@@ -34,7 +34,7 @@ from weft.ports.store.callers import NewFileStore
 from weft.submission.services import Answer
 from weft.submission.translation.files import wrong_url
 from weft.telemetry.log import log
-from weft.wire.documents.file_trials import FilesToTry, FilesTried, WantedFile
+from weft.wire.documents.files import FilesToTry, FilesTried, WantedFile
 from weft.wire.documents.stores import (
     FileStoreAnswer,
     FileStoreDocument,

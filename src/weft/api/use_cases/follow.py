@@ -12,7 +12,7 @@ from weft.api.feeds import Changes, Feed, Subscription
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import Unavailable
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, Row

@@ -16,7 +16,7 @@ from weft.submission.routing import request_of, routed
 from weft.submission.services import Answer
 from weft.submission.translation.shapes import placed_in
 from weft.wire.answers.queues import QueuesRerouted
-from weft.wire.documents.reroutes import RerouteDocument
+from weft.wire.documents.queues import RerouteDocument
 
 STEP_JOBS = 500
 """Jobs that one request looks at and one transaction moves."""

@@ -17,8 +17,7 @@ from weft.ports.store import Caller, Row, TrailQuery
 from weft.settings import Settings, all_declared, shown_value, values_of
 from weft.submission.services import Answer
 from weft.wire.answers.batches import Operation
-from weft.wire.answers.system import System
-from weft.wire.answers.trail import TrailEntry
+from weft.wire.answers.system import System, TrailEntry
 
 ROWS_MAX: Final = 50
 

@@ -22,7 +22,7 @@ from weft.core.bounded import read_json
 from weft.core.consumer_limits import SUBMISSIONS_MAX
 from weft.core.errors import Internal, Invalid, WeftError
 from weft.core.ids import format_batch_id
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, TransportError
 from weft.settings.transports_file import SubmissionsDocument
 from weft.submission.services import Origin

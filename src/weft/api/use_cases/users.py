@@ -18,7 +18,7 @@ from weft.core.errors import (
     SecretUnreadable,
     TooLarge,
 )
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import log

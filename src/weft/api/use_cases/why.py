@@ -29,8 +29,7 @@ from weft.core.why import (
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.submission.translation.gates import SENTENCES
-from weft.wire.answers.callbacks import CallbackSecret, Delivery
-from weft.wire.answers.why import GroupWhy, JobWhy
+from weft.wire.answers.why import CallbackSecret, Delivery, GroupWhy, JobWhy
 
 TAIL_BYTES: Final = 2000
 LINE_CHARS: Final = 200

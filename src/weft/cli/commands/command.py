@@ -7,8 +7,7 @@ from typing import Any
 
 from weft.cli.input.declared import read_file
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.text import NotUtf8
-from weft.cli.input.values import read_option
+from weft.cli.input.values import NotUtf8, read_option
 from weft.client.api import Api
 from weft.core.ids import parse_job_ref
 from weft.core.text.durations import parse_seconds

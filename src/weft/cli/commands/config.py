@@ -4,8 +4,8 @@ import sys
 
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import note_misspelt_variables
+from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import plain, print_json, print_table
-from weft.cli.terminal.wrapped import wrapped
 from weft.settings import all_declared, explain_settings, shown_value
 
 INDENT = " " * 4

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Annotated, Any
 
+from weft.cli.input.documents import opened_to_write
 from weft.cli.input.options import LOCAL, App, Local, Parameter
-from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.packed import unpacked
 from weft.cli.terminal.screen import note, print_json
 from weft.core.errors import Invalid

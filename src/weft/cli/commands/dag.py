@@ -8,8 +8,8 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
+from weft.cli.input.documents import opened_to_write
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
-from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.report import note
 from weft.core.errors import BadId

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from weft.cli.input.attributes import parse_attribute
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
+from weft.cli.input.values import parse_attribute
 from weft.cli.terminal.report import note
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress

@@ -8,8 +8,8 @@ from typing import Final
 
 from weft.cli.input.options import SHARED, AllFlag, App, Flag, Shared
 from weft.cli.input.targets import Target, check_targets, parse_batch, parse_target
+from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, JsonItems, TableRows, cell, moment, note, plain
-from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_reason
 from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable

@@ -9,8 +9,7 @@ from typing import Annotated
 from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import job_name, shown_phase, state_words
-from weft.cli.terminal.plans import print_plan
-from weft.cli.terminal.screen import Document, JsonItems, TableRows, moment, note
+from weft.cli.terminal.screen import Document, JsonItems, TableRows, moment, note, print_plan
 from weft.client.http.listing import Listing
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId, Invalid

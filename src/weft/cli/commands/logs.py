@@ -1,10 +1,11 @@
-"""`weft logs`: the output of a job, or of many."""
+"""`weft logs`: the output of a job, or of many, or what weft recorded of a job."""
 
 import asyncio
 import re
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 from weft.cli.commands.log_files import write_logs
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
@@ -12,15 +13,14 @@ from weft.cli.input.targets import Target, parse_target
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.cut_output import say_left_out
-from weft.cli.terminal.found_lines import print_found
 from weft.cli.terminal.grep import Grep
-from weft.cli.terminal.job_lines import JobLines
-from weft.cli.terminal.log_output import LogOutput
-from weft.cli.terminal.many_logs import FAILED, ManyLogs, Wanted, output_document
+from weft.cli.terminal.job_lines import JobLines, LogOutput
+from weft.cli.terminal.many_logs import FAILED, ManyLogs, Wanted, output_document, print_found
+from weft.cli.terminal.names import Document
+from weft.cli.terminal.plain import moment, one_line
 from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.runs import earlier_runs
 from weft.cli.terminal.screen import note, print_json
-from weft.cli.terminal.system_lines import system_entries, system_line
 from weft.client.api import Api, LogEvent, Stream
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
@@ -248,3 +248,36 @@ async def _wait_for_end(client: Api, batch_id: int, job_id: int, attempt: int | 
         async with aclosing(client.follow_log(batch_id, job_id, attempt=attempt)) as events:
             async for _ in events:
                 pass
+
+
+def system_entries(
+    history: Sequence[Document], attempts: Sequence[Document], attempt: int | None
+) -> list[Mapping[str, Any]]:
+    """Return the changes of a job in the order of their dates, with how its attempts ended.
+    `attempt`: only what is about this one.
+    """
+    ends = {one["attempt"]: explain_end(one) for one in attempts if one.get("ended_at")}
+    entries = [
+        {
+            "at": one["at"], "by": one["actor"], "attempt": one["attempt"],
+            "text": _change(one, ends.get(one["attempt"])),
+        }
+        for one in history
+    ]  # fmt: skip
+    found = [one for one in entries if attempt is None or one["attempt"] == attempt]
+    return sorted(found, key=lambda one: str(one["at"]))
+
+
+def system_line(entry: Mapping[str, Any]) -> str:
+    """Return an entry as a line: `12:00:05 worker n1 attempt 2: running → failed: exit code 3`."""
+    attempt = "" if entry["attempt"] is None else f" attempt {entry['attempt']}"
+    by, text = one_line(entry["by"], width=80), one_line(entry["text"], width=2000)
+    return f"{moment(entry['at'])} {by}{attempt}: {text}"
+
+
+def _change(one: Document, end: str | None) -> str:
+    """Return what changed, with how the attempt ended by it."""
+    moves = one.get("from") != one.get("to")
+    move = f"{one['from'] or 'submitted'} → {one['to']}" if moves else one.get("phase")
+    ended = end if moves and one["from"] == "running" else one.get("message")
+    return ": ".join(text for text in (move, one.get("status"), one.get("subtype"), ended) if text)

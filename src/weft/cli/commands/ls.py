@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from weft.cli.input.options import SHARED, Flag, Limit, Shared, first_of
 from weft.cli.input.saved import query_of
 from weft.cli.terminal.names import came_by, state_words
-from weft.cli.terminal.plans import print_plan
-from weft.cli.terminal.screen import cell, moment, note, print_json, print_table
+from weft.cli.terminal.screen import cell, moment, note, print_json, print_plan, print_table
 from weft.client.api import Api
 from weft.client.http.client_routes import BatchSort
 from weft.core.ids import format_batch_id

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, App, Limit, Parameter, Shared
+from weft.cli.input.values import bounded
 from weft.cli.terminal.screen import moment, note, print_json, print_table
 from weft.core.ids import format_batch_id
 

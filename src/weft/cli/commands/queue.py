@@ -10,8 +10,8 @@ from weft.cli.input.declared import apply_file, placed, read_file, text_of
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, App, Flag, Shared
+from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, long_text, note, plain
-from weft.cli.terminal.wrapped import wrapped
 from weft.core.errors import Invalid
 from weft.wire.documents.queues import QueueDocument
 

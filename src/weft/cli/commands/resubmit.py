@@ -4,13 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from weft.cli.input.attributes import parse_attribute
-from weft.cli.input.bounds import bounded
 from weft.cli.input.environment import given_variable
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared, Words
 from weft.cli.input.targets import Target, check_targets, parse_target
-from weft.cli.input.text import check_text
-from weft.cli.input.values import read_option
+from weft.cli.input.values import bounded, check_text, parse_attribute, read_option
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.objects.operation import end_of

@@ -4,8 +4,8 @@ import sys
 from contextlib import suppress
 from typing import Annotated
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.input.values import bounded
 from weft.cli.login.keeping import forget_login, server_of
 from weft.cli.terminal.browser import find_browser, open_privately
 from weft.cli.terminal.screen import at, moment, note, print_json, text

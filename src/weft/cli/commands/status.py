@@ -18,7 +18,7 @@ from weft.cli.terminal.names import (
     shown_phase,
     state_words,
 )
-from weft.cli.terminal.plain import moment, one_line
+from weft.cli.terminal.plain import moment, one_line, wrapped
 from weft.cli.terminal.screen import (
     Document,
     note,
@@ -29,7 +29,6 @@ from weft.cli.terminal.screen import (
     print_table,
 )
 from weft.cli.terminal.waits import reason_of
-from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.client.waiting import last_of
 from weft.core.ends.end_words import explain_end, explain_reason, over_memory

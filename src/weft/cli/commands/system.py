@@ -4,9 +4,8 @@ import sys
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.findings import print_findings
-from weft.cli.terminal.plain import moment, one_line
+from weft.cli.terminal.plain import moment, one_line, wrapped
 from weft.cli.terminal.screen import Document, at, print_columns, print_facts, text
-from weft.cli.terminal.wrapped import wrapped
 from weft.core.findings import Finding
 from weft.core.text.amounts import duration, size
 

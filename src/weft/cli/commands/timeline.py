@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 import msgspec
 
+from weft.cli.input.documents import opened_to_write
 from weft.cli.input.options import SHARED, Parameter, Shared
-from weft.cli.input.output_file import opened_to_write
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.screen import moment, note, one_line, print_json
 from weft.core.ids import format_batch_id

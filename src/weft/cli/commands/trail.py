@@ -2,11 +2,10 @@
 
 from typing import Annotated, Any
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.limit_options import parse_past
 from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_batch
-from weft.cli.input.values import read_option
+from weft.cli.input.values import bounded, read_option
 from weft.cli.terminal.screen import at, one_line, text
 from weft.client.http.listing import Document
 

@@ -6,8 +6,8 @@ import sys
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import came_by
+from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, plain
-from weft.cli.terminal.wrapped import wrapped
 from weft.core.ids import format_job_ref
 
 

@@ -11,10 +11,9 @@ from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import Local, Shared
 from weft.cli.input.toml_lines import toml_lines
 from weft.cli.terminal.confirm import ask
-from weft.cli.terminal.plain import plain
+from weft.cli.terminal.plain import plain, wrapped
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
-from weft.cli.terminal.wrapped import wrapped
 from weft.client.api import Api
 from weft.core.errors import Invalid
 

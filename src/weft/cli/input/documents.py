@@ -15,6 +15,7 @@ from weft.core.errors import Invalid
 
 if TYPE_CHECKING:
     import yaml
+from typing import IO
 
 Format = Literal["yaml", "toml", "json"]
 OnRead = Callable[[float], None]
@@ -235,3 +236,15 @@ def _times_as_text(value: Any) -> Any:  # noqa: ANN401 (any document)
 
 
 _PARSERS = {"toml": _parse_toml, "json": _parse_json}
+
+
+def opened_to_write(path: Path) -> IO[str]:
+    """Open a file for a text. Raise `UnreadableDocument` if it cannot be written."""
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UnreadableDocument(
+            f"cannot write {str(path)!r}",
+            detail=f"{error.strerror}.",
+            hint="Name a file in a directory that you may write to.",
+        ) from error

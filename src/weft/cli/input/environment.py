@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weft.cli.input.text import check_text
+from weft.cli.input.values import check_text
 from weft.cli.terminal.report import note
 from weft.client.submission.caller_environment import caller_environment
 from weft.core.errors import Invalid

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from weft.cli.input.environment import given_variable, inherited_environment
 from weft.cli.input.shape_options import ShapeOptions, shape_fields
 from weft.cli.input.signature import Parameter
-from weft.cli.input.text import check_text
-from weft.cli.input.values import read_option
+from weft.cli.input.values import check_text, read_option
 from weft.cli.terminal.plain import one_line
 from weft.core.errors import Invalid
 from weft.core.text.durations import parse_seconds

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.signature import App, Parameter
+from weft.cli.input.values import bounded
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import Columns, Document, print_columns, print_facts, print_json
 from weft.client.api import PATIENCE_S, Api

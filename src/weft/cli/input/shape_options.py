@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.limit_options import LimitOptions, limit_fields
 from weft.cli.input.signature import Parameter
-from weft.cli.input.text import check_text
-from weft.cli.input.values import read_option
+from weft.cli.input.values import bounded, check_text, read_option
 from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 
 GPU_MAX: Final = 1024

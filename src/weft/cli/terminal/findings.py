@@ -3,8 +3,7 @@
 import sys
 from collections.abc import Iterable
 
-from weft.cli.terminal.plain import plain
-from weft.cli.terminal.wrapped import wrapped
+from weft.cli.terminal.plain import plain, wrapped
 from weft.core.findings import Finding
 
 MARKS = {"ok": "ok     ", "off": "off    ", "warning": "warning", "wrong": "WRONG  "}

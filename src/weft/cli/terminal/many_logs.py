@@ -1,4 +1,6 @@
-"""The output of many jobs of a batch or group: one job after the other, or as they write it."""
+"""The output of many jobs of a batch or group: one job after the other, or as they write it, or
+the lines that the server finds in it.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -242,3 +244,34 @@ async def output_document(
             )
         texts[one] = data.decode("utf-8", "replace")
     return {"batch_id": batch_id, "job_id": job_id, "attempt": attempt, **texts}
+
+
+_UNREAD = 1
+"""The exit code if some output could not be searched."""
+
+
+async def print_found(client: Api, wanted: Wanted, text: str) -> int:
+    """Print the lines as they are found; return the exit code."""
+    batch_id, items = wanted.batch_id, JsonItems()
+    listing = client.find_lines(
+        batch_id, text, group=wanted.group, q=wanted.q, states=wanted.states,
+        stream=wanted.stream,
+    )  # fmt: skip
+    n_lines = n_unread = 0
+    async for one in listing:
+        if one["problem"] is not None:
+            n_unread += 1
+            note(f"{format_job_ref(batch_id, one['job_id'])} was not searched: {one['problem']}")
+        elif wanted.as_json:
+            items.print([{"batch_id": batch_id, **one}])
+        else:
+            lines = JobLines(format_job_ref(batch_id, one["job_id"]), one["job_id"])
+            stream = STDERR if one["stream"] == "stderr" else STDOUT
+            lines.write(stream, f"{one['line']}\n".encode())
+            lines.end()
+        n_lines += one["problem"] is None
+    if wanted.as_json:
+        items.end()
+    elif not n_lines:
+        note("no line has this text")
+    return _UNREAD if n_unread else 0

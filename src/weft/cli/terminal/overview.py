@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from weft.cli.terminal.wrapped import wrapped
+from weft.cli.terminal.plain import wrapped
 
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Run": (

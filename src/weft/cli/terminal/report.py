@@ -4,8 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from weft.cli.terminal.plain import plain
-from weft.cli.terminal.wrapped import wrapped
+from weft.cli.terminal.plain import plain, wrapped
 from weft.core.errors import WeftError
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft.cli.terminal.columns import FLEXIBLE, fit_columns
 from weft.cli.terminal.plain import cell, moment, one_line, plain
 from weft.cli.terminal.report import note
 from weft.core.text.escapes import escaped_in_json
@@ -14,6 +13,38 @@ from weft.core.text.escapes import escaped_in_json
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+
+GAP = 2
+"""Blanks between two columns."""
+FLEXIBLE = ("Name", "Why", "What", "Guard")
+"""Texts: they are cut before a column is left out."""
+FLEXIBLE_MIN = 12
+
+
+def fit_columns(
+    needs: Mapping[str, int], width: int, spare: Sequence[str] = (), *, gap: int = GAP
+) -> dict[str, int]:
+    """Return the columns that a screen has room for, with their widths.
+
+    Texts give way first, then the columns in `spare`, in that order. Another column is whole or
+    not there: half an id is none.
+    """
+    fitted = dict(needs)
+    least = {name: min(needs[name], FLEXIBLE_MIN) for name in FLEXIBLE if name in needs}
+    for name in spare:
+        if _width_of({**fitted, **{n: least[n] for n in least if n in fitted}}, gap) <= width:
+            break
+        fitted.pop(name, None)
+    for name in sorted(least.keys() & fitted.keys(), key=lambda one: -needs[one]):
+        too_much = max(0, _width_of(fitted, gap) - width)
+        fitted[name] = max(least[name], fitted[name] - too_much)
+    return fitted
+
+
+def _width_of(columns: Mapping[str, int], gap: int) -> int:
+    return sum(columns.values()) + gap * (len(columns) - 1)
+
 
 __all__ = ["cell", "moment", "note", "one_line", "plain"]
 
@@ -260,3 +291,14 @@ def _console() -> "Console":
     from rich.console import Console  # noqa: PLC0415
 
     return Console()
+
+
+def print_plan(document: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print the statement and the database's plan for it."""
+    if as_json:
+        print_json(document)
+        return
+    print(plain(document["sql"]))
+    print()
+    for line in document["plan"]:
+        print(plain(line))

@@ -10,8 +10,7 @@ from weft.client.http.listing import Document
 from weft.client.submission.arrays import size_of
 from weft.core.files.file_paths import WrongPath, in_store, split_store
 from weft.core.problems import pointer_of
-from weft.wire.documents.file_trials import TRIED_MAX, WantedFile
-from weft.wire.documents.files import FileInput, FileOutput
+from weft.wire.documents.files import TRIED_MAX, FileInput, FileOutput, WantedFile
 from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, filled_files
 
 if TYPE_CHECKING:

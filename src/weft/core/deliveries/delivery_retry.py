@@ -1,6 +1,11 @@
-"""When a callback that could not be delivered is tried again, and when it is given up."""
+"""When a callback or a notice that could not be delivered is tried again, and when it is given
+up.
+"""
 
 from dataclasses import dataclass
+from typing import Final, Literal
+
+from msgspec import Struct
 
 from weft.core.backoff import backoff_s
 
@@ -36,3 +41,37 @@ def next_try_s(
         return None
     delay_s = backoff_s(attempts, first_s=plan.first_s, longest_s=plan.longest_s, jitter=jitter)
     return min(delay_s, plan.age_max_s - age_s)
+
+
+RETRIES_MAX: Final = 1440
+PAUSE_MAX_S: Final = 86_400.0
+
+
+class NoticePolicy(Struct, frozen=True, kw_only=True):
+    """The policy of a subscription."""
+
+    strategy: Literal["none", "immediate", "delayed", "exponential"] = "immediate"
+    """`none`: one attempt; `immediate`: again at once, then after a pause each; `delayed`: after
+    the delay first, then after a pause each; `exponential`: after the delay and a pause that
+    doubles each time.
+    """
+    retries: int = 5
+    """After the first attempt."""
+    pause_s: float = 5.0
+    delay_s: float = 0.0
+
+
+def next_notice_s(policy: NoticePolicy, attempts: int) -> float | None:
+    """Return the delay before the next attempt, or None if there is none. `attempts`: those made,
+    at least one.
+    """
+    if policy.strategy == "none" or attempts > policy.retries:
+        return None
+    if policy.strategy == "exponential":
+        doubled: float = policy.pause_s * 2.0 ** min(attempts - 1, 32)
+        return min(policy.delay_s + doubled, PAUSE_MAX_S)
+    if attempts > 1:
+        return policy.pause_s
+    if policy.strategy == "immediate":
+        return 0.0
+    return policy.delay_s or policy.pause_s

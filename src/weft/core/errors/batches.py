@@ -1,4 +1,4 @@
-"""Errors about batches, their jobs, groups and sets, and about changing them."""
+"""Errors about batches, their jobs, groups, sets and callbacks, and about changing them."""
 
 from weft.core.errors.documents import InvalidDocument
 from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound, Unavailable, WeftError
@@ -167,3 +167,15 @@ class UnknownTimeZone(InvalidDocument, code="API.UNKNOWN_TIME_ZONE"):
 
     fact = "a time zone does not exist"
     advice = "Use a name of the IANA database, such as Europe/Berlin."
+
+
+class CallbackNotFound(NotFound, code="API.CALLBACK_NOT_FOUND", sqlstate="WF108"):
+    """The batch has no such delivery."""
+
+
+class CallbackDelivered(Conflict, code="API.CALLBACK_DELIVERED", sqlstate="WF217"):
+    """The callback was delivered, so it is not sent again."""
+
+
+class NoCallbackKey(Conflict, code="API.NO_CALLBACK_KEY"):
+    """This api does not have the key that signs callbacks."""

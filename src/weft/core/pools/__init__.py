@@ -3,8 +3,7 @@
 from weft.core.pools.decide import decide
 from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of, used_share
 from weft.core.pools.own import OwnJob, decide_all
-from weft.core.pools.plan import PoolDifference, plan_changes
-from weft.core.pools.pool import Flavour, Pool
+from weft.core.pools.pool import Flavour, Pool, PoolDifference, plan_changes
 
 __all__ = [
     "ANYWHERE", "Decision", "Demand", "Flavour", "Machine", "OwnJob", "Pool", "PoolDifference",

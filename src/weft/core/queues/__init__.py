@@ -12,8 +12,7 @@ from weft.core.queues.guard import (
     compile_saved,
     refusal_of_each,
 )
-from weft.core.queues.plan import QueueDifference, plan_changes
-from weft.core.queues.queue import DEFAULT, Queue
+from weft.core.queues.queue import DEFAULT, Queue, QueueDifference, plan_changes
 from weft.core.queues.route import (
     Asked,
     AskingRouter,

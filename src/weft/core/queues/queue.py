@@ -1,11 +1,12 @@
-"""A queue, as an operator describes it."""
+"""A queue, as an operator describes it, and what applying a file of queues changes."""
 
-from collections.abc import Mapping
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
 
 import msgspec
 
 from weft.core.scheduling.offers import POSTGRES
+from weft.core.text.differences import differences
 
 DEFAULT: Final = "default"
 """The queue of jobs that no guard takes. Every tenant has it."""
@@ -45,3 +46,34 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     def may_use(self, user: str) -> bool:
         """Say whether jobs of this user may wait here."""
         return self.users is None or user in self.users
+
+
+class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """A queue that is created, changed or deleted."""
+
+    kind: Literal["create", "change", "delete"]
+    queue: str
+    fields: Mapping[str, tuple[Any, Any]] = {}
+    """The fields that differ: before and after."""
+
+
+def plan_changes(now: Sequence[Queue], queues: Sequence[Queue]) -> list[QueueDifference]:
+    """Return what has to change so that the queues are as wanted, and no others."""
+    return [
+        QueueDifference(kind=kind, queue=name, fields=fields)
+        for kind, name, fields in differences(
+            {queue.name: _fields(queue) for queue in now},
+            {queue.name: _fields(queue) for queue in sorted(queues, key=_order)},
+            _fields(Queue(name="")),
+        )
+    ]
+
+
+def _fields(queue: Queue) -> Mapping[str, Any]:
+    fields = msgspec.structs.asdict(queue)
+    del fields["name"]
+    return fields
+
+
+def _order(queue: Queue) -> tuple[bool, int]:
+    return queue.priority is None, -(queue.priority or 0)

@@ -1,9 +1,22 @@
-"""The tester `pool`: what a job may ask of a pool. The driver asks the database for the answer."""
+"""The testers `pool` and `gateway`: what a job may ask of a pool, and whether a gateway's engine
+answers. The driver asks the database for both, because it may not reach the engine.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
 from weft.core.billing.resources import parse_cpu_m
+
+GATEWAY: Final = "gateway"
+"""The name of the tester, and of its parameter: the gateway's worker."""
+
+
+def read_gateway_ask(parameters: Mapping[str, str]) -> str:
+    """Return the name of the gateway. Raise `ValueError` with a text for the owner of the job."""
+    if parameters.keys() != {GATEWAY}:
+        raise ValueError(f"the tester {GATEWAY} needs the parameter {GATEWAY!r}, and no other")
+    return parameters[GATEWAY]
+
 
 POOL: Final = "pool"
 """The name of the tester."""

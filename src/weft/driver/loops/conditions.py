@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
-from weft.core.scheduling.gateway_tester import GATEWAY, read_gateway_ask
-from weft.core.scheduling.pool_tester import POOL, read_pool_ask
+from weft.core.scheduling.pool_tester import GATEWAY, POOL, read_gateway_ask, read_pool_ask
 from weft.core.settling import settled
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import DueCondition

@@ -25,9 +25,14 @@ from weft.core.deliveries.callback_signature import (
     tenant_secret,
 )
 from weft.core.deliveries.callback_url import without_login
-from weft.core.deliveries.delivery_retry import RetryPlan, is_delivered, next_try_s
+from weft.core.deliveries.delivery_retry import (
+    NoticePolicy,
+    RetryPlan,
+    is_delivered,
+    next_notice_s,
+    next_try_s,
+)
 from weft.core.deliveries.mail import SCHEME
-from weft.core.deliveries.notice_policy import NoticePolicy, next_notice_s
 from weft.core.deliveries.sinks import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
 from weft.core.errors import SecretKeyMissing
 from weft.core.text.filling import CannotFill

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from weft.core.errors import EpochStale, Internal, Unavailable, WeftError
-from weft.core.problem_document import problem_document
+from weft.core.problems import problem_document
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import advance_operation
 from weft.driver.operations.signed_copies import Keys

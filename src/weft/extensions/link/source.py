@@ -1,30 +1,124 @@
-"""What a worker outside works for: an api, by the link."""
+"""What a worker outside works for: an api, by the link, which also keeps its checkpoints and
+signs.
+"""
 
-from collections.abc import AsyncIterator
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.checkpoints import LinkedCheckpoints
 from weft.extensions.link.worker.finder import LinkFinder
 from weft.extensions.link.worker.looking import Looking
 from weft.extensions.link.worker.shipping import Shipper
-from weft.extensions.link.worker.signatures import LinkedSignatures
-from weft.extensions.link.worker.signing import LinkedSigner
 from weft.extensions.link.worker.store import LinkedKeeper, LinkedWorkerStore, LinkNotices
+from weft.ports.checkpoints import CheckpointFound
+from weft.ports.file_signing import Signed, ToSign
+from weft.ports.file_store import HeldFile
+from weft.ports.function_signatures import ChunkKey, Refused, SignedBy
 from weft.ports.patience import until_answered
 from weft.ports.store import OfferedStore, WorkerStore
-from weft.ports.worker_link import Hello, LinkFacts
+from weft.ports.worker_link import LOG_BYTES_MAX, Hello, LinkFacts
 from weft.run.files import running_files
 from weft.run.home import Home
 from weft.run.host.worker_name import worker_name
 from weft.run.worker_source import WorkerSource
 from weft.settings import Settings
 from weft.telemetry import metrics
+from weft.wire.spec import JobSpec, have_functions
+
+
+class LinkedSigner:
+    """URLs for objects: the api signs, and the worker never has what it signs with; see the port
+    `UrlSigner`.
+    """
+
+    def __init__(self, caller: LinkCaller) -> None:
+        self._caller = caller
+
+    async def sign(
+        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
+    ) -> Sequence[Signed]:
+        """Ask the api."""
+        signed: Sequence[Signed] = await self._caller.call(
+            "sign_files", incarnation_id, key, wanted
+        )
+        return signed
+
+
+_REMEMBERED_MAX: Final = 10_000
+
+
+class LinkedSignatures:
+    """See the port `FunctionSignatures`: the api has the keys, and the worker none. Chunks that
+    were found good are remembered by their bytes.
+    """
+
+    def __init__(self, caller: LinkCaller, *, required: bool = True) -> None:
+        self._caller = caller
+        self._required = required
+        self._good: set[tuple[ChunkKey, SignedBy]] = set()
+
+    def signer_of(self, body: bytes, specs: Sequence[JobSpec]) -> SignedBy | None:
+        """Return what the link is asked about."""
+        return hashlib.sha256(body).digest() if self._required and have_functions(specs) else None
+
+    async def refused(self, found: Mapping[ChunkKey, SignedBy]) -> Mapping[ChunkKey, Refused]:
+        """Ask the api, once for each chunk."""
+        asked = [one for one in found.items() if one not in self._good]
+        if not asked:
+            return {}
+        verdicts: Sequence[Refused | None] = await self._caller.call(
+            "check_functions", self._caller.incarnation_id, asked
+        )
+        if len(self._good) > _REMEMBERED_MAX:
+            self._good.clear()
+        refused = {}
+        for one, verdict in zip(asked, verdicts, strict=True):
+            if verdict is None:
+                self._good.add(one)
+            else:
+                refused[one[0]] = verdict
+        return refused
+
+
+_PIECE_BYTES: Final = LOG_BYTES_MAX // 2
+
+
+class LinkedCheckpoints:
+    """The api keeps them, beside the output."""
+
+    def __init__(self, caller: LinkCaller) -> None:
+        self._caller = caller
+
+    async def keep(self, key: AttemptKey, held: HeldFile) -> None:
+        """Send it in pieces; the last one makes it the job's."""
+        found, at = CheckpointFound(key.attempt, held.n_bytes, held.digest), 0
+        while at < held.n_bytes:
+            data = await asyncio.to_thread(held.read, at, _PIECE_BYTES)
+            at = await self._caller.call(
+                "write_checkpoint", self._caller.incarnation_id, key, at, data, found
+            )
+
+    async def find(self, key: AttemptKey) -> CheckpointFound | None:
+        """Ask the api."""
+        found: CheckpointFound | None = await self._caller.call(
+            "find_checkpoint", self._caller.incarnation_id, key
+        )
+        return found
+
+    async def read(self, key: AttemptKey, offset: int) -> bytes:
+        """Get a part."""
+        data: bytes = await self._caller.call(
+            "read_checkpoint", self._caller.incarnation_id, key, offset
+        )
+        return data
 
 
 @asynccontextmanager

@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from weft.api.http.pages import changeable, events_of, link, may_act, show
 from weft.api.http.paging import INT_MAX, ORDER, BatchPage, cursor_of, kind_of, page
-from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.parameters import Query, batch_id_of, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
+from weft.api.services import Services
 from weft.api.use_cases import failures, read, why
 from weft.core.batch_order import BatchOrder, BatchSort
+from weft.core.billing.rates import HOUR_MS
 from weft.core.query.reach import JOB_ID_MAX
-from weft.extensions.pages.batch_parts import columns_of, parts_of
 from weft.extensions.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
-from weft.ports.store import Row
+from weft.ports.store import Caller, Row
 
 USUAL = BatchOrder(BatchSort.NUMBER)
 
@@ -171,3 +173,87 @@ async def show_groups(request: AnyRequest) -> Response[bytes]:
 
 ROUTES = (show_batches, show_batch, show_groups)
 """The routes of batches."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What happens in an hour on average."""
+
+    jobs_per_hour: float
+    cost_per_hour: float
+    left_ms: float | None
+    """What the jobs that are left take at this rate; None: it cannot be known."""
+
+
+def pace_of(batch: Mapping[str, Any]) -> Pace | None:
+    """Return the pace of a batch; None: no time has passed, or it has no job.
+
+    >>> pace_of({"duration_ms": 60_000, "n_jobs": 4, "n_completed": 1, "cost": 2.0,
+    ...          "held": False})
+    Pace(jobs_per_hour=60.0, cost_per_hour=120.0, left_ms=180000.0)
+    """
+    if not batch["duration_ms"] or not batch["n_jobs"]:
+        return None
+    hours = batch["duration_ms"] / HOUR_MS
+    left = batch["n_jobs"] - batch["n_completed"]
+    left_ms = None
+    if left and batch["n_completed"] and not batch["held"]:
+        left_ms = batch["duration_ms"] * left / batch["n_completed"]
+    return Pace(batch["n_completed"] / hours, float(batch["cost"]) / hours, left_ms)
+
+
+DEAREST_GROUPS: Final = 20
+CALLBACKS: Final = 20
+
+COLUMNS: Final = {
+    "name": "Name", "state": "State", "reason": "Reason", "attempt": "Attempt",
+    "duration": "Took", "started": "Started", "ended": "Ended", "ready": "Ready since",
+    "user": "User", "queue": "Queue", "priority": "Priority", "cost": "Cost", "group": "Group",
+    "message": "What it said", "attributes": "Attributes",
+}  # fmt: skip
+"""Columns of the table of jobs, with their titles."""
+FORESEEN_MS: Final = 100 * 365 * 86_400_000
+"""An end that is further away is no forecast, and may be past the last date there is."""
+USUAL_COLUMNS: Final = ("name", "state", "reason", "attempt", "duration", "started", "ended")
+NUMBERS: Final = frozenset({"attempt", "duration", "priority", "cost", "group"})
+"""Columns that stand at the right."""
+
+
+def columns_of(query: Query) -> Sequence[str]:
+    """Return the columns that the reader chose, in the order of the table. Raise
+    `InvalidParameter`.
+    """
+    chosen = query.many("column") or USUAL_COLUMNS
+    for one in chosen:
+        if one not in COLUMNS:
+            known = ", ".join(COLUMNS)
+            raise wrong_parameter("column", f"{one[:40]!r} is not one of {known}")
+    return [column for column in COLUMNS if column in chosen]
+
+
+async def parts_of(
+    services: Services, caller: Caller, batch: Row, *, groups_after: int
+) -> Mapping[str, Any]:
+    """Return what the page shows of a batch beside its jobs. `groups_after`: the number after
+    which the costs of groups begin; which of all groups are the dearest no index knows.
+    """
+    batch_id = int(batch["id"])
+    pace = pace_of(batch)
+    end_at = None
+    if pace is not None and pace.left_ms is not None and pace.left_ms <= FORESEEN_MS:
+        end_at = datetime.now(UTC) + timedelta(milliseconds=pace.left_ms)
+    groups = await read.list_child_groups(
+        services, caller, batch_id, ROOT_GROUP, after=groups_after, limit=DEAREST_GROUPS + 1
+    )
+    shown = groups[:DEAREST_GROUPS]
+    callbacks = await services.store.list_callbacks(caller, batch_id, after=0, limit=CALLBACKS)
+    return {
+        "pace": pace,
+        "end_at": end_at,
+        "groups": shown,
+        "groups_after": groups_after,
+        "next_groups": shown[-1]["group_id"] if len(groups) > len(shown) else None,
+        "callbacks": callbacks,
+        "columns": COLUMNS,
+        "numbers": NUMBERS,
+    }

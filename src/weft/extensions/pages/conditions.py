@@ -10,7 +10,7 @@ from weft.api.http.routing import Redirect, Response, get, post
 from weft.api.use_cases import conditions
 from weft.core.errors import FieldError, InvalidValue
 from weft.extensions.pages.forms import back_to, check_form
-from weft.wire.documents.conditions import ReleaseDocument
+from weft.wire.documents.limits import ReleaseDocument
 
 PLACE: Final = "/ui/conditions"
 ROWS: Final = 50

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.cli.input.options import SHARED, Flag, Shared, first_of, say_outage
-from weft.cli.terminal.columns import fit_columns
 from weft.cli.terminal.incidents import INCIDENT
 from weft.cli.terminal.names import job_name
 from weft.cli.terminal.plain import plain
@@ -16,6 +15,7 @@ from weft.cli.terminal.screen import (
     Columns,
     Document,
     cells_of,
+    fit_columns,
     note,
     print_json,
     text,

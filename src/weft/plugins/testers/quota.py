@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from weft.core.billing.resources import parse_bytes
 from weft.core.ends.conditions import Tested
 from weft.core.text.amounts import size
-from weft.plugins.testers.directories import allowed_path
+from weft.plugins.testers.path import allowed_path
 from weft.ports.tester import StillBlocked, TesterSite
 
 _FILES_MAX = 10**15

@@ -9,7 +9,7 @@ CREATE TABLE weft.subscription (
     url text NOT NULL CHECK (length(url) <= 2048),  -- with variables that the door fills
     event text NOT NULL CHECK (length(event) <= 32),  -- in the words of the door; '*': any
     persistent boolean NOT NULL,  -- false: it ends with its first delivery
-    policy jsonb NOT NULL,  -- how it is tried again (weft.core.deliveries.notice_policy)
+    policy jsonb NOT NULL,  -- how it is tried again (weft.core.deliveries.delivery_retry)
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),  -- no event before it is looked for
     ended_at timestamptz  -- NULL: it is open
 );

@@ -1,10 +1,11 @@
-"""What the api answers about why jobs wait."""
+"""What the api answers about why jobs wait, and about callbacks of their batches."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.batches import GroupStateWord, JobStateWord
+from weft.wire.answers.batches import Count, GroupStateWord, JobStateWord
 
 
 class WaitCause(Struct, kw_only=True):
@@ -54,3 +55,31 @@ class GroupWhy(_Came, kw_only=True):
     name: Annotated[str, Meta(description="as commands name it")]
     state: GroupStateWord
     causes: Annotated[list[WaitCause], _ORDER]
+
+
+class Delivery(Struct, kw_only=True):
+    """The delivery of the callback of one completion, or of a notice of one event of a job that
+    came through a door.
+    """
+
+    delivery_id: int
+    delivery: Annotated[str, Meta(description="the Weft-Delivery header")]
+    batch_id: int
+    group_id: Annotated[int | None, Meta(description="of a callback")]
+    completion: Annotated[int | None, Meta(description="of a callback")]
+    event: Annotated[str | None, Meta(description="of a notice")]
+    url: str
+    state: Literal["pending", "delivered", "failed"]
+    n_attempts: Count
+    last_status: int | None
+    last_error: str | None
+    created_at: datetime
+    tried_at: datetime | None
+    next_at: datetime | None
+    delivered_at: datetime | None
+
+
+class CallbackSecret(Struct, kw_only=True):
+    """The secret that signs the callbacks of a tenant."""
+
+    secret: str

@@ -14,11 +14,10 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.core.deliveries.sinks import SINKS_MAX
 from weft.wire.description import says
 from weft.wire.documents.apps import JobApp, JobParameters
-from weft.wire.documents.containers import JobContainer
+from weft.wire.documents.containers import JobContainer, JobNetwork
 from weft.wire.documents.engines import JobEngine
 from weft.wire.documents.files import JobInputs, JobOutputs
 from weft.wire.documents.job_logs import JobLog
-from weft.wire.documents.networks import JobNetwork
 from weft.wire.documents.retries import (
     ExitCodes,
     ExternalErrors,

@@ -1,4 +1,4 @@
-"""What a job says about its container."""
+"""What a job says about its container and its network."""
 
 from typing import Annotated
 
@@ -65,5 +65,15 @@ JobContainer = Annotated[
         "Runs the job in a container, on a worker that has the setting `containers`. Without "
         "command and script it runs what the image says.",
         {"image": "docker://registry.example/tools/bwa:0.7.18"},
+    ),
+]
+
+
+JobNetwork = Annotated[
+    bool | None,
+    says(
+        "`false`: it runs without network, and not at all on a worker that cannot see to that. "
+        "Otherwise its worker decides.",
+        False,  # noqa: FBT003 (an example)
     ),
 ]

@@ -1,9 +1,10 @@
-"""The documents about limits of what is used: what is set, and the answers."""
+"""The documents about limits of what is used, licences and incidents among them."""
 
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.core.scheduling.offers import AMOUNT_MAX
 from weft.wire.description import says
 from weft.wire.documents.billing import CostMax, OnLimit
 
@@ -59,3 +60,21 @@ class UseLimit(Struct, kw_only=True):
     limit_in_s: Annotated[
         float | None, Meta(description="when it is reached at this rate; null: it is not")
     ]
+
+
+Places = Annotated[int, Meta(ge=0, le=AMOUNT_MAX)]
+
+
+class LicenceDocument(Struct, forbid_unknown_fields=True):
+    """`PUT /v1/licences/{l}`: how many there are."""
+
+    n: Annotated[Places, says("What jobs may have at a time, in all pools together.", 5)]
+
+
+Jobs = Annotated[int, Meta(ge=1, le=2_000_000_000)]
+
+
+class ReleaseDocument(Struct, forbid_unknown_fields=True):
+    """`POST /v1/conditions/{c}/release`: how many jobs go on without a test."""
+
+    n: Annotated[Jobs, says("How many jobs go on, those that are due first.", 10)]

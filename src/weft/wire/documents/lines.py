@@ -1,8 +1,9 @@
-"""The document that sets the status of a job."""
+"""The documents about production lines: statuses of jobs, sources, sinks and parameters."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from weft.wire.description import says
 
@@ -42,3 +43,67 @@ class StatusDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     message: Annotated[
         Annotated[str, Meta(max_length=1024)] | None, says("Why, for its history.", "seen")
     ] = None
+
+
+class SeriesRerun(Struct, forbid_unknown_fields=True):
+    """Which items of a series are decided again."""
+
+    series: Annotated[str, says("The key of the series.", "32TLR")]
+    since: Annotated[
+        str | int | float,
+        says(
+            "Those that stand there or later: a date or a number, as the items have it. A date "
+            "without a zone is in UTC.",
+            "2027-04-01",
+        ),
+    ] = field(name="from")
+
+
+class SourceEdit(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`PATCH` of a source: a JSON merge patch (RFC 7396). A missing field stays unchanged."""
+
+    paused: Annotated[
+        bool | UnsetType, says("Whether it is paused: not read, and its items get no jobs.")
+    ] = UNSET
+    replay_since: Annotated[
+        Annotated[datetime, Meta(tz=True)] | UnsetType,
+        says(
+            "What it found since then becomes jobs once more, and it is read again from the "
+            "beginning.",
+            "2027-01-01T00:00:00Z",
+        ),
+    ] = UNSET
+    replay_item: Annotated[
+        str | UnsetType, says("The item of this key becomes a job once more.", "S2A_32TLR")
+    ] = UNSET
+
+
+ParameterTypeWord = Literal["text", "integer", "number", "boolean", "date", "list"]
+Text = Annotated[str, Meta(max_length=4000)]
+Scalar = Text | int | float | bool
+ParameterValue = Scalar | list[Scalar]
+
+
+class ParameterDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`PUT /v1/parameters/{name}`: what it is from now on."""
+
+    value: Annotated[
+        ParameterValue,
+        says("A text, a number, true or false, a date as text, or a list of these.", "7d"),
+    ]
+    type: Annotated[
+        ParameterTypeWord | UnsetType,
+        says("Of one that is new; without it, as the value is.", "date"),
+    ] = UNSET
+
+
+class LineParameter(Struct, kw_only=True):
+    """A version of a parameter of production lines."""
+
+    parameter: str
+    version: Annotated[int, Meta(ge=1)]
+    type: ParameterTypeWord
+    value: ParameterValue
+    set_at: datetime
+    set_by: str
+    setup: Annotated[str | None, Meta(description="whose file has set it; null: a person has")]

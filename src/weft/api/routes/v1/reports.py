@@ -10,7 +10,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import reports
 from weft.core.billing.reports import csv_of, sum_of
-from weft.wire.answers.reports import BillingReport
+from weft.wire.answers.billing import BillingReport
 
 PARAMETERS: Final = ("by", "project", "first_day", "last_day", "format", *PAGE)
 FORMATS: Final = ("json", "csv")

@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from weft.core.addresses import AllowedHosts
 from weft.core.deliveries.callback_url import wrong_callback
+from weft.core.deliveries.delivery_retry import PAUSE_MAX_S, RETRIES_MAX
 from weft.core.deliveries.mail import SCHEME, parse_mail_address, wrong_mail_address
-from weft.core.deliveries.notice_policy import PAUSE_MAX_S, RETRIES_MAX
 from weft.extensions.doors.aloe.words import EVENTS, OLD_STATUSES, STATUSES
 
 URL_CHARS_MAX: Final = 1024

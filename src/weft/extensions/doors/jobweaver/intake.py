@@ -21,8 +21,7 @@ from weft.core.access.rights import UserRole
 from weft.core.consumer_limits import INTAKE_MAX
 from weft.core.errors import IdempotencyConflict, QueueFull, QuotaExceeded, Unavailable, WeftError
 from weft.core.ids import format_batch_id
-from weft.core.problem_document import problem_document
-from weft.core.problems import Problems
+from weft.core.problems import Problems, problem_document
 from weft.extensions.doors.jobweaver.documents import batch_of
 from weft.ports.store import Caller, ForeignJobs
 from weft.ports.topics import Arrival, Topics

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import re
+import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
@@ -13,7 +14,7 @@ from weft.cli.terminal.screen import note, one_line
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.session import telling_over_quota
 from weft.core.errors import InvalidDocument, QuotaExceeded
-from weft.extensions.each.parts.any_bytes import portable
+from weft.core.text.texts import is_utf8
 from weft.extensions.each.parts.ledger import EarlierOutput, Ledger
 from weft.extensions.each.parts.lines import GivenItems, Item, LineReader
 from weft.extensions.each.parts.packing import Pack, Packer
@@ -259,3 +260,34 @@ def _refused_jobs(error: InvalidDocument) -> dict[int, str]:
             int(match[1]), one.message if about_line else f"{option}: {one.message}"
         )
     return refused
+
+
+_PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+,:=@").encode())
+_END = "_"
+
+
+def portable(command: Sequence[str]) -> list[str]:
+    """Return a command in UTF-8 that does the same.
+
+    Arguments travel as UTF-8 text. Words with other bytes become octal numbers, which `printf`
+    turns into bytes again; the shell is then replaced by the program.
+    """
+    if all(map(is_utf8, command)):
+        return list(command)
+    made: list[str] = []
+    words: list[str] = []
+    given: list[str] = []
+    for number, word in enumerate(command):
+        if is_utf8(word):
+            given.append(word)
+            words.append(f'"${{{len(given)}}}"')
+        else:
+            # `$()` drops newlines at the end, so another character is put behind them.
+            made.append(f"v{number}=$(printf '{_octal(word)}{_END}')")
+            words.append(f'"${{v{number}%{_END}}}"')
+    return ["/bin/sh", "-c", "; ".join([*made, "exec " + " ".join(words)]), "sh", *given]
+
+
+def _octal(word: str) -> str:
+    data = word.encode("utf-8", "surrogateescape")
+    return "".join(chr(one) if one in _PLAIN else f"\\{one:03o}" for one in data)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from weft.cli.input.bounds import bounded
 from weft.cli.input.options import Flag, Parameter
+from weft.cli.input.values import bounded
 
 
 @Parameter(name="*")

@@ -23,7 +23,10 @@ from weft.extensions.lines.calls.line_reach import how_to_allow, out_of_reach
 from weft.extensions.lines.rules.brokers import (
     Broker,
     addresses_of,
+    names_buckets,
+    with_stores,
     with_transports,
+    without_store,
     without_transport,
 )
 from weft.extensions.lines.rules.configuration import LET
@@ -44,7 +47,6 @@ from weft.extensions.lines.rules.setup import (
     tables_of,
 )
 from weft.extensions.lines.rules.status_words import unknown_statuses
-from weft.extensions.lines.rules.stores import names_buckets, with_stores, without_store
 from weft.extensions.lines.rules.template import example_of
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS

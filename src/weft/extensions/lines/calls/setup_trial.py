@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from weft.api.calls.call import DecodeBatch, call
 from weft.api.calls.path_ids import SetupName
 from weft.api.services import Services
 from weft.core.access.rights import Right
+from weft.core.bounded import read_toml
 from weft.core.deliveries.sinks import target_of
 from weft.core.errors import SetupNotFound
 from weft.core.ids import format_job_ref
@@ -18,7 +20,6 @@ from weft.core.lines.line import Sink
 from weft.core.text.filling import CannotFill
 from weft.extensions.lines.calls.lines import checked_setup
 from weft.extensions.lines.calls.source_trial import read_source, tried_source
-from weft.extensions.lines.rules.changes import changes_between
 from weft.ports.source_reads import SourceRead
 from weft.ports.store import Caller
 from weft.submission.services import Answer
@@ -101,3 +102,38 @@ async def _message(
     except (CannotFill, ValueError) as error:
         return {**answer, "error": str(error)}
     return {"sink": name, "to": to, "message": message, "error": None}
+
+
+def changes_between(before: str, after: str) -> list[Mapping[str, Any]]:
+    """Return the parts that are new, changed or gone, with their fields before and after.
+
+    >>> [one["part"] for one in changes_between("[job.a]", "[job.b]")]
+    ['job a', 'job b']
+    """
+    old, new = _parts(before), _parts(after)
+    return [
+        {
+            "kind": "create" if part not in old else "change" if part in new else "delete",
+            "part": part,
+            "fields": fields,
+        }
+        for part in dict.fromkeys(chain(old, new))
+        if (fields := _differing(old.get(part, {}), new.get(part, {})))
+        or (part in old) != (part in new)
+    ]
+
+
+def _parts(text: str) -> dict[str, Mapping[str, Any]]:
+    return {
+        f"{section} {name}": table if isinstance(table, Mapping) else {"value": table}
+        for section, tables in read_toml(text).items()
+        for name, table in tables.items()
+    }
+
+
+def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {
+        name: [old.get(name), new.get(name)]
+        for name in dict.fromkeys(chain(old, new))
+        if old.get(name) != new.get(name)
+    }

@@ -14,8 +14,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from weft.cli.terminal.columns import GAP, fit_columns
-from weft.cli.terminal.screen import STATE_STYLES, one_line, plain
+from weft.cli.terminal.screen import GAP, STATE_STYLES, fit_columns, one_line, plain
 from weft.extensions.top.screen.actions import action_help, action_hints
 from weft.extensions.top.screen.cells import RIGHT
 from weft.extensions.top.screen.lists import ROOTS, is_live

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from weft.core.errors import WeftError
-from weft.plugins.log_stores.files.keeper import FileLogKeeper
+from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.plugins.log_stores.s3.bucket import LogBucket, PackGone
 from weft.plugins.log_stores.s3.packs import Head, PackName, pack_of, without
 from weft.telemetry import metrics

@@ -14,7 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.command import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.scheduling.gateway_tester import GATEWAY
+from weft.core.scheduling.pool_tester import GATEWAY
 from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
 from weft.plugins.runners.remote.ends import LeftFiles, at_ns, ended_by

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from weft.core.errors import WeftError
+from weft.core.pools.pool import Option
 from weft.extensions.engines.nomad.provider.jobs import (
     KEY,
     id_of,
@@ -18,12 +19,25 @@ from weft.extensions.engines.nomad.provider.jobs import (
     prefix_of,
     token_path,
 )
-from weft.extensions.engines.nomad.provider.options import wrong_options
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import why_unplaced
-from weft.plugins.providers.pool_options import address_for, raise_first, told_by, until_begun
+from weft.plugins.providers.pool_options import (
+    address_for,
+    raise_first,
+    told_by,
+    until_begun,
+    wrong_usual,
+)
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
+
+TEXTS: Final = frozenset({"node_pool", "program"})
+
+
+def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
+    """Return what is wrong with the options of a pool, as far as it shows without Nomad."""
+    return wrong_usual("nomad", options, TEXTS, "on the nodes")
+
 
 BEGUN_S: Final = 5.0
 """A call that makes a job looks for so long whether its worker ends at once, or has no node."""

@@ -22,15 +22,13 @@ from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
-from weft.submission.allowed import check_allowed
 from weft.submission.apps import fill_app_fields
 from weft.submission.draft import Draft
+from weft.submission.named import check_allowed, check_secrets, check_stores
 from weft.submission.payloads import check_functions
 from weft.submission.routing import count_failures, find_router, routed_later
-from weft.submission.secrets import check_secrets
 from weft.submission.services import Answer, Origin, SubmissionServices
 from weft.submission.signatures import sign_functions
-from weft.submission.stores import check_stores
 from weft.submission.translation import check
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.submission.translation.context import DocumentContext

@@ -1,14 +1,16 @@
 """Fill a set with the jobs that a query matches, range by range of job numbers."""
 
+import asyncio
+import random
 from typing import Final
 
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
-from weft.driver.operations.busy import until_rows_are_free
 from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import JobQuery, Operation, QueryLimits
 from weft.store import DriverStore
 
+BUSY_S: Final = 0.02
 STEP_MEMBERS: Final = 5_000
 """Jobs locked together in one step: some tens of milliseconds."""
 STEP_NUMBERS: Final = 200_000
@@ -38,3 +40,8 @@ async def step(store: DriverStore, epoch: int, operation: Operation, _keys: Keys
     if not is_done:
         await until_rows_are_free()
     return True
+
+
+async def until_rows_are_free() -> None:
+    """Wait a little: the other transaction, which held rows of this step, will soon end."""
+    await asyncio.sleep(random.uniform(0, BUSY_S))  # noqa: S311 (jitter)

@@ -4,8 +4,7 @@ from typing import Final
 
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
-from weft.driver.operations.busy import until_rows_are_free
-from weft.driver.operations.fill_set import STEP_LIMITS, STEP_NUMBERS
+from weft.driver.operations.fill_set import STEP_LIMITS, STEP_NUMBERS, until_rows_are_free
 from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import JobQuery, Operation
 from weft.store import DriverStore

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from weft.driver.operations.busy import until_rows_are_free
+from weft.driver.operations.fill_set import until_rows_are_free
 from weft.driver.operations.signed_copies import Keys
 from weft.ports.store import Operation
 from weft.store import DriverStore

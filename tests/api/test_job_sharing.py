@@ -18,8 +18,8 @@ from weft.core.access.permissions import Permission
 
 __all__ = ["ann", "stranger"]
 Header = Mapping[str, str]
-NOT_OF_THE_JOB = "POST /ui/batches/{b}/jobs/{j}/retry"
-"""It runs again what was cancelled because of the job, too: it is about the batch."""
+NOT_OF_THE_JOB = {f"POST /ui/batches/{{b}}/jobs/{{j}}/{what}" for what in ("resubmit", "retry")}
+"""They are about the batch: what was cancelled because of it runs again; a new one is made."""
 
 
 def of_jobs(api: LiveApi) -> set[tuple[str, str]]:
@@ -27,7 +27,7 @@ def of_jobs(api: LiveApi) -> set[tuple[str, str]]:
     return {
         (method, route)
         for method, route in batch_routes(api)
-        if "/jobs/{j}" in route and f"{method} {route}" != NOT_OF_THE_JOB
+        if "/jobs/{j}" in route and f"{method} {route}" not in NOT_OF_THE_JOB
     }
 
 

@@ -1,5 +1,7 @@
 """Nobody but a door knows a door: its package, and its entry in `pyproject.toml`."""
 
+import re
+
 from tidy.source_files import ROOT, relative, tracked_files
 
 PLACE = "src/weft/extensions/doors"
@@ -17,13 +19,13 @@ def names_of_doors() -> list[str]:
 
 def named_outside(name: str) -> list[str]:
     """Return the files below `src` that name a door, in any case, by their path or text."""
-    found = []
+    found, word = [], re.compile(rf"(?<![a-z]){name}(?![a-z])", re.IGNORECASE)
     for path in tracked_files():
         where = relative(path)
         if not where.startswith("src/") or where.startswith((f"{PLACE}/{name}/", *ASIDE)):
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
-        if name in where.lower() or name in text.lower():
+        if word.search(f"{where}\n{text}"):
             found.append(where)
     return found
 

@@ -11,16 +11,8 @@ from plugins.package import install
 from weft.submission.translation.executors import installed_executors
 
 BUILT_IN = (
-    "app",
-    "container",
-    "function",
-    "kubernetes",
-    "nomad",
-    "process",
-    "ray",
-    "simulation",
-    "slurm",
-)
+    "app", "container", "function", "kubernetes", "nomad", "process", "ray", "simulation", "slurm",
+)  # fmt: skip
 SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
 
 

@@ -29,14 +29,9 @@ KINDS: list[dict[str, Any]] = [
     {"absolute_parent_ids": [1], "in_update_parent_ids": []},
 ]
 COMMANDS: tuple[list[str], ...] = (
-    ["cat", "/io/x"],
-    ["a"],
-    ["b", TRAP],
-    ["c", '\\" ] , é \u2028'],
-    [],
-    ["ls", "/io"],
+    ["cat", "/io/x"], ["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"],
     ["d" * 400],
-)
+)  # fmt: skip
 
 
 @pytest.fixture

@@ -69,16 +69,11 @@ async def test_what_is_wrong_with_a_digest_is_named(http: httpx.AsyncClient) -> 
 
 async def test_parts_of_a_wrong_size_are_refused(http: httpx.AsyncClient) -> None:
     cases: list[tuple[Any, ...]] = [
-        (1, b"short", len(DATA), 400),
-        (2, b"long", len(DATA), 400),
-        (3, b"", len(DATA), 400),
-        (3, b"more", len(DATA), 400),
-        (1, bytes(PART_BYTES + 1), len(DATA), 413),
-        (1, b"", (256 << 20) + 1, 413),
-        (1, b"", "many", 400),
-        (0, b"", len(DATA), 400),
+        (1, b"short", len(DATA), 400), (2, b"long", len(DATA), 400), (3, b"", len(DATA), 400),
+        (3, b"more", len(DATA), 400), (1, bytes(PART_BYTES + 1), len(DATA), 413),
+        (1, b"", (256 << 20) + 1, 413), (1, b"", "many", 400), (0, b"", len(DATA), 400),
         ("x", b"", len(DATA), 400),
-    ]
+    ]  # fmt: skip
     for part, body, n_bytes, status in cases:
         refused = await send(http, await new_batch(http), part, body=body, n_bytes=n_bytes)
 

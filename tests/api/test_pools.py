@@ -10,13 +10,9 @@ from weft.core.problems import PROBLEMS_MAX
 
 SMALL = {"name": "small", "cpu": "500m", "memory": "1Gi", "labels": {"rack": "12"}}
 BURST = {
-    "name": "burst",
-    "provider": "process",
-    "max_workers": 4,
-    "regions": ["local"],
-    "quota_cpu": 8,
+    "name": "burst", "provider": "process", "max_workers": 4, "regions": ["local"], "quota_cpu": 8,
     "flavours": [SMALL],
-}
+}  # fmt: skip
 
 SHARED = {**BURST, "name": "shared"}
 

@@ -118,19 +118,14 @@ async def test_jobs_of_a_group_are_listed(http: httpx.AsyncClient) -> None:
 
 async def test_bad_parameters_of_a_query_are_refused(client: httpx.AsyncClient) -> None:
     cases: list[tuple[Any, ...]] = [
-        ({"q": "a b"}, "API.INVALID_QUERY"),
-        ({"q": "x" * 8193}, "API.INVALID_QUERY"),
-        ({"q": "x" * 60_000}, "API.INVALID_QUERY"),
-        ({"q": "(" * 8000}, "API.INVALID_QUERY"),
-        ({"q": "a\0"}, "API.INVALID_PARAMETER"),
-        ({"q": ["a", "b"]}, "API.INVALID_PARAMETER"),
-        ({"explain": "yes"}, "API.INVALID_PARAMETER"),
-        ({"query": "a"}, "API.INVALID_PARAMETER"),
-        ({"after": "-1"}, "API.INVALID_PARAMETER"),
-        ({"after": "9" * 12}, "API.INVALID_PARAMETER"),
+        ({"q": "a b"}, "API.INVALID_QUERY"), ({"q": "x" * 8193}, "API.INVALID_QUERY"),
+        ({"q": "x" * 60_000}, "API.INVALID_QUERY"), ({"q": "(" * 8000}, "API.INVALID_QUERY"),
+        ({"q": "a\0"}, "API.INVALID_PARAMETER"), ({"q": ["a", "b"]}, "API.INVALID_PARAMETER"),
+        ({"explain": "yes"}, "API.INVALID_PARAMETER"), ({"query": "a"}, "API.INVALID_PARAMETER"),
+        ({"after": "-1"}, "API.INVALID_PARAMETER"), ({"after": "9" * 12}, "API.INVALID_PARAMETER"),
         ({"limit": "1001"}, "API.INVALID_PARAMETER"),
         ({"q": "a", "cursor": "x"}, "API.INVALID_PARAMETER"),
-    ]
+    ]  # fmt: skip
     for query, code in cases:
         answer = await client.get("/v1/batches/1/jobs", params=query)
 

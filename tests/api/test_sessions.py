@@ -155,14 +155,10 @@ async def test_each_change_needs_origin_and_token_of_the_page(
     good = {"origin": api.url, "x-csrf-token": csrf}
     assert len(csrf) == 64
     changes: tuple[dict[str, str], ...] = (
-        {"x-csrf-token": ""},
-        {"x-csrf-token": "0" * 64},
-        {"origin": ""},
-        {"origin": "null"},
-        {"origin": "https://evil.example"},
-        {"origin": api.url + ".evil.example"},
+        {"x-csrf-token": ""}, {"x-csrf-token": "0" * 64}, {"origin": ""}, {"origin": "null"},
+        {"origin": "https://evil.example"}, {"origin": api.url + ".evil.example"},
         {"origin": api.url.replace("http:", "https:")},
-    )
+    )  # fmt: skip
     for change in changes:
         for method, path in (
             ("POST", "/v1/batches"), ("PUT", "/v1/queues"), ("PATCH", "/v1/batches/1"),

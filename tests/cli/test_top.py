@@ -7,16 +7,9 @@ from weft.cli.terminal.screen import GAP, fit_columns
 from weft.extensions.top.command import SPARE, _render
 
 NEEDS = {
-    "Batch": 3,
-    "Name": 30,
-    "User": 8,
-    "State": 9,
-    "Progress": 20,
-    "Running": 7,
-    "Failed": 6,
-    "Cost": 8,
-    "Took": 6,
-}
+    "Batch": 3, "Name": 30, "User": 8, "State": 9, "Progress": 20, "Running": 7, "Failed": 6,
+    "Cost": 8, "Took": 6,
+}  # fmt: skip
 
 
 @cases("width", [76, 80, 100, 120, 160])

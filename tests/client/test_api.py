@@ -99,14 +99,10 @@ async def test_retry_after_is_respected_within_patience() -> None:
 
 async def test_problem_documents_are_raised_as_the_same_class() -> None:
     problem = {
-        "title": "batch b7 does not exist",
-        "detail": "Why.",
-        "hint": "What to do.",
-        "code": "API.BATCH_NOT_FOUND",
-        "status": 404,
-        "trace_id": "abc",
+        "title": "batch b7 does not exist", "detail": "Why.", "hint": "What to do.",
+        "code": "API.BATCH_NOT_FOUND", "status": 404, "trace_id": "abc",
         "errors": [{"pointer": "/x", "message": "wrong"}],
-    }
+    }  # fmt: skip
     async with (
         serving(answer(404, json.dumps(problem).encode())) as server,
         Api(server.url, "t") as client,

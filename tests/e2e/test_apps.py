@@ -94,15 +94,11 @@ def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path)
 
 def test_wrong_parameters_are_refused(weft: Weft, tmp_path: Path) -> None:
     cases: list[tuple[Any, ...]] = [
-        ({}, "required"),
-        ({"say": "UPPER"}, "match"),
-        ({"say": 3}, "text"),
-        ({"say": ["a", "b"]}, "at most 1"),
-        ({"say": "a", "times": "many"}, "number"),
+        ({}, "required"), ({"say": "UPPER"}, "match"), ({"say": 3}, "text"),
+        ({"say": ["a", "b"]}, "at most 1"), ({"say": "a", "times": "many"}, "number"),
         ({"say": "a", "loud": "perhaps"}, "true or false"),
-        ({"say": "a", "other": 1}, "no such parameter"),
-        ({"say": "a\0"}, "NUL"),
-    ]
+        ({"say": "a", "other": 1}, "no such parameter"), ({"say": "a\0"}, "NUL"),
+    ]  # fmt: skip
     for parameters, what in cases:
         with Client(home=weft.home) as client:
             client.add_app(bundle(tmp_path / "sayer"))

@@ -20,23 +20,13 @@ TABLES = (
     "member_span", "group_ancestor", "ready_job", "runnable",
 )  # fmt: skip
 INDEXED = [
-    ("", None, 50),
-    ("job_id > 30000", None, 50),
-    ("job_id > 30000 and job_id < 30010", None, 9),
-    ("name = n7", None, 50),
-    ("name = n7 or name = n8", None, 50),
-    ("name = n7 and not state = failed", None, 50),
-    ("state = failed", None, 10),
-    ("state = bad and exit_code = 3", None, 10),
-    ("exit_code > 2", None, 10),
-    ("state = running", None, 50),
-    ("state = ready", None, 50),
-    ("", "/small", 10),
-    ("", "/wide", 50),
-    ("cohort = x", "/small", 0),
-    ("", "chosen", 3),
-    ("name = n7", "chosen", 0),
-]
+    ("", None, 50), ("job_id > 30000", None, 50), ("job_id > 30000 and job_id < 30010", None, 9),
+    ("name = n7", None, 50), ("name = n7 or name = n8", None, 50),
+    ("name = n7 and not state = failed", None, 50), ("state = failed", None, 10),
+    ("state = bad and exit_code = 3", None, 10), ("exit_code > 2", None, 10),
+    ("state = running", None, 50), ("state = ready", None, 50), ("", "/small", 10),
+    ("", "/wide", 50), ("cohort = x", "/small", 0), ("", "chosen", 3), ("name = n7", "chosen", 0),
+]  # fmt: skip
 """Query, group, and how many jobs a page has of it."""
 
 

@@ -12,15 +12,11 @@ from weft.testing.builders import end_report, job_rows
 
 HOSTILE = "100%_\\\"';--\n$1 {0}"
 LABELS: dict[int, tuple[str | None, dict[str, str] | None]] = {
-    1: ("stage1-a", {"cohort": "scz1"}),
-    2: ("stage1-b", {"cohort": "scz2", "pca": "1"}),
-    3: ("stage2-a", None),
-    4: (None, {"cohort": "pca"}),
-    5: ("Ωmega", {"state": "new", "my key": "a b"}),
-    6: (None, {"note": HOSTILE, HOSTILE: "x"}),
-    7: ("%", {"cohort": ""}),
-    8: ("pca", None),
-}
+    1: ("stage1-a", {"cohort": "scz1"}), 2: ("stage1-b", {"cohort": "scz2", "pca": "1"}),
+    3: ("stage2-a", None), 4: (None, {"cohort": "pca"}),
+    5: ("Ωmega", {"state": "new", "my key": "a b"}), 6: (None, {"note": HOSTILE, HOSTILE: "x"}),
+    7: ("%", {"cohort": ""}), 8: ("pca", None),
+}  # fmt: skip
 N_JOBS = 10
 ALL = set(range(1, N_JOBS + 1))
 

@@ -16,20 +16,10 @@ from weft.testing.builders import end_report, job_rows
 WITHIN_S: Final = 20.0
 TRACE_ID: Final = "0" * 32
 SWEEPS: Final = (
-    "count_parent_ends",
-    "settle_children",
-    "sweep_cancelled",
-    "sweep_holds",
-    "pass_gates",
-    "sweep_deadlines",
-    "release_blocked",
-    "release_conditions",
-    "fail_conditions",
-    "fold_failures",
-    "seal_trail",
-    "apply_limits",
-    "weigh_users",
-)
+    "count_parent_ends", "settle_children", "sweep_cancelled", "sweep_holds", "pass_gates",
+    "sweep_deadlines", "release_blocked", "release_conditions", "fail_conditions", "fold_failures",
+    "seal_trail", "apply_limits", "weigh_users",
+)  # fmt: skip
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8
 BILLED_S: Final = 0.002

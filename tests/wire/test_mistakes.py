@@ -9,18 +9,8 @@ from weft.wire.documents.queues import QueueDocument
 from weft.wire.mistakes import mistake_of, said
 
 WRONG: tuple[object, ...] = (
-    "text",
-    7,
-    1.5,
-    True,
-    None,
-    ["text"],
-    [7],
-    [[7.5, {}]],
-    {"key": 7},
-    {"key": {}},
-    -1,
-)
+    "text", 7, 1.5, True, None, ["text"], [7], [[7.5, {}]], {"key": 7}, {"key": {}}, -1,
+)  # fmt: skip
 
 
 def said_of(value: object, kind: type) -> str | None:

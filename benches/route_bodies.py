@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.wire import exec as wire
+
 _JOB: Final = {"command": ["true"]}
 _HAIL: Final = "/api/v1alpha/batches/{b}"
 _HAIL_UPDATE: Final = {"n_jobs": 1, "n_job_groups": 0, "token": "walls"}
@@ -86,4 +88,7 @@ def body_of(route: str) -> tuple[bytes, str]:
         return FORMS.get(route, "").encode(), "application/x-www-form-urlencoded"
     if route in QUERIES:
         return b"{}", "application/octet-stream"
+    if path.endswith("/exec"):
+        document = msgspec.json.encode(wire.ExecDocument(("true",)))
+        return wire.frame(wire.BEGIN, document) + wire.frame(wire.STDIN), wire.MEDIA
     return msgspec.json.encode(JSON.get(route, {})), "application/json"

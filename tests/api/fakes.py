@@ -48,7 +48,7 @@ class RecordingStore(ApiStore):
     async def tenant_name(self, caller: Caller) -> str:
         return f"tenant {caller.tenant_id}"
 
-    async def record_refusal(self, action: Action) -> None:
+    async def record_request(self, action: Action) -> None:
         self.refused.append(action)
 
     async def login_owner(self, digest: bytes) -> LoginOwner | None:

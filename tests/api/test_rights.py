@@ -26,76 +26,43 @@ OPEN = {
     "GET /healthcheck", "GET /batches/{b}", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
     "GET /actuator/health", "GET /actuator/info",
 }  # fmt: skip
+_LEAST = {
+    UserRole.VIEWER: """
+        POST /ui/queues/test, POST /v1/queue-test""",
+    UserRole.OPERATOR: """
+        POST /ui/conditions/{c}/fail, POST /ui/conditions/{c}/release, POST
+        /v1/queues/{q}/drain, POST /v1/queue-reroute, POST /v1/conditions/{c}/release, POST
+        /v1/conditions/{c}/fail, DELETE /v1/setups/{setup}, PUT /v1/app-parts/{s}/{n}, DELETE
+        /v1/apps/{app}, PUT /v1/apps/{app}, DELETE /v1/stores/{store}, DELETE
+        /v1/dead-messages/{dead}, GET /v1/dead-messages, GET /v1/dead-messages/{dead}, POST
+        /v1/dead-messages/{dead}/acknowledge, POST /v1/dead-messages/{dead}/resend, PUT
+        /v1/stores/{store}, POST /v1/stores/{store}/trial, PUT /v1/setups/{setup}, POST
+        /v1/setups/{setup}/trial, PUT /v1/parameters/{parameter}, GET
+        /v1/sinks/{sink}/deliveries, POST /v1/sinks/{sink}/deliveries/{message}/redeliver, POST
+        /v1/sinks/{sink}/deliveries/{message}/decide""",
+    UserRole.ADMIN: """
+        GET /ui/system, POST /ui/visit, GET /v1/system, POST /ui/workers/{w}/cordon, POST
+        /ui/workers/{w}/drain, POST /ui/workers/{w}/uncordon, POST /v1/workers/{w}/cordon, POST
+        /v1/workers/{w}/drain, POST /v1/workers/{w}/lose, POST /v1/workers/{w}/uncordon, POST
+        /v1/secret-rotation, GET /v1/tenants, PATCH /v1/tenants/{tenant}/quota, POST
+        /v1/tenants, PUT /v1/pools, PUT /v1/licences/{l}, DELETE /v1/licences/{l}""",
+    UserRole.TENANT_ADMIN: """
+        POST /v1/imports, PUT /v1/queues, GET /v1/callbacks/secret, GET /v1/trail, GET
+        /v1/users, POST /v1/billing-projects, PATCH /v1/billing-projects/{p}, DELETE
+        /v1/billing-projects/{p}, PUT /v1/billing-projects/{p}/members/{user}, DELETE
+        /v1/billing-projects/{p}/members/{user}, GET /v1/tenants/{tenant}, PATCH
+        /v1/tenants/{tenant}, PATCH /v1/user-quota, PATCH /v1/users/{user}/quota, PATCH
+        /v1/users/{user}/limit, PATCH /v1/billing-projects/{p}/limit, POST /v1/users, PATCH
+        /v1/users/{user}, DELETE /v1/users/{user}, POST
+        /api/v1alpha/billing_projects/{p}/create, POST /api/v1alpha/billing_projects/{p}/close,
+        POST /api/v1alpha/billing_projects/{p}/reopen, POST
+        /api/v1alpha/billing_projects/{p}/delete, POST
+        /api/v1alpha/billing_projects/{p}/users/{user}/add, POST
+        /api/v1alpha/billing_projects/{p}/users/{user}/remove, POST
+        /api/v1alpha/billing_limits/{p}/edit""",
+}
 NOT_BY_METHOD = {
-    "POST /ui/queues/test": UserRole.VIEWER,
-    "POST /ui/conditions/{c}/fail": UserRole.OPERATOR,
-    "POST /ui/conditions/{c}/release": UserRole.OPERATOR,
-    "GET /ui/system": UserRole.ADMIN,
-    "POST /ui/visit": UserRole.ADMIN,
-    "GET /v1/system": UserRole.ADMIN,
-    "POST /v1/imports": UserRole.TENANT_ADMIN,
-    "POST /ui/workers/{w}/cordon": UserRole.ADMIN,
-    "POST /ui/workers/{w}/drain": UserRole.ADMIN,
-    "POST /ui/workers/{w}/uncordon": UserRole.ADMIN,
-    "POST /v1/queue-test": UserRole.VIEWER,
-    "POST /v1/queues/{q}/drain": UserRole.OPERATOR,
-    "POST /v1/queue-reroute": UserRole.OPERATOR,
-    "POST /v1/workers/{w}/cordon": UserRole.ADMIN,
-    "POST /v1/workers/{w}/drain": UserRole.ADMIN,
-    "POST /v1/workers/{w}/lose": UserRole.ADMIN,
-    "POST /v1/workers/{w}/uncordon": UserRole.ADMIN,
-    "POST /v1/conditions/{c}/release": UserRole.OPERATOR,
-    "POST /v1/conditions/{c}/fail": UserRole.OPERATOR,
-    "PUT /v1/queues": UserRole.TENANT_ADMIN,
-    "GET /v1/callbacks/secret": UserRole.TENANT_ADMIN,
-    "GET /v1/trail": UserRole.TENANT_ADMIN,
-    "GET /v1/users": UserRole.TENANT_ADMIN,
-    "POST /v1/billing-projects": UserRole.TENANT_ADMIN,
-    "PATCH /v1/billing-projects/{p}": UserRole.TENANT_ADMIN,
-    "DELETE /v1/billing-projects/{p}": UserRole.TENANT_ADMIN,
-    "PUT /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
-    "DELETE /v1/billing-projects/{p}/members/{user}": UserRole.TENANT_ADMIN,
-    "POST /v1/secret-rotation": UserRole.ADMIN,
-    "GET /v1/tenants": UserRole.ADMIN,
-    "GET /v1/tenants/{tenant}": UserRole.TENANT_ADMIN,
-    "PATCH /v1/tenants/{tenant}": UserRole.TENANT_ADMIN,
-    "PATCH /v1/tenants/{tenant}/quota": UserRole.ADMIN,
-    "PATCH /v1/user-quota": UserRole.TENANT_ADMIN,
-    "PATCH /v1/users/{user}/quota": UserRole.TENANT_ADMIN,
-    "PATCH /v1/users/{user}/limit": UserRole.TENANT_ADMIN,
-    "PATCH /v1/billing-projects/{p}/limit": UserRole.TENANT_ADMIN,
-    "POST /v1/tenants": UserRole.ADMIN,
-    "POST /v1/users": UserRole.TENANT_ADMIN,
-    "PATCH /v1/users/{user}": UserRole.TENANT_ADMIN,
-    "DELETE /v1/users/{user}": UserRole.TENANT_ADMIN,
-    "PUT /v1/pools": UserRole.ADMIN,
-    "PUT /v1/licences/{l}": UserRole.ADMIN,
-    "DELETE /v1/setups/{setup}": UserRole.OPERATOR,
-    "PUT /v1/app-parts/{s}/{n}": UserRole.OPERATOR,
-    "DELETE /v1/apps/{app}": UserRole.OPERATOR,
-    "PUT /v1/apps/{app}": UserRole.OPERATOR,
-    "DELETE /v1/stores/{store}": UserRole.OPERATOR,
-    "DELETE /v1/dead-messages/{dead}": UserRole.OPERATOR,
-    "GET /v1/dead-messages": UserRole.OPERATOR,
-    "GET /v1/dead-messages/{dead}": UserRole.OPERATOR,
-    "POST /v1/dead-messages/{dead}/acknowledge": UserRole.OPERATOR,
-    "POST /v1/dead-messages/{dead}/resend": UserRole.OPERATOR,
-    "PUT /v1/stores/{store}": UserRole.OPERATOR,
-    "POST /v1/stores/{store}/trial": UserRole.OPERATOR,
-    "PUT /v1/setups/{setup}": UserRole.OPERATOR,
-    "POST /v1/setups/{setup}/trial": UserRole.OPERATOR,
-    "PUT /v1/parameters/{parameter}": UserRole.OPERATOR,
-    "DELETE /v1/licences/{l}": UserRole.ADMIN,
-    "POST /api/v1alpha/billing_projects/{p}/create": UserRole.TENANT_ADMIN,
-    "POST /api/v1alpha/billing_projects/{p}/close": UserRole.TENANT_ADMIN,
-    "POST /api/v1alpha/billing_projects/{p}/reopen": UserRole.TENANT_ADMIN,
-    "POST /api/v1alpha/billing_projects/{p}/delete": UserRole.TENANT_ADMIN,
-    "POST /api/v1alpha/billing_projects/{p}/users/{user}/add": UserRole.TENANT_ADMIN,
-    "POST /api/v1alpha/billing_projects/{p}/users/{user}/remove": UserRole.TENANT_ADMIN,
-    "POST /api/v1alpha/billing_limits/{p}/edit": UserRole.TENANT_ADMIN,
-    "GET /v1/sinks/{sink}/deliveries": UserRole.OPERATOR,
-    "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": UserRole.OPERATOR,
-    "POST /v1/sinks/{sink}/deliveries/{message}/decide": UserRole.OPERATOR,
+    " ".join(route.split()): role for role, routes in _LEAST.items() for route in routes.split(",")
 }
 """The least role of each route that is not: readers read, users write."""
 ANYBODY = {

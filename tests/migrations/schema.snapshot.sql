@@ -806,7 +806,7 @@ CREATE TABLE weft.token (
     CONSTRAINT token_of_a_worker_is_for_work CHECK ((((pool IS NOT NULL) = ((scopes IS NOT NULL) AND ('work'::text = ANY (scopes)))) AND ((pool IS NULL) = (worker_names IS NULL)) AND ((pool IS NULL) OR (cardinality(scopes) = 1)))),
     CONSTRAINT token_opened_from_check CHECK ((length(opened_from) <= 256)),
     CONSTRAINT token_pool_check CHECK ((length(pool) <= 256)),
-    CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'operate'::text, 'manage'::text, 'administer'::text, 'work'::text]))),
+    CONSTRAINT token_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'exec'::text, 'operate'::text, 'manage'::text, 'administer'::text, 'work'::text]))),
     CONSTRAINT token_worker_names_check CHECK ((length(worker_names) <= 256))
 );
 ALTER TABLE weft.token OWNER TO postgres;

@@ -37,15 +37,9 @@ from weft.wire.spawner import (
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 NAMESPACE = (
-    "unshare",
-    *(() if os.geteuid() == 0 else ("--user", "--map-current-user")),
-    "--pid",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-    "--propagation",
-    "slave",
-)
+    "unshare", *(() if os.geteuid() == 0 else ("--user", "--map-current-user")), "--pid", "--fork",
+    "--kill-child", "--mount-proc", "--propagation", "slave",
+)  # fmt: skip
 SUSPENDED_S = 100_000
 AFTER_SUSPENSION = (
     "unshare",

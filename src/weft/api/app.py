@@ -91,7 +91,7 @@ class Application:
         trusted = parse_networks(services.settings.trusted_proxies)
         rates = services.settings.requests_per_s, services.settings.user_requests_per_s
         limits = RateLimits(*rates) if any(rates) else None
-        record = services.store.record_refusal
+        record = services.store.record_request
         is_open = partial(_is_open, open_paths)
         self._login_failures = LoginFailures(services.store)
         inner = add_middleware(

@@ -312,7 +312,7 @@ def _misplaced(command: Sequence[str], arguments: list[str]) -> str | None:
     """Say what is wrong if an option stands after the first word of a job's command: `run sort -n`
     would lose it; or words before `--`, which would become a part of the command.
     """
-    if arguments[:1] not in (["run"], ["each"]):
+    if arguments[:1] not in (["run"], ["each"], ["exec"]):
         return None
     words = list(command)
     if "--" in arguments:

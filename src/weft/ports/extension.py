@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
-    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "lines", "link", "pages",
-    "siege", "simulator", "top",
+    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec", "lines", "link",
+    "pages", "siege", "simulator", "top",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 

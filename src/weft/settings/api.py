@@ -22,6 +22,9 @@ class ApiSettings:
     tls_key_file: Path | None = setting(
         None, "PEM file of the certificate's private key; none: it is in tls_cert_file"
     )
+    exec_job_max: int = setting(
+        4, "commands of `weft exec` beside one job at a time; 0: none", minimum=0, maximum=1000
+    )
     trusted_proxies: Annotated[str, Checked(parse_networks)] = setting(
         "",
         "networks of the proxies whose X-Forwarded-For, -Proto and -Host are believed, "

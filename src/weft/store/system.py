@@ -30,9 +30,9 @@ class System(StorePart):
         It reads catalogues and statistics: its cost does not depend on how many jobs there are.
         """
 
-    async def record_refusal(self, action: Action) -> None:
-        """Add a request to the trail that was refused."""
-        ACTION.set(None)  # what was refused is over
+    async def record_request(self, action: Action) -> None:
+        """Add a request to the trail that was refused, or acts outside the database."""
+        ACTION.set(None)  # it has its entry
         await self._database.call("record_request", request=action.row(), n_rows=None)
 
     @calls(lambda rows: LoginOwner(**rows[0]) if rows else None, digest="of_hash")

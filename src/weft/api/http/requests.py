@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import parse_qsl
@@ -23,6 +25,7 @@ from weft.core.errors import (
     TooLarge,
 )
 from weft.ports.store import Caller
+from weft.settings import Settings
 from weft.submission.services import Origin
 from weft.wire.documents.batches import BatchDocument
 
@@ -192,31 +195,44 @@ async def _read(request: AnyRequest, limit: int | None = None) -> bytes:
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > len(str(limit)) or int(declared) > limit):
         raise _too_large(f"It has {declared[:20]} bytes", limit)
+    async with in_time(settings, "Send smaller bunches."):
+        return await _receive(request, limit)
+
+
+@asynccontextmanager
+async def in_time(settings: Settings, hint: str) -> AsyncIterator[None]:
+    """Raise `RequestTimeout` if a body takes too long."""
     try:
         async with asyncio.timeout(settings.body_timeout_s):
-            return await _receive(request, limit)
+            yield
     except TimeoutError as error:
         raise RequestTimeout(
             "the body did not arrive in time",
             detail=f"It took longer than {settings.body_timeout_s:g} s.",
-            hint="Send smaller bunches.",
+            hint=hint,
         ) from error
 
 
 async def _receive(request: AnyRequest, limit: int) -> bytes:
     chunks: list[bytes] = []
     size = 0
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunk = cast("bytes", message.get("body", b""))
+    async for chunk in body_of(request):
         size += len(chunk)
         if size > limit:
             raise _too_large(f"It has more than {limit} bytes", limit)
         chunks.append(chunk)
-        if not message.get("more_body"):
-            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def body_of(request: AnyRequest) -> AsyncIterator[bytes]:
+    """Yield the body as it comes. Raise `ClientGone`."""
+    goes_on = True
+    while goes_on:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        yield message.get("body", b"")
+        goes_on = message.get("more_body", False)
 
 
 def _too_large(fact: str, limit: int) -> TooLarge:

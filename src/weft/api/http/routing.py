@@ -119,7 +119,7 @@ class Stream(Response[bytes]):
         """Send it."""
         await self._start(send, status)
         sending = asyncio.create_task(self._send_all(send))
-        gone = asyncio.create_task(_gone(receive))
+        gone = asyncio.create_task(self.hear(receive))
         try:
             await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -130,16 +130,16 @@ class Stream(Response[bytes]):
         if is_sent:
             sending.result()
 
+    async def hear(self, receive: Receive) -> None:
+        """Read what the client sends, until it is gone."""
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
     async def _send_all(self, send: Send) -> None:
         async with aclosing(cast("Any", self._pieces)) as pieces:
             async for piece in pieces:
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 Answer = Response[bytes] | Response[str]

@@ -21,11 +21,7 @@ class StdinTooLarge(TooLarge, code="CLI.STDIN_TOO_LARGE"):
 
 def read_stdin() -> str | None:
     """Return the text on standard input; `None` if that is a terminal, a device or closed."""
-    try:
-        mode = os.fstat(STDIN).st_mode
-    except OSError:
-        return None
-    if stat.S_ISCHR(mode) or stat.S_ISDIR(mode):
+    if not has_stdin():
         return None
     data = _read_all()
     try:
@@ -36,6 +32,15 @@ def read_stdin() -> str | None:
             detail=f"Byte {error.start + 1} is invalid; a job's standard input must be text.",
             hint=HINT,
         ) from error
+
+
+def has_stdin() -> bool:
+    """Say whether standard input is a file, a pipe or a socket."""
+    try:
+        mode = os.fstat(STDIN).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISCHR(mode) or stat.S_ISDIR(mode))
 
 
 def read_waiting(descriptor: int) -> bytes:

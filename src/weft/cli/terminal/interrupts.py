@@ -19,7 +19,8 @@ class Interrupts:
     """
 
     def __init__(self, on_first: Callable[[], Awaitable[object]], message: str) -> None:
-        self.count = 0
+        self.count = self.number = 0
+        """How many came, and the last one."""
         self._on_first = on_first
         self._message = message
         self._task: asyncio.Task[None] | None = None
@@ -27,7 +28,7 @@ class Interrupts:
     def __enter__(self) -> Self:
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            loop.add_signal_handler(number, self._received)
+            loop.add_signal_handler(number, self._received, number)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -35,7 +36,8 @@ class Interrupts:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
 
-    def _received(self) -> None:
+    def _received(self, number: int) -> None:
+        self.number = number
         self.count += 1
         if self.count > 1:
             # Leave without cleaning up: the user asked twice. The server carries out the first

@@ -39,6 +39,7 @@ class JobWaits(Twin[aio.Job]):
     cancel = waits(aio.Job.cancel)
     children = lists(aio.Job.children)
     edit = waits(aio.Job.edit)
+    exec = waits(aio.Job.exec)
     extend = waits(aio.Job.extend)
     follow_log = iterates(aio.Job.follow_log)
     history = waits(aio.Job.history)

@@ -31,6 +31,7 @@ _SILENT = MappingProxyType({
 _PROXIES = frozenset({"https_proxy", "all_proxy"})
 
 Headers = Sequence[tuple[str, str]]
+Event = h11.Request | h11.Data | h11.EndOfMessage
 
 
 class CouldNotConnect(Exception):
@@ -77,7 +78,7 @@ class _Connection:
             raise ConnectionLost("the server closed the connection")
         return event
 
-    async def send(self, *events: h11.Request | h11.Data | h11.EndOfMessage) -> None:
+    async def send(self, *events: Event) -> None:
         """Write these events."""
         try:
             self.writer.write(b"".join(self.protocol.send(event) or b"" for event in events))
@@ -127,6 +128,14 @@ class Reply:
         """Return the whole body."""
         return b"".join([chunk async for chunk in self.chunks()])
 
+    async def send(self, data: bytes) -> None:
+        """Send more of the body of the request. Raise `ConnectionLost`."""
+        try:
+            if self._connection is not None:
+                await self._connection.send(h11.Data(data=data))
+        except h11.LocalProtocolError as error:
+            raise ConnectionLost("the reply is over") from error
+
     def close(self) -> None:
         """Give the connection up if the body was not read to its end."""
         if self._connection is not None:
@@ -145,25 +154,29 @@ class ConnectionPool:
 
     async def send(
         self, method: str, target: str, headers: Headers, body: bytes | None,
-        *, is_repeatable: bool = True,
+        *, is_repeatable: bool = True, goes_on: bool = False,
     ) -> Reply:  # fmt: skip
         """Send one request and return the head of the reply. `is_repeatable`: twice does no more
-        than once.
+        than once; `goes_on`: `Reply.send` sends the rest of the body.
 
         Raises `CouldNotConnect` (nothing was sent) or `ConnectionLost` (it may have been
         received).
         """
-        request = self._request(method, target, headers, body)
-        while (kept := self._take_idle()) is not None:
+        events: list[Event] = [self._request(method, target, headers, body, goes_on=goes_on)]
+        if body:
+            events.append(h11.Data(data=body))
+        if not goes_on:
+            events.append(h11.EndOfMessage())
+        while not goes_on and (kept := self._take_idle()) is not None:
             try:
-                return await self._exchange(kept, request, body)
+                return await self._exchange(kept, events)
             except ConnectionLost:
                 # The server closed it while it was idle: the usual end of a kept connection, no
                 # reason to fail.
                 if not is_repeatable:
                     raise
                 continue
-        return await self._exchange(await self._connect(), request, body)
+        return await self._exchange(await self._connect(), events)
 
     def keep(self, connection: _Connection) -> None:
         """Take back a connection whose reply was read."""
@@ -220,23 +233,21 @@ class ConnectionPool:
         return _Connection(reader, writer, h11.Connection(h11.CLIENT))
 
     def _request(
-        self, method: str, target: str, headers: Headers, body: bytes | None
+        self, method: str, target: str, headers: Headers, body: bytes | None, *, goes_on: bool
     ) -> h11.Request:
         endpoint = self.endpoint
         host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
         length = [("content-length", str(len(body)))] if body is not None else []
+        length = [("transfer-encoding", "chunked")] if goes_on else length
         return h11.Request(
             method=method,
             target=endpoint.path + target,
             headers=[("host", f"{host}:{endpoint.port}"), *length, *headers],
         )
 
-    async def _exchange(
-        self, connection: _Connection, request: h11.Request, body: bytes | None
-    ) -> Reply:
+    async def _exchange(self, connection: _Connection, events: Sequence[Event]) -> Reply:
         try:
-            data = [h11.Data(data=body)] if body else []
-            await connection.send(request, *data, h11.EndOfMessage())
+            await connection.send(*events)
             head = await connection.next_head()
         except BaseException as error:
             connection.writer.close()

@@ -11,9 +11,11 @@ import msgspec
 from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.calls import PAGE_ROWS, Requests, decode
 from weft.client.http.client_routes import BatchSort, ClientRoutes
+from weft.client.http.exec_calls import Exec
 from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
+from weft.wire.exec import BEGIN, MEDIA, frame
 
 Stream = Literal["stdout", "stderr", "both"]
 BYTES = "application/octet-stream"
@@ -21,6 +23,15 @@ BYTES = "application/octet-stream"
 
 class Routes(ClientRoutes, ApiRoutes, Requests):
     """The HTTP api, one method per route."""
+
+    async def begin_exec(self, batch_id: int, job_id: int, command: Sequence[str]) -> Exec:
+        """Start a command beside a running job: as its user, in its place, and no longer than it.
+        Raise `JobNotRunning`, `ExecElsewhere`, `ExecsFull`.
+        """
+        path = f"/v1/batches/{batch_id}/jobs/{job_id}/exec"
+        first = frame(BEGIN, msgspec.json.encode({"command": command}))
+        headers = [("content-type", MEDIA)]
+        return Exec(await self._session.stream(path, headers=headers, first=first))
 
     # ---- batches and updates
 

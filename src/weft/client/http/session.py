@@ -166,18 +166,28 @@ class HttpSession:
                 raise refusal
 
     async def stream(
-        self, path: str, *, query: Query | None = None, headers: Headers = ()
+        self,
+        path: str,
+        *,
+        query: Query | None = None,
+        headers: Headers = (),
+        first: bytes | None = None,
     ) -> Reply:
-        """Return a reply whose body is still to be read. Repeats only until the head has come."""
-        retries = self._retries()
+        """Return a reply whose body is still to be read. Repeats only until the head has come.
+        `first`: POST this, of a body that goes on; what may have arrived is not sent again.
+        """
+        retries, goes_on = self._retries(), first is not None
+        method = "POST" if goes_on else "GET"
         while True:
             try:
-                reply = await self._send("GET", path, query, [*headers], None)
+                reply = await self._send(method, path, query, [*headers], first, goes_on=goes_on)
                 if reply.status < ERRORS_FROM:
                     return reply
                 async with reply:
                     answer = await reply.read()
             except (CouldNotConnect, ConnectionLost) as error:
+                if goes_on and isinstance(error, ConnectionLost):
+                    raise NotReachable(self.endpoint, str(error)) from error
                 await self._after_failure(error, retries)
                 continue
             if not await self._may_repeat(reply, retries):
@@ -212,6 +222,7 @@ class HttpSession:
         body: bytes | None,
         *,
         is_repeatable: bool = True,
+        goes_on: bool = False,
     ) -> Reply:
         pool = self._open_pool()
         token, visit = pool.endpoint.token, pool.endpoint.visit
@@ -221,7 +232,9 @@ class HttpSession:
             name = quote(visit, safe="", errors="surrogatepass")
             signed = [(VISIT_HEADER, name), *signed]
         target = path + _query_text(query or {})
-        reply = await pool.send(method, target, signed, body, is_repeatable=is_repeatable)
+        reply = await pool.send(
+            method, target, signed, body, is_repeatable=is_repeatable, goes_on=goes_on
+        )
         self._was_reached = True
         return reply
 

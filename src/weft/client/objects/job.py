@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 import msgspec
 
 from weft.client.api import Api, LogEvent
+from weft.client.http.exec_calls import Execution
 from weft.client.http.listing import Document, Listing
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
@@ -145,6 +146,13 @@ class Job:
         Raise `NoTimeLimit` if it has none, `JobOver` if it has ended.
         """
         return await self._api.extend_job(self.batch_id, self.job_id, by_s=by_s)
+
+    async def exec(self, command: Sequence[str], *, stdin: bytes = b"") -> Execution:
+        """Run a command beside it while it runs, as its user and in its directory, environment and
+        cgroup; return `exit_code`, `stdout` and `stderr`. Raise `JobNotRunning`, `ExecElsewhere`.
+        """
+        begun = await self._api.begin_exec(self.batch_id, self.job_id, command)
+        return await begun.run(stdin)
 
     async def hold(self) -> Document:
         """Prevent it from starting until it is released."""

@@ -13,6 +13,7 @@ class Right(StrEnum):
     KNOW_ONESELF = "know-oneself"
     READ = "read"
     WRITE = "write"
+    EXEC = "exec"
     OPERATE = "operate"
     MANAGE = "manage"
     ADMINISTER = "administer"
@@ -32,7 +33,7 @@ class UserRole(StrEnum):
 
 _ADDED: Final[Mapping[UserRole, tuple[Right, ...]]] = {
     UserRole.VIEWER: (Right.KNOW_ONESELF, Right.READ),
-    UserRole.USER: (Right.WRITE,),
+    UserRole.USER: (Right.WRITE, Right.EXEC),
     UserRole.OPERATOR: (Right.OPERATE,),
     UserRole.TENANT_ADMIN: (Right.MANAGE,),
     UserRole.ADMIN: (Right.ADMINISTER, Right.WORK),
@@ -54,6 +55,7 @@ _MEANS: Final[Mapping[Right, str]] = {
     Right.KNOW_ONESELF: "see or make their own tokens",
     Right.READ: "read batches, queues and workers",
     Right.WRITE: "submit or change jobs",
+    Right.EXEC: "run commands beside running jobs",
     Right.OPERATE: "operate queues and conditions",
     Right.MANAGE: "change queues, users or projects of the tenant or read its secrets",
     Right.ADMINISTER: "change pools, workers, licences or tenants",

@@ -100,6 +100,8 @@ class RenameTooLarge(Conflict, code="API.RENAME_TOO_LARGE", sqlstate="WF232"):
 class JobNotRunning(Conflict, code="API.JOB_NOT_RUNNING", sqlstate="WF218"):
     """A signal or a message needs a process, and none of the job runs."""
 
+    advice = "`weft status` says what became of it."
+
 
 class TooManyCommands(Conflict, code="API.TOO_MANY_COMMANDS", sqlstate="WF260"):
     """Too many signals and messages to a job wait for its worker."""

@@ -92,7 +92,7 @@ CREATE TABLE weft.token (
     name text NOT NULL DEFAULT 'home' CHECK (length(name) BETWEEN 1 AND 256),
     scopes text[]
         CHECK (cardinality(scopes) > 0
-            AND scopes <@ ARRAY['read', 'write', 'operate', 'manage', 'administer', 'work']),
+            AND scopes <@ ARRAY['read', 'write', 'exec', 'operate', 'manage', 'administer', 'work']),
     last_used_at timestamptz,
     idempotency_key text,
     kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session', 'machine')),

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from weft.wire.description import says
 
-Scope = Literal["read", "write", "operate", "manage", "administer", "work"]
+Scope = Literal["read", "write", "exec", "operate", "manage", "administer", "work"]
 VALID_S_MAX = 10 * 366 * 86_400
 
 

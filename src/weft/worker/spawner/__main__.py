@@ -18,6 +18,7 @@ from types import FrameType
 
 import msgspec
 
+from weft.wire import exec as wire
 from weft.wire.processes import reset_signals
 from weft.wire.spawner import SpawnerLock
 from weft.worker.spawner import tree
@@ -68,6 +69,7 @@ def main(argv: list[str]) -> int:
         memory_files=memory_files,
         cgroups=cgroups,
         incarnation=incarnation,
+        execs=listen(socket_path + wire.SUFFIX, socket.SOCK_SEQPACKET),
         pid_namespace=pid_namespace,
         uses_accounts=uses_accounts,
     )
@@ -87,13 +89,13 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def listen(path: str) -> socket.socket:
+def listen(path: str, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.socket:
     """Return a listening socket that replaces an older one. Its path may have any length."""
     directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_UNIX, kind)
     mask = os.umask(0o177)
     try:
         listener.bind(short)

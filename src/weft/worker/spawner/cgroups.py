@@ -20,14 +20,18 @@ _STEP_S = 0.01
 
 
 def make(attempt: SpawnerAttempt) -> None:
-    """Make the cgroup of an attempt with its limits, and open its entrance. Raise `OSError`."""
+    """Make the cgroup of an attempt with its limits if there is none, and open its entrance. Raise
+    `OSError`.
+    """
     terms = attempt.request.cgroup
     assert terms is not None
     key = attempt.key
     path = f"{terms.parent}/b{key.batch_id}.j{key.job_id}.{key.attempt}"
-    os.mkdir(path)
+    is_new = attempt.cgroup is None
+    if is_new:
+        os.mkdir(path)
     attempt.cgroup = path
-    for file, value in terms.limits:
+    for file, value in terms.limits if is_new else ():
         try:
             _write(f"{path}/{file}", value)
         except FileNotFoundError:

@@ -3,10 +3,12 @@
 import errno
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
+from weft.wire.exec import MARK as EXEC_MARK
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
 from weft.worker.spawner import cgroups, sandboxed
@@ -178,13 +180,15 @@ class Launcher:
         self._give(attempt.script_path, attempt)
         return (attempt.script_path, *request.argv)
 
-    def _prepare(self, attempt: SpawnerAttempt, argv: tuple[str, ...], cwd: str) -> Prepared:
+    def _prepare(
+        self, attempt: SpawnerAttempt, argv: tuple[str, ...], cwd: str, streams: Sequence[int] = ()
+    ) -> Prepared:
         env = {**attempt.environment, **attempt.request.env, **self.variables_of(attempt)}
         path, account = argv[0], attempt.request.account
         if "/" not in path and account is None and attempt.request.sandbox is None:
             path = self._find(path, env, cwd)
-        given = [(self._null, 0)]
-        if attempt.request.stdin is not None:
+        given = [(fd, number) for number, fd in enumerate(streams or (self._null,))]
+        if attempt.request.stdin is not None and not streams:
             attempt.stdin_fd = _memory_file(attempt.request.stdin)
             given = [(attempt.stdin_fd, 0)]
         if attempt.request.sandbox is not None:
@@ -204,7 +208,7 @@ class Launcher:
             attempt.why_fd = _memory_file("")
             os.fchmod(attempt.why_fd, 0o600)
             given.append((attempt.why_fd, WHY_FD))
-        if attempt.request.cgroup is not None:
+        if (attempt.cgroup if streams else attempt.request.cgroup) is not None:
             if attempt.request.sandbox is None and account is None:
                 check_program(path, cwd)
             cgroups.make(attempt)
@@ -220,20 +224,34 @@ class Launcher:
         if attempt.request.account is not None:
             give(path, attempt.request.account)
 
+    def start_beside(
+        self, attempt: SpawnerAttempt, argv: tuple[str, ...], streams: Sequence[int], mark: str
+    ) -> SpawnerAttempt:
+        """Start a command in the place of an attempt that runs without a sandbox; return it with
+        `pid`, `pidfd` and `why_fd`. Raises the same as `prepare`.
+        """
+        beside, request = copy(attempt), attempt.request
+        beside.why_fd = -1
+        beside.gpu_variables = {**attempt.gpu_variables, EXEC_MARK: mark}
+        try:
+            prepared = self._prepare(beside, argv, attempt.cwd or request.cwd or "/", streams)
+            beside.pid, beside.pidfd, *_ = _run(prepared)
+        except BaseException as error:
+            if beside.why_fd >= 0:
+                os.close(beside.why_fd)
+            raise _sorted(error) from error
+        finally:
+            self._close_files(beside)
+        return beside
+
     def start_warm(
         self, argv: tuple[str, ...], env: dict[str, str], batch_id: int, control: int
     ) -> Spawned:
         """Start a warm process with its socket. Raises the same as `prepare`."""
         env = {**env, MARK: f"b{batch_id}.warm@{self._incarnation}"}
         fds = [(self._null, 0), (control, CONTROL_FD)]
-        started: StartedProcess | Exception
         try:
-            prepared = Prepared(argv[0], argv, env, fds, "/")
-            try:
-                started = prepared.run()
-            except Exception as error:  # noqa: BLE001 (`finish` raises it)
-                started = error
-            return prepared.finish(started)
+            return _run(Prepared(argv[0], argv, env, fds, "/"))
         except BaseException as error:
             raise _sorted(error) from error
 
@@ -253,6 +271,16 @@ class Launcher:
                 self._found.clear()
             self._found[name, path] = (now + _FOUND_NS, program)
         return program
+
+
+def _run(prepared: Prepared) -> Spawned:
+    """Start it in this thread. Raises the same as `Prepared.finish`."""
+    started: StartedProcess | Exception
+    try:
+        started = prepared.run()
+    except Exception as error:  # noqa: BLE001 (`finish` raises it)
+        started = error
+    return prepared.finish(started)
 
 
 def _sorted(error: BaseException) -> BaseException:

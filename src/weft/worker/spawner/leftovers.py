@@ -45,6 +45,8 @@ class Leftovers:
         self._strays: dict[int, _Stray] = {}
         self._running: dict[int, SpawnerAttempt] = {}
         self._children = tree.Children()
+        self.is_over: Callable[[int], bool] | None = None
+        """Says whether a process is of a command that has ended; None: there was no command."""
         self.must_know_all = self._children.lists_all
         """Whether a process that is being started would be mistaken for a stray."""
 
@@ -59,6 +61,8 @@ class Leftovers:
         ]
         if strangers:
             self._adopt(strangers, ended)
+        if self.is_over is not None and (over := set(filter(self.is_over, self._strays))):
+            tree.kill_with_descendants(over)
         if self._strays:
             self._dismiss()
         for attempt in ended:

@@ -48,8 +48,8 @@ class Prepared:
         *,
         merged: bool = False,
     ) -> None:
-        """Make the pipes; `given`: our descriptors and their numbers in the process; `merged`: it
-        writes all of its output into the first one.
+        """Make the pipes, unless they are `given`: our descriptors and their numbers in the
+        process; `merged`: it writes all of its output into the first one.
         """
         self.umask = umask
         self._path = path
@@ -57,11 +57,11 @@ class Prepared:
         self._ours: list[int] = []
         self._its: list[int] = []
         try:
-            for _ in ("stdout", "stderr"):
+            for _ in () if 1 in dict(given).values() else ("stdout", "stderr"):
                 ours, its = os.pipe2(os.O_CLOEXEC)
                 self._ours.append(ours)
                 self._its.append(its)
-            outputs = [(self._its[0], 1), (self._its[0 if merged else 1], 2)]
+            outputs = [(self._its[0 if merged else -1], 2), (self._its[0], 1)] if self._its else []
             copies = sorted([*given, *outputs], key=lambda one: one[1])
             self._spawn = (
                 Spawn(path, argv, env, copies, cwd)
@@ -114,7 +114,7 @@ class Prepared:
         self._close(self._its)
         for ours in self._ours:
             os.set_blocking(ours, False)
-        return Spawned(started.pid, pidfd, *self._ours)
+        return Spawned(started.pid, pidfd, *(self._ours or (-1, -1)))
 
     def close(self) -> None:
         """Close the pipes of a process that is not started."""

@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import socket
 import sys
 import time
 from collections import deque
@@ -32,6 +33,7 @@ from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.capacity import Capacity, Taken
 from weft.worker.spawner.cgroups import Cgroups
 from weft.worker.spawner.checkpoints import Checkpoints
+from weft.worker.spawner.execs import Execs
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
@@ -66,6 +68,7 @@ class Spawner:
         cgroups: Cgroups,
         incarnation: str,
         pid_namespace: bool,
+        execs: socket.socket,
         uses_accounts: bool = False,
     ) -> None:
         self._loop = loop
@@ -91,6 +94,9 @@ class Spawner:
             loop, self._launcher, self._reports, logs,
             on_start_failed=self._on_start_failed, on_free=self._on_free, on_end=self._on_end,
         )  # fmt: skip
+        self.execs = Execs(
+            loop, execs, self._launcher, self.running, os.path.basename(logs), self._attempts.get
+        )
         self._warm = Warm(loop, self._launcher, self.running, scratch, logs)
         self._remover = 0
         """The id of the process that empties the trash; 0: none."""
@@ -301,6 +307,7 @@ class Spawner:
 
     def _on_end(self, attempt: SpawnerAttempt) -> None:
         self._attempts.pop(attempt.key, None)
+        self.execs.end_with(attempt)
         self._reports.add_end(attempt)
 
     def _kill(self, message: Kill) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from dataclasses import InitVar, dataclass, field
 
 import msgspec
 
@@ -22,49 +23,34 @@ class Unreadable(Exception):
     """The process sent an invalid message: its job has written to our socket."""
 
 
+@dataclass(eq=False, slots=True)
 class WarmProcess:
     """A live process. It serves one attempt at a time."""
 
-    __slots__ = (
-        "_buffer",
-        "_loop",
-        "_waiting",
-        "_waits_for_room",
-        "attempt",
-        "calls",
-        "control",
-        "definitions",
-        "idle_since_ns",
-        "is_worn",
-        "key",
-        "left",
-        "memory_mib",
-        "pid",
-        "pidfd",
-        "stderr_fd",
-        "stdout_fd",
-    )
+    loop: EventLoop
+    key: Key
+    spawned: InitVar[Spawned]
+    control: socket.socket
+    pid: int = field(init=False)
+    pidfd: int = field(init=False)
+    stdout_fd: int = field(init=False)
+    stderr_fd: int = field(init=False)
+    attempt: SpawnerAttempt | None = None
+    left: list[SpawnerAttempt] = field(default_factory=list)
+    """Ended attempts that left processes behind, which end with this process."""
+    definitions: set[int] = field(default_factory=set)
+    """The definitions that it was sent."""
+    calls: int = 0
+    memory_mib: int = 0
+    idle_since_ns: int = 0
+    is_worn: bool = False
+    """True: the process serves no further attempt."""
+    _buffer: bytearray = field(default_factory=bytearray)
+    _waiting: bytes = b""
+    _waits_for_room: bool = False
 
-    def __init__(
-        self, loop: EventLoop, key: Key, spawned: Spawned, control: socket.socket
-    ) -> None:
-        self._loop = loop
-        self._buffer = bytearray()
-        self._waiting = b""
-        self._waits_for_room = False
-        self.key = key
+    def __post_init__(self, spawned: Spawned) -> None:
         self.pid, self.pidfd, self.stdout_fd, self.stderr_fd = spawned
-        self.control = control
-        self.attempt: SpawnerAttempt | None = None
-        self.left: list[SpawnerAttempt] = []
-        """Ended attempts that left processes behind, which end with this process."""
-        self.definitions: set[int] = set()
-        """The definitions that it was sent."""
-        self.calls = 0
-        self.memory_mib = 0
-        self.idle_since_ns = 0
-        self.is_worn = False
-        """True: the process serves no further attempt."""
 
     def send(self, call: FunctionCall) -> bool:
         """Send a call; the socket may take the rest later. False: the process is gone."""
@@ -86,7 +72,7 @@ class WarmProcess:
         self._waiting = self._waiting[sent:]
         if bool(self._waiting) != self._waits_for_room:
             self._waits_for_room = bool(self._waiting)
-            self._loop.watch_writes(self.control.fileno(), wanted=self._waits_for_room)
+            self.loop.watch_writes(self.control.fileno(), wanted=self._waits_for_room)
         return True
 
     def receive(self) -> list[CallDone]:
@@ -118,7 +104,7 @@ class WarmProcess:
         """Close all descriptors except the one that signals its end."""
         for fd in (self.stdout_fd, self.stderr_fd):
             if fd >= 0:
-                self._loop.forget(fd)
+                self.loop.forget(fd)
                 os.close(fd)
         self.stdout_fd = self.stderr_fd = -1
         self.dismiss()
@@ -127,6 +113,6 @@ class WarmProcess:
         """Close the socket: then the process ends by itself. False: it was closed already."""
         if self.control.fileno() < 0:
             return False
-        self._loop.forget(self.control.fileno())
+        self.loop.forget(self.control.fileno())
         self.control.close()
         return True

@@ -78,13 +78,13 @@ class SpawnerLink(asyncio.Protocol):
             self._transport.close()
 
 
-async def connect(path: Path) -> SpawnerLink | None:
+def open_socket(path: Path, kind: socket.SocketKind) -> socket.socket | None:
     """Connect to a spawner's socket, whose path may have any length; `None`: no listener."""
     try:
         directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_UNIX, kind)
     sock.settimeout(0)
     try:
         sock.connect(f"/proc/self/fd/{directory}/{path.name}")
@@ -93,6 +93,14 @@ async def connect(path: Path) -> SpawnerLink | None:
         return None
     finally:
         os.close(directory)
+    return sock
+
+
+async def connect(path: Path) -> SpawnerLink | None:
+    """Connect as an agent."""
+    sock = open_socket(path, socket.SOCK_STREAM)
+    if sock is None:
+        return None
     _, link = await asyncio.get_running_loop().create_unix_connection(SpawnerLink, sock=sock)
     return link
 

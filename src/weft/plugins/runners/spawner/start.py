@@ -5,6 +5,7 @@ import fcntl
 import os
 import sys
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 
 import msgspec
@@ -121,11 +122,7 @@ async def _start(files: SpawnerFiles) -> None:
         pid = _spawn(files, ready_of_spawner)
     finally:
         os.close(ready_of_spawner)
-    try:
-        word = await _read_once(ready)
-    finally:
-        os.close(ready)
-    if word:
+    if await _read_once(ready):
         _reap_later(pid)
         log.info("worker.spawner_started", spawner_pid=pid)
         return
@@ -158,20 +155,15 @@ def _spawn(files: SpawnerFiles, ready_fd: int) -> int:
 
 
 async def _read_once(fd: int) -> bytes:
-    """Wait for the first byte or the end of a pipe."""
-    loop = asyncio.get_running_loop()
-    readable: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(fd, lambda: _settle(readable))
+    """Wait for the first byte or the end of a pipe, and close it."""
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), FileIO(fd)
+    )
     try:
-        await readable
+        return await reader.read(1)
     finally:
-        loop.remove_reader(fd)
-    return os.read(fd, 1)
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+        transport.close()
 
 
 def _reap_later(pid: int) -> None:

@@ -1,6 +1,6 @@
 -- record_request: add an entry to the trail for a request, if this transaction has changed anything (else it has no number), or if the
 --   request was refused. The driver seals it soon. Several entries of one request are one in the end.
--- For: Store (api), within the statement that calls the function which does what is asked, and after it; Store.record_refusal;
+-- For: Store (api), within the statement that calls the function which does what is asked, and after it; Store.record_request;
 --   act_on_batch.
 -- Safe to repeat: yes.   Locks: announcements (shared, until the commit); as _announce (if the driver sleeps).
 -- request: what the entry says, by names of columns; `tenant`: the name of the tenant, if its number is not known.

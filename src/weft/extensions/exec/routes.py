@@ -1,0 +1,118 @@
+"""`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job."""
+
+import shlex
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from weft.api.http.decoding import JSON, decode
+from weft.api.http.parameters import Query, batch_id_of, job_id_of
+from weft.api.http.parts import ApiPart
+from weft.api.http.requests import AnyRequest, ClientGone, body_of, caller_of, in_time, services_of
+from weft.api.http.routing import Receive, Stream, post
+from weft.api.http.trail import PATH_CHARS_MAX, action_of
+from weft.api.use_cases.files import live_attempt
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
+from weft.core.errors import (
+    ExecElsewhere,
+    InvalidValue,
+    JobNotRunning,
+    MalformedBody,
+    WeftError,
+    error_classes,
+)
+from weft.core.ids import format_job_ref
+from weft.extensions.exec.channel import Channel, begin
+from weft.run.home import Home
+from weft.run.host.worker_name import file_name
+from weft.settings import Settings
+from weft.wire import exec as wire
+
+NAME: Final = "POST /v1/batches/{b}/jobs/{j}/exec"
+Frames = AsyncIterator[tuple[int, bytes]]
+
+
+@post(
+    "/v1/batches/{b:str}/jobs/{j:str}/exec",
+    status_code=200,
+    opt={"reads": wire.MEDIA, "bytes": (wire.MEDIA,), "refuses": (408, 409)},
+)
+async def exec_job(request: AnyRequest) -> Stream:
+    """Run a command beside a running job: as its user, in its directory, environment and cgroup.
+    Both bodies are frames, a byte for the kind and four for the length. Sent are 0, a document
+    `{"command": [...]}`, then 1 input (none: its end) and 2 a byte, the number of a signal; at
+    most 256 KiB of input that were not taken. Answered are 0, how many bytes of input were taken,
+    in digits, 1 standard output, 2 standard error, and 3, `["ended", exit_code, with_job, why]`.
+    The command ends when this request does, and with its job.
+    """
+    Query(request, ())
+    services, caller = services_of(request), caller_of(request)
+    batch_id, job_id = batch_id_of(request), job_id_of(request)
+    attempts = await services.store.list_attempts(caller, batch_id, job_id)
+    frames = wire.frames(body_of(request))
+    document = await _document(frames, services.settings)
+    of, name = live_attempt(attempts, batch_id, job_id), format_job_ref(batch_id, job_id)
+    if of is None:
+        raise _refusal(wire.Refused(JobNotRunning.code, "no process of it runs"), name)
+    action = action_of(request.scope)
+    words = f"{action.path} {shlex.join(document.command)}".replace("\0", "\\0")
+    logs = await services.store.list_attempt_logs(caller, batch_id, [job_id], of.key.attempt)
+    database = logs[0].directory.path.rpartition("/")[2] if logs and logs[0].directory else ""
+    await services.store.record_request(replace(action, path=words[:PATH_CHARS_MAX]))
+    settings = services.settings
+    channel = await begin(
+        Home(settings.home).run / f"spawner-{file_name(of.worker)}.sock{wire.SUFFIX}",
+        wire.Begin(of.key, database, document.command, settings.exec_job_max),
+    )
+    if channel is None:
+        channel = wire.Refused(ExecElsewhere.code, f"worker {of.worker} is not on this host")
+    if isinstance(channel, wire.Refused):
+        raise _refusal(channel, name)
+    return _Answer(channel, frames)
+
+
+class _Answer(Stream):
+    """What a command writes, while it gets what the client sends."""
+
+    def __init__(self, channel: Channel, frames: Frames) -> None:
+        unbuffered = {"x-accel-buffering": "no"}
+        super().__init__(
+            channel.frames(), media_type=wire.MEDIA, status_code=200, headers=unbuffered
+        )
+        self._channel = channel
+        self._frames = frames
+
+    async def hear(self, receive: Receive) -> None:
+        """Give the command what comes for it; return when the client is gone, or sends what makes
+        no sense.
+        """
+        with suppress(ClientGone, MalformedBody):
+            async for kind, data in self._frames:
+                if kind == wire.SIGNAL and len(data) == 1:
+                    self._channel.signal(data[0])
+                elif kind != wire.STDIN or not self._channel.put(data):
+                    return
+            await super().hear(receive)
+
+
+async def _document(frames: Frames, settings: Settings) -> wire.ExecDocument:
+    """Return the first frame. Raise `InvalidDocument` and the like."""
+    async with in_time(settings, "Send the document first, and the input after it."):
+        kind, data = await anext(frames, (-1, b""))
+    if kind != wire.BEGIN or len(data) > wire.COMMAND_BYTES_MAX:
+        most = wire.COMMAND_BYTES_MAX
+        raise wire.malformed(f"The first frame is not a document of at most {most} bytes.")
+    return decode(data, JSON, wire.ExecDocument)
+
+
+def _refusal(refused: wire.Refused, name: str) -> WeftError:
+    kind = next((kind for kind in error_classes() if kind.code == refused.code), InvalidValue)
+    detail = f"{refused.why[:1].upper()}{refused.why[1:]}."
+    return kind(f"no command can run beside {name}", detail=detail)
+
+
+PART: Final = ApiPart(
+    routes=(exec_job,), rights={NAME: Right.EXEC}, permissions={NAME: Permission.ALL}
+)

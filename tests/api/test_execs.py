@@ -1,0 +1,40 @@
+"""`POST …/exec`: beside which jobs no command runs, and who learns that they are there."""
+
+from pathlib import Path
+
+import httpx
+
+from api.live import make_user, open_worker
+from benches.route_bodies import body_of
+from weft.ports.runner import RUNNER_PLUGINS
+
+PATH = "/v1/batches/{b}/jobs/{j}/exec"
+
+
+async def ask(http: httpx.AsyncClient, batch_id: int, token: str = "") -> tuple[int, str]:
+    """Ask for a command beside the first job; return the status and the code of the answer."""
+    body, media = body_of(f"POST {PATH}")
+    headers = {"content-type": media} | ({"authorization": f"Bearer {token}"} if token else {})
+    answer = await http.post(PATH.format(b=batch_id, j=1), content=body, headers=headers)
+    return answer.status_code, answer.json()["code"]
+
+
+async def test_no_command_runs_beside_a_job_elsewhere(
+    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+) -> None:
+    """Whatever runs it: where no spawner of its worker listens in this home, none is begun."""
+    await make_user(database["admin"], tenant="others", token="o" * 20)
+    answers = {}
+    for name in RUNNER_PLUGINS.names():
+        async with open_worker(database["weft_worker"], tmp_path / "logs", name=name) as worker:
+            made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
+            waiting, claimed = await ask(http, made.json()["id"]), await worker.claim()
+            await worker.start(claimed)
+            asked = [await ask(http, made.json()["id"], token) for token in ("", "o" * 20)]
+            await worker.end(claimed)
+            answers[name] = [waiting, *asked, await ask(http, made.json()["id"])]
+
+    gone = (409, "API.JOB_NOT_RUNNING")
+    refused = [gone, (409, "WORKER.EXEC_ELSEWHERE"), (404, "API.BATCH_NOT_FOUND"), gone]
+    assert answers == dict.fromkeys(RUNNER_PLUGINS.names(), refused)
+    assert len(answers) > 3

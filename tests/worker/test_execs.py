@@ -1,0 +1,127 @@
+"""Commands beside running jobs: in their place, and no longer than they or the client."""
+
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from weft.core.states import Reason
+from weft.wire.exec import BYTES_MAX, Begin, Begun, Ended, Refused
+from worker.spawner_process import (
+    DEADLINE_S,
+    Agent,
+    SpawnerProcess,
+    key_of,
+    marked,
+    process,
+    until_gone,
+)
+
+
+class Exec:
+    """A command as an api begins it, with one pipe for all that it writes."""
+
+    def __init__(self, path: Path, begin: Begin, stdin: bytes) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(DEADLINE_S)
+        self.socket.connect(str(path))
+        self.output, written = os.pipe()
+        given = os.memfd_create("stdin")
+        os.pwrite(given, stdin, 0)
+        socket.send_fds(self.socket, [msgspec.msgpack.encode(begin)], [given, written, written])
+        os.close(given)
+        os.close(written)
+
+    def answer(self) -> Begun | Ended | Refused:
+        """Return the next packet."""
+        data = self.socket.recv(BYTES_MAX)
+        return msgspec.msgpack.decode(data, type=Begun | Ended | Refused)
+
+
+def until_none_is_left() -> None:
+    """Wait until no process of a command lives, nor one that it has started meanwhile."""
+    while left := marked("WEFT_EXEC="):
+        until_gone(*left)
+
+
+Begins = Callable[..., Exec]
+
+
+@pytest.fixture
+def begin(agent: Agent, spawner: SpawnerProcess, tmp_path: Path) -> Iterator[Begins]:
+    """Give what begins a command beside one of two long jobs."""
+    one = process(1, "sleep", "1000", cwd=str(tmp_path), env={"X": "ä"})
+    agent.start(one, process(2, "sleep", "1000"))
+    agent.until_started(1)
+    agent.until_started(2)
+    begun: list[Exec] = []
+
+    def begin(
+        *argv: str, job_id: int = 1, database: str = "logs", job_max: int = 2, stdin: bytes = b""
+    ) -> Exec:
+        message = Begin(key_of(job_id), database, argv, job_max)
+        begun.append(Exec(spawner.root / "s.sock.exec", message, stdin))
+        return begun[-1]
+
+    yield begin
+    for command in begun:
+        command.socket.close()
+    until_none_is_left()
+
+
+def test_command_runs_in_the_place_of_its_job(begin: Begins, tmp_path: Path) -> None:
+    script = 'pwd; echo "$X $WEFT_ATTEMPT"; echo /proc/self/fd/*; cat; exit 3'
+    command = begin("sh", "-c", script, stdin=b"a\0\xff")
+    assert (command.answer(), command.answer()) == (Begun(), Ended(3))
+    output = os.read(command.output, BYTES_MAX)
+    missing = begin("no-such").answer()
+
+    assert output.startswith(f"{tmp_path}\nä b1.j1.1@".encode())
+    inherited = b"".join(word[-1:] for word in output.split() if word.startswith(b"/proc/"))
+    assert inherited == b"0123"  # the shell reads the directory by the last
+    assert output.endswith(b"\na\0\xff")
+    assert isinstance(missing, Ended)
+    assert ("'no-such'" in missing.why, missing.exit_code) == (True, 127)
+    for wrong in (("echo", "a\0b"), ("echo", "x" * 200_000)):
+        assert isinstance(begin(*wrong).answer(), Refused)
+
+
+@pytest.mark.parametrize(
+    "script", ["exec sleep 1000", "setsid -f sleep 1000; trap '' TERM; sleep 1000; sleep 1000"]
+)
+@pytest.mark.parametrize("how", ["the client goes", "the job ends", "a signal"])
+def test_nothing_is_left_of_a_command(agent: Agent, begin: Begins, script: str, how: str) -> None:
+    one = begin("sh", "-c", f"echo begun; {script}")
+    assert (one.answer(), os.read(one.output, 100)) == (Begun(), b"begun\n")
+    if how == "the client goes":
+        one.socket.close()
+    else:
+        if how == "the job ends":
+            agent.kill(1, reason=Reason.CANCELLED)
+        else:
+            one.socket.send(msgspec.msgpack.encode(signal.SIGKILL.value))
+        assert one.answer() == Ended(128 + signal.SIGKILL, with_job=how == "the job ends")
+    until_none_is_left()
+
+    assert not agent.has_ended(2, within_s=0)
+
+
+def test_no_more_run_than_may(begin: Begins) -> None:
+    running = [begin("sleep", "1000").answer() for _ in range(2)]
+    running += [begin("sleep", "1000", job_id=2, job_max=40).answer() for _ in range(30)]
+    answers = [begin("true", job_id=job_id, job_max=job_id * 2).answer() for job_id in (1, 2, 3)]
+    answers.append(begin("true", job_id=2, job_max=40).answer())
+    answers += [begin("true", database=name).answer() for name in ("", "others")]
+
+    assert running == [Begun()] * 32
+    assert [(one.code, one.why) for one in answers if isinstance(one, Refused)] == [
+        ("WORKER.EXECS_FULL", "2 commands run beside it"),
+        ("WORKER.EXECS_FULL", "4 commands run beside it"),
+        ("API.JOB_NOT_RUNNING", "it has no process now"),
+        ("WORKER.EXECS_FULL", "its worker runs 32 commands"),
+        *[("WORKER.EXEC_ELSEWHERE", "its worker is not on this host")] * 2,
+    ]

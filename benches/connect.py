@@ -25,7 +25,7 @@ from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.looking import LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
 from weft.ports.store import WorkerStore

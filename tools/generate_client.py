@@ -56,7 +56,7 @@ IMPORTS = {
     "UNSET": "from msgspec import UNSET",
     "UnsetType": "from msgspec import UnsetType",
     "without_unset": "from weft.client.http.calls import without_unset",
-    "group_segment": "from weft.client.http.group_path import group_segment",
+    "group_segment": "from weft.client.http.calls import group_segment",
     "PAGE_ROWS": "from weft.client.http.calls import PAGE_ROWS",
 }
 """What a module imports if it uses the name."""

@@ -20,7 +20,7 @@ from weft.core.states import Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.source import LinkedSignatures
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.looking import LinkFinder
 from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
 from weft.testing.builders import end_report, request

@@ -16,7 +16,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused
 from weft.extensions.link.serving import looking
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.looking import LinkFinder
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen

@@ -10,7 +10,7 @@ import pytest
 from api.live import TOKEN, LiveApi, LiveWorker
 from weft.aio import Client
 from weft.cli.app import run_command
-from weft.wire.documents.engines import EngineOptions
+from weft.wire.documents.containers import EngineOptions
 from weft.wire.documents.tenants import AllowedKind
 
 MISSING = 999_999

@@ -34,7 +34,7 @@ from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.store import ApiStore
 from weft.submission.services import Origin
-from weft.wire.documents.tokens import TokenDocument
+from weft.wire.documents.logins import TokenDocument
 
 RSA = jwk.RSAKey.generate_key(2048)
 EC = jwk.ECKey.generate_key("P-256")

@@ -13,11 +13,10 @@ from weft.core.errors import FieldError, InvalidDocument, QuotaExceeded
 from weft.core.text.texts import wrong_name
 from weft.extensions.each.parts import feed
 from weft.extensions.each.parts.feed import NAME_CHARS, JobFeed, _refused_jobs, name_of
-from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger
+from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledger, Slots
 from weft.extensions.each.parts.lines import GivenItems
 from weft.extensions.each.parts.packing import Packer
 from weft.extensions.each.parts.records import Records, Submitted
-from weft.extensions.each.parts.slots import Slots
 from weft.extensions.each.rules.input_lines import CommandTemplate
 
 

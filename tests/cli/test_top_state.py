@@ -11,8 +11,7 @@ from weft.extensions.top.screen.cells import WORKER
 from weft.extensions.top.screen.drawing import HINTS, draw, help_lines
 from weft.extensions.top.screen.keys import KeyParser
 from weft.extensions.top.screen.lists import BATCHES, log_lines, root
-from weft.extensions.top.screen.search import Search
-from weft.extensions.top.screen.state import Row, Screen, View
+from weft.extensions.top.screen.state import Row, Screen, Search, View
 
 
 @cases(

@@ -1,7 +1,7 @@
 import pytest
 
 from cases import cases
-from weft.extensions.each.rules.job_limit import parse_job_limit
+from weft.extensions.each.parts.each_input import parse_job_limit
 
 
 @cases(

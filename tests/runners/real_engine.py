@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.plugins.log_stores.files import FileLogStore

@@ -24,7 +24,7 @@ from weft.testing.directory_engine import DirectoryEngine, moments
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment
-from weft.wire.documents.job_logs import LogDocument
+from weft.wire.documents.files import LogDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import JobSpec
 

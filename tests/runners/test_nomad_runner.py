@@ -11,8 +11,7 @@ import pytest
 
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from runners.real_engine import LIMITS, RealEngineSuite, Watched, dies_in, limits_at, runner_of
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
 from weft.extensions.engines.nomad.runner.engine import NomadEngine

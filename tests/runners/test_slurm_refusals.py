@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.errors import Unavailable
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine

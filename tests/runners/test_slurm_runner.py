@@ -10,8 +10,7 @@ import pytest
 
 from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Phase, Reason
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
@@ -24,7 +23,7 @@ from weft.ports.runner import Assignment, Happened
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import assignment
-from weft.wire.documents.engines import EngineOptions
+from weft.wire.documents.containers import EngineOptions
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]

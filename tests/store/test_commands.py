@@ -6,8 +6,7 @@ import pytest
 
 from store.world import Worker, World, open_world
 from weft.core import errors
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.store.worker_store import _attempts

@@ -11,8 +11,8 @@ import pytest
 
 import weft.wire
 from cases import cases
+from weft.wire.description import END
 from weft.wire.documents.users import Name
-from weft.wire.patterns import END
 
 LOGINS = "weft.wire.documents.logins"
 """Its texts are random, and name nothing; schemathesis finds none of their length before END."""

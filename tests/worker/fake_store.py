@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask
 from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.scheduling.black_holes import AvoidedNode

@@ -29,7 +29,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 _OWN_COMMANDS = {
     "up": ("up:up", "Start weft on this machine, with its own PostgreSQL."),
-    "down": ("down:down", "Stop the weft server of this home."),
+    "down": ("up:down", "Stop the weft server of this home."),
     "run": ("run:run", "Run one command as a job, with its output and exit code."),
     "submit": ("submit:submit", "Submit the jobs in a file, and print the batch's id."),
     "convert": ("convert:app", "Convert workflows of other systems to batch documents."),
@@ -108,8 +108,8 @@ _OWN_COMMANDS = {
         "completion:completion",
         "Print what bash, zsh or fish needs to complete commands.",
     ),
-    "api": ("roles:api", "Run only the HTTP api, in the foreground."),
-    "driver": ("roles:driver", "Run only a driver, in the foreground."),
+    "api": ("up:api", "Run only the HTTP api, in the foreground."),
+    "driver": ("up:driver", "Run only a driver, in the foreground."),
     "worker": ("worker:app", "Run a worker, or list, cordon and drain workers."),
 }
 COMMANDS: Final[Mapping[str, tuple[str, str]]] = {

@@ -1,11 +1,14 @@
 """The asynchronous client: what `weft.aio` shows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
+
+from msgspec import UNSET, UnsetType
 
 from weft.client.api import Api, LogEvent
 from weft.client.generated.calls import Calls
+from weft.client.http.calls import without_none, without_unset
 from weft.client.http.client_routes import ClientRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
@@ -23,8 +26,7 @@ from weft.client.objects.crate_calls import CrateCalls
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.names import batch_called, job_called
-from weft.client.objects.query_calls import QueryCalls
-from weft.client.objects.tenant_calls import TenantCalls
+from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
 from weft.core.errors import WeftError
@@ -62,9 +64,7 @@ class BatchBuilder(Builder[Job]):
             return Batch(self._api, number, answer=self.draft.answer)
 
 
-class Client(
-    BuilderSource[BatchBuilder], TenantCalls, QueryCalls, CrateCalls, ClientRoutes, Calls
-):
+class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
     """The client of a weft server, for asyncio.
 
         async with Client() as client:
@@ -202,3 +202,74 @@ class Client(
         with Progress("submit", shown=progress) as shown:
             answer = await self.api.submit(document, on_sent=shown.advance)
         return Batch(self.api, int(answer["id"]), answer=answer)
+
+    async def act_on_batches(self, action: str, q: str, *, shown: bool | None = None) -> Document:
+        """Change the batches that a query finds, one after the other, and wait for the end.
+
+        What one may not change is skipped. Return `n_changed`, `n_idle` batches in which there was
+        nothing to do, `n_skipped`, and `skipped`: how often for which code of an error. Raise
+        `BadQuery`.
+
+        Args:
+            action: `cancel`, `retry`, `hold` or `release`.
+            q: A query; an empty one finds all.
+            shown: Whether to show the progress; None: on a terminal.
+        """
+        operation = await self.api.begin_batch_action(action, query=q)
+        with Progress(f"{action} batches", shown=shown) as bar:
+            return await end_of(self.api, operation, bar)
+
+    async def set_tenant(
+        self,
+        name: str,
+        *,
+        on_user_removal: Literal["finish", "cancel"] | None = None,
+        allowed: Mapping[str, Sequence[str] | None] | None = None,
+        output_keep_s: int | None = None,
+        output_keep_bytes: int | None = None,
+    ) -> Document:
+        """Change what holds in a tenant, and return it. Raise `RightMissing`, `TenantNotFound`.
+
+        Args:
+            name: Name of the tenant.
+            on_user_removal: Whether batches of users who are removed go on to their end or are
+                cancelled, where `remove_user` does not say it.
+            allowed: What its jobs may choose, `{"image": ["docker://registry.example/*"],
+                "partition": ["long"]}`; None for a kind: whatever workers and gateways allow.
+            output_keep_s: Seconds after the end of a batch for which its output and files are
+                kept; 0: as long as the batch.
+            output_keep_bytes: What the tenant may store before the oldest output and files are
+                removed; 0: any number of bytes.
+        """
+        changes = {
+            "on_user_removal": on_user_removal, "allowed": allowed, "output_keep_s": output_keep_s,
+            "output_keep_bytes": output_keep_bytes,
+        }  # fmt: skip
+        return await self.api.set_tenant(name, without_none(changes))
+
+    async def limit_project(
+        self,
+        name: str,
+        cost_max: float | UnsetType | None = UNSET,
+        *,
+        cost_soft_max: float | UnsetType | None = UNSET,
+        on_limit: Literal["pause", "cancel"] | UnsetType = UNSET,
+    ) -> Document:
+        """Set what a billing project may cost, from where on its jobs weigh half, and whether its
+        batches are paused or cancelled at the limit; None: no limit. Return it. Raise
+        `RightMissing`, `ProjectNotFound`, `SoftLimitAboveLimit`.
+        """
+        given = {"cost_max": cost_max, "cost_soft_max": cost_soft_max, "on_limit": on_limit}
+        return await self.api.change_project(name, without_unset(given))
+
+    async def close_project(self, name: str) -> Document:
+        """Let a billing project take no new batches and schedules; return it. Raise
+        `RightMissing`, `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"closed": True})
+
+    async def reopen_project(self, name: str) -> Document:
+        """Let a closed billing project take new batches again; return it. Raise `RightMissing`,
+        `ProjectNotFound`.
+        """
+        return await self.api.change_project(name, {"closed": False})

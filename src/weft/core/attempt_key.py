@@ -1,4 +1,4 @@
-"""Which attempt, and the name under which a remote engine knows it."""
+"""Which attempt, the name under which a remote engine knows it, and what it is told meanwhile."""
 
 import re
 
@@ -28,3 +28,16 @@ def parse_attempt_name(name: str) -> AttemptKey | None:
     """Read `weft-b12-j7-a1`; None: it is not the name of an attempt."""
     match = _NAME.fullmatch(name)
     return None if match is None else AttemptKey(*map(int, match.groups()))
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One command: from the database to the agent, and from there to its runner."""
+
+    number: int
+    key: AttemptKey
+    signal: int | None = None
+    """A signal for its first process."""
+    extra_ms: int = 0
+    """Without a signal or message: by how much longer than its time limit it may run, in all."""
+    message: str | None = None
+    """A text that it gets as a file."""

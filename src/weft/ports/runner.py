@@ -19,8 +19,7 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.core.files.log_location import LogLocation

@@ -8,8 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer

@@ -5,7 +5,7 @@ from weft.core.errors import InvalidValue
 from weft.core.files.file_paths import WrongPath, in_store, split_store
 from weft.submission.draft import Draft
 from weft.submission.owners import require_owner
-from weft.wire.documents.engines import choices_of
+from weft.wire.documents.containers import choices_of
 
 
 async def check_secrets(draft: Draft) -> None:

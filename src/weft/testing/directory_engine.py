@@ -22,7 +22,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.core.command import Command
+from weft.core.attempt_key import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.states import Phase

@@ -12,8 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.log_store import AttemptLog, LogStore

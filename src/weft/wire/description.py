@@ -1,4 +1,8 @@
-"""What documents say about their fields, for the reference and `/openapi.json`."""
+"""What documents say about their fields, for the reference and `/openapi.json`; how
+patterns of texts end, and the names that several documents have.
+"""
+
+from typing import Annotated, Final
 
 from msgspec import Meta
 
@@ -10,3 +14,10 @@ def says(text: str, *examples: object, unit: str | None = None) -> Meta:
         examples=list(examples) or None,
         extra_json_schema={"x-unit": unit} if unit else None,
     )
+
+
+END: Final = r"$(?!\n)"
+"""The end of a text. In Python `$` alone also stands before a line break at the end; in the
+dialect of OpenAPI it does not, and both mean the same.
+"""
+QueueName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}" + END)]

@@ -10,9 +10,12 @@ Pieces are numbered from 0. Pieces left out of the middle of a long output keep 
 name of a part gives the number of its first piece, and a CUT the number of pieces it replaces.
 """
 
+import os
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -181,3 +184,34 @@ def checkpoint_path(own: Path) -> Path:
 def arriving_path(own: Path) -> Path:
     """Return where the next one is until it is whole."""
     return own.with_name(f"{own.name}.arriving")
+
+
+def log_sizes(root: Path, keys: Sequence[AttemptKey], segments: Sequence[int]) -> dict[str, int]:
+    """Return the lengths of the files of these attempts, and of these segments, by their paths
+    below the root.
+    """
+    names_of: defaultdict[Path, set[str]] = defaultdict(set)
+    for key in keys:
+        own = own_path(root, key.batch_id, key.job_id, key.attempt)
+        names_of[own.parent].add(own.name)
+    found = {}
+    for directory, names in names_of.items():
+        for entry in _entries(directory):
+            job, attempt, *_ = [*entry.name.split("."), ""]
+            if f"{job}.{attempt}" in names and not entry.name.endswith("~"):
+                path = os.path.relpath(entry.path, root)
+                with suppress(FileNotFoundError):
+                    found[path] = entry.stat(follow_symlinks=False).st_size
+    for segment in segments:
+        file = segment_path(root, segment)
+        with suppress(FileNotFoundError):
+            found[str(file.relative_to(root))] = file.stat().st_size
+    return found
+
+
+def _entries(directory: Path) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            yield from entries
+    except FileNotFoundError:
+        return

@@ -12,10 +12,8 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
-from weft.wire.documents.containers import ContainerDocument
-from weft.wire.documents.engines import EngineOptions
-from weft.wire.documents.files import FileInput, FileOutput
-from weft.wire.documents.job_logs import LogDocument
+from weft.wire.documents.containers import ContainerDocument, EngineOptions
+from weft.wire.documents.files import FileInput, FileOutput, LogDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.documents.services import ServiceDocument
 from weft.wire.documents.simulations import SimulationDocument

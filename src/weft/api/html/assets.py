@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from weft.core.pictures.style import STYLE
+from weft.core.pictures.svg import STYLE
 
 PREFIX: Final = "/ui/assets"
 _FOLDER: Final = Path(__file__).parent / "assets"

@@ -9,7 +9,7 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.telemetry.log import log
-from weft.wire.answers.conditions import Condition, ShownCondition
+from weft.wire.answers.why import Condition, ShownCondition
 from weft.wire.documents.limits import ReleaseDocument
 
 JOBS_SHOWN: Final = 10

@@ -27,7 +27,7 @@ from weft.core.queues import (
     verdicts_of,
 )
 from weft.core.scheduling.offers import POSTGRES
-from weft.core.text.whole_numbers import as_written
+from weft.core.text.number_ranges import as_written
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller, NewBatch, Row
 from weft.submission.routing import request_of

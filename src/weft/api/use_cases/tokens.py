@@ -13,7 +13,7 @@ from weft.ports.store import Caller, Row, WorkTerms
 from weft.submission.services import Answer, Origin
 from weft.telemetry.log import log
 from weft.wire.answers.users import Token, TokenCreated, TokenRevoked, Whoami
-from weft.wire.documents.tokens import TokenDocument
+from weft.wire.documents.logins import TokenDocument
 
 
 @call("GET /v1/tokens", Right.KNOW_ONESELF, page=Token)

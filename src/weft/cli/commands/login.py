@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.login.flows import log_in_elsewhere, log_in_here
-from weft.cli.login.keeping import keep_login, server_of
-from weft.cli.terminal.browser import find_browser, open_privately
+from weft.cli.login.keeping import find_browser, keep_login, open_privately, server_of
 from weft.cli.terminal.screen import moment, note, one_line, plain
 from weft.client.api import Api
 from weft.client.http.address import kept_login

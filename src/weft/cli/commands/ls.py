@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from weft.cli.input.options import SHARED, Flag, Limit, Shared, first_of
-from weft.cli.input.saved import query_of
+from weft.cli.input.targets import query_of
 from weft.cli.terminal.names import came_by, state_words
 from weft.cli.terminal.screen import cell, moment, note, print_json, print_plan, print_table
 from weft.client.api import Api

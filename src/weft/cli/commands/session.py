@@ -6,8 +6,7 @@ from typing import Annotated
 
 from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.input.values import bounded
-from weft.cli.login.keeping import forget_login, server_of
-from weft.cli.terminal.browser import find_browser, open_privately
+from weft.cli.login.keeping import find_browser, forget_login, open_privately, server_of
 from weft.cli.terminal.screen import at, moment, note, print_json, text
 from weft.client.api import Api
 from weft.client.http.address import KeptLogin, kept_login

@@ -10,7 +10,7 @@ from weft.client.api import Api
 from weft.client.http.listing import Document, Listing
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
-from weft.wire.documents.permissions import PermissionWord
+from weft.wire.documents.users import PermissionWord
 
 _MEANS = {
     "read": "see",

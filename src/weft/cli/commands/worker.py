@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
-from weft.cli.commands.roles import run_role
+from weft.cli.commands.up import run_role
 from weft.cli.input.options import LOCAL, SHARED, AllFlag, App, Local, Parameter, Shared
 from weft.cli.input.settings import (
     NO_LINK_OPTIONS,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.cli.input.options import Flag, Shared
-from weft.cli.input.saved import query_of
 from weft.cli.input.signature import Parameter
+from weft.cli.input.targets import query_of
 from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S, Api

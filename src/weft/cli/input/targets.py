@@ -1,7 +1,9 @@
 """Targets of commands: a batch `b12`, a job `b12.j7` or a group `b12/stage1`."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from weft.client.api import Api, Document
 from weft.core.errors import BadId
@@ -62,3 +64,13 @@ async def check_targets(client: Api, targets: Iterable[Target]) -> None:
     first, *others = targets
     for target in (first, *others) if others else ():
         await target.ask(client.get_batch, client.get_job, client.get_group)
+
+
+SAVED: Final = re.compile(r"@([A-Za-z][A-Za-z0-9_.-]{0,62})")
+
+
+async def query_of(client: Api, text: str) -> str:
+    """Return a query as it is, or the one that was saved as `@NAME`."""
+    if saved := SAVED.fullmatch(text):
+        return str((await client.get_saved_query(saved[1]))["query"])
+    return text

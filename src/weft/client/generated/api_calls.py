@@ -9,8 +9,14 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment, without_none, without_unset
-from weft.client.http.group_path import group_segment
+from weft.client.http.calls import (
+    PAGE_ROWS,
+    DocumentCalls,
+    group_segment,
+    segment,
+    without_none,
+    without_unset,
+)
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 

@@ -127,3 +127,14 @@ def _plain(value: object) -> object:
     if isinstance(value, int):
         return int(value)
     raise NotImplementedError(f"a document has no values such as {value!r}")
+
+
+def group_segment(group: int | str) -> str:
+    """Return what names a group in a path: its number, its path or a set's name. Raise `BadId` for
+    an empty text.
+    """
+    text = str(group)
+    if not text:  # the address would be that of the list of groups
+        raise BadId(text, expected="a group has a number, a path or a name")
+    # A name holds no slash, so this is a path.
+    return quote(f"/{text}" if "/" in text and text[0] != "/" else text, safe="")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment
-from weft.client.http.group_path import group_segment
+from weft.client.http.calls import PAGE_ROWS, DocumentCalls, group_segment, segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 from weft.core.bounded import read_json, read_toml

@@ -9,10 +9,9 @@ from urllib.parse import quote
 import msgspec
 
 from weft.client.http.api_routes import ApiRoutes
-from weft.client.http.calls import PAGE_ROWS, Requests, decode
+from weft.client.http.calls import PAGE_ROWS, Requests, decode, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
 from weft.client.http.exec_calls import Exec
-from weft.client.http.group_path import group_segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 from weft.wire.exec import BEGIN, MEDIA, frame

@@ -8,8 +8,7 @@ from typing import Final, cast
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from weft.core.query.position import Wrong, bad_query
-from weft.core.query.terms import any_term, attribute_term, compared_term
+from weft.core.query.terms import Wrong, any_term, attribute_term, bad_query, compared_term
 from weft.core.query.tree import EVERYTHING, Node, Operator, Subject, all_of, any_of, negated
 
 CHARS_MAX: Final = 8192

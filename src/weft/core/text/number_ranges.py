@@ -1,7 +1,8 @@
-"""Numbers of jobs as people write them: `1-20,25`."""
+"""Numbers as people write them: of jobs `1-20,25`; 1800, also where a fraction is allowed."""
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 NUMBER_MAX = 2_000_000_000
 _PART = re.compile(r"([0-9]{1,10})(?:-([0-9]{1,10}))?")
@@ -43,3 +44,16 @@ def format_ranges(numbers: Iterable[int]) -> str:
         else:
             ranges.append([number, number])
     return ",".join(f"{first}-{last}" if first != last else str(first) for first, last in ranges)
+
+
+def as_written(value: Any) -> Any:  # noqa: ANN401 (any part of a document)
+    """Return a document in which decimal numbers without a fraction are whole numbers.
+
+    >>> as_written({"silent_s": 300.0, "steps": [{"wait_s": 0.5}], "action": "fail"})
+    {'silent_s': 300, 'steps': [{'wait_s': 0.5}], 'action': 'fail'}
+    """
+    if isinstance(value, dict):
+        return {key: as_written(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_written(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

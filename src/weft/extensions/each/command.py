@@ -30,20 +30,17 @@ from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import Document, waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Conflict, WeftError
-from weft.extensions.each.parts.command_line import read_words
 from weft.extensions.each.parts.dry_run import print_commands
-from weft.extensions.each.parts.each_input import EachInput, read_whole
+from weft.extensions.each.parts.each_input import EachInput, JobLimit, read_whole, read_words
 from weft.extensions.each.parts.feed import JobFeed
 from weft.extensions.each.parts.halting import halt_of, stop_when_halted
-from weft.extensions.each.parts.ledger import WINDOW_JOBS, Ledger
+from weft.extensions.each.parts.ledger import WINDOW_JOBS, Ledger, Slots
 from weft.extensions.each.parts.lines import GivenItems, LineReader
 from weft.extensions.each.parts.options import NO_EACH_OPTIONS, EachOptions
 from weft.extensions.each.parts.print import Printer
 from weft.extensions.each.parts.records import Records
 from weft.extensions.each.parts.resume import find_earlier
-from weft.extensions.each.parts.slots import Slots
 from weft.extensions.each.parts.summary import EndedRun, print_summary, print_summary_as_json
-from weft.extensions.each.rules.job_limit import JobLimit
 
 BROKEN_PIPE = 141
 XARGS_FAILED = 123

@@ -12,7 +12,7 @@ from weft.client.http.proxy import find_proxy
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.finder import LinkFinder
+from weft.extensions.link.worker.looking import LinkFinder
 from weft.ports.worker_link import Hello
 from weft.run.doctor import ANSWER_SLOW_S, clock_findings
 from weft.run.host.worker_name import worker_name

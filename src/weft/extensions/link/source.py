@@ -14,8 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.finder import LinkFinder
-from weft.extensions.link.worker.looking import Looking
+from weft.extensions.link.worker.looking import LinkFinder, Looking
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedKeeper, LinkedWorkerStore, LinkNotices
 from weft.ports.checkpoints import CheckpointFound

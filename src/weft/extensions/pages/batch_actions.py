@@ -1,11 +1,15 @@
-"""`/ui/batch-actions`: cancel, retry, hold or release many batches, after they were counted."""
+"""`/ui/batch-actions`: cancel, retry, hold or release many batches, after they were counted.
+`/ui/operations`: work on whole batches, or on many, and how far it is.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from weft.api.http.pages import link, show
+from weft.api.http.paging import cursor_of, page
+from weft.api.http.parameters import Query, operation_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
-from weft.api.http.routing import Redirect, Response, post
+from weft.api.http.routing import Redirect, Response, get, post
 from weft.api.use_cases import bulk
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
@@ -92,5 +96,47 @@ def _wrong_form(detail: str) -> InvalidParameter:
     )
 
 
-ROUTES = (count_batches, press_batches)
+OPERATIONS: Final = "/ui/operations"
+ROWS: Final = 50
+
+
+@get(OPERATIONS, include_in_schema=False)
+async def show_operations(request: AnyRequest) -> Response[bytes]:
+    """Show operations, newest first."""
+    query = Query(request, ("cursor",))
+    before = cursor_of(query, "o")
+    rows = await services_of(request).store.list_operations(
+        caller_of(request), before=before, limit=ROWS, batch_id=None
+    )
+    cursor = page(rows, ROWS, "o", "id")["cursor"]
+    return show(
+        request,
+        "operations.html",
+        here=LIST,
+        rows=rows,
+        cursor=before,
+        next=cursor and link(OPERATIONS, {"cursor": cursor}),
+    )
+
+
+@get(OPERATIONS + "/{o:str}", include_in_schema=False)
+async def show_operation(request: AnyRequest) -> Response[bytes]:
+    """Show how far an operation is, and what came of it."""
+    Query(request, ())
+    operation = await services_of(request).store.get_operation(
+        caller_of(request), operation_id_of(request)
+    )
+    return show(request, "operation.html", here=LIST, one=operation)
+
+
+@post(OPERATIONS + "/{o:str}/cancel", include_in_schema=False)
+async def press_cancel_operation(request: AnyRequest) -> Redirect:
+    """End an operation on many batches where it is."""
+    await check_form(request)
+    operation_id = operation_id_of(request)
+    await services_of(request).store.cancel_operation(caller_of(request), operation_id)
+    return back_to(f"{OPERATIONS}/{operation_id}")
+
+
+ROUTES = (count_batches, press_batches, show_operations, show_operation, press_cancel_operation)
 """The routes of actions on many batches."""

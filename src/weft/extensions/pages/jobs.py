@@ -24,7 +24,7 @@ from weft.core.errors import AttemptNotFound, FileElsewhere, OutputElsewhere, We
 from weft.core.pictures.charts import steps
 from weft.core.query.reach import JOB_ID_MAX
 from weft.core.text.texts import harmless
-from weft.extensions.pages.log_text import LogText
+from weft.extensions.pages.logs import LogText
 from weft.extensions.pages.simulated import simulated_of
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer

@@ -1,12 +1,14 @@
-"""`/ui/batches/{b}/jobs/{j}/log`: what a job wrote, window by window, and live while it runs."""
+"""`/ui/batches/{b}/jobs/{j}/log`: what a job wrote, window by window, and live while it runs; and
+the pieces of a log as HTML.
+"""
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.pages import NO_MOMENT, link, show
@@ -20,11 +22,49 @@ from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, G
 from weft.api.use_cases.log_windows import WINDOW_BYTES, Found, LogWindows, Window
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.states import ENDED_WORDS
-from weft.extensions.pages.log_text import LogText
-from weft.extensions.pages.terminal_text import terminal_html
+from weft.core.text.amounts import size
+from weft.extensions.pages.terminal_text import TerminalText, terminal_html
 from weft.ports.log_store import AttemptLog
 from weft.telemetry import metrics
-from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, encode_cut
+
+_CUT: Final = Markup('<span class="cut">[{} left out]</span>\n')
+_STDERR: Final = Markup('<span class="err">{}</span>')
+
+
+class LogText:
+    """Both streams of an attempt, each with its own colours; what went to standard error is marked
+    where both are shown.
+    """
+
+    def __init__(self, stdout: str = "", stderr: str = "", *, is_marked: bool = True) -> None:
+        """`stdout`, `stderr`: what another one had reached. Raise `ValueError`."""
+        self._stdout, self._stderr = TerminalText(stdout), TerminalText(stderr)
+        self._is_marked = is_marked
+
+    @property
+    def state(self) -> str:
+        """Return what both streams have reached."""
+        return f"{self._stdout.state}.{self._stderr.state}"
+
+    def feed(self, pieces: Iterable[Piece]) -> Markup:
+        """Return the next pieces."""
+        found = []
+        for kind, _, data in pieces:
+            if kind == CUT:
+                _, n_bytes, _ = CUT_BODY.unpack(data)
+                found.append(_CUT.format(escape(size(n_bytes) or "something")))
+            elif kind == STDERR:
+                text = self._stderr.feed(data)
+                found.append(_STDERR.format(text) if self._is_marked and text else text)
+            else:
+                found.append(self._stdout.feed(data))
+        return Markup("").join(found)
+
+    def end(self) -> Markup:
+        """Return what waited for more."""
+        return self._stdout.feed(b"", is_last=True) + self._stderr.feed(b"", is_last=True)
+
 
 TEXT_CHARS_MAX: Final = 200
 _PLACE_MAX: Final = 1 << 50

@@ -1,12 +1,17 @@
-"""`/ui/system`: what runs for all tenants, on what, and whether it is well."""
+"""`/ui/system`: what runs for all tenants, on what, and whether it is well; and
+`/ui/visit`: an administrator of the site looks into another tenant on all pages, and leaves.
+"""
 
 from typing import Final
 
+from weft.api.http.browsers import PAGES
 from weft.api.http.pages import show
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.visits import CHOICE, visit_cookie
 from weft.api.use_cases import system
+from weft.extensions.pages.forms import check_form
 
 TABLES: Final = 15
 TENANTS: Final = 200
@@ -32,5 +37,19 @@ async def show_system(request: AnyRequest) -> Response[bytes]:
     )
 
 
-ROUTES = (show_system,)
+@post(CHOICE, include_in_schema=False, opt={"unrecorded": True})
+async def press_visit(request: AnyRequest) -> Redirect:
+    """Let this browser look into a tenant, or no more if none is named."""
+    form = await check_form(request)
+    services = services_of(request)
+    name = form.get("tenant", [""])[-1].strip()
+    valid_s = 0.0
+    if name:
+        await services.store.find_tenant(name)
+        valid_s = services.settings.session_valid_s
+    cookie = visit_cookie(name, request.scope["scheme"], valid_s)
+    return Redirect(PAGES, status_code=303, headers={"set-cookie": cookie})
+
+
+ROUTES = (show_system, press_visit)
 """The route of the site."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 import msgspec
 from msgspec import Meta
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.bounds import (
     ENTRIES_MAX,
     AttemptIds,
@@ -26,7 +26,6 @@ from weft.core.bounds import (
     Signed,
     Text,
 )
-from weft.core.command import Command
 from weft.core.ends.conditions import Ask
 from weft.core.files.log_location import LOG_LOCATION_BYTES, LogLocation
 from weft.core.scheduling.black_holes import AvoidedNode

@@ -16,7 +16,7 @@ from weft.core.ends.end_rules import (
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.states import Reason
-from weft.core.text.whole_numbers import as_written
+from weft.core.text.number_ranges import as_written
 from weft.settings import Settings
 from weft.submission.translation.policies import policy_mistakes, whole_policy
 from weft.submission.translation.services import AGAIN

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.usage import Progress
+from weft.wire.answers.files import Progress
 from weft.wire.answers.workers import Worker
 from weft.wire.rates import Rate
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers.batches import Money, ResourceCost
-from weft.wire.patterns import END
+from weft.wire.description import END
 
 
 class ProjectCost(Struct, kw_only=True):

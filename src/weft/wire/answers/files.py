@@ -1,4 +1,4 @@
-"""The answers about files and products of jobs."""
+"""The answers about files and products of jobs, and what they used."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -69,3 +69,31 @@ class ProductRemoved(Struct, kw_only=True):
     """A product that was forgotten."""
 
     id: Annotated[int, Meta(ge=1)]
+
+
+class Progress(Struct, kw_only=True):
+    """How far an attempt says that it is."""
+
+    percent: Annotated[float, Meta(ge=0, le=100)]
+    text: str
+    at: Annotated[datetime, Meta(description="since when it says this")]
+
+
+class AttemptSample(Struct, kw_only=True):
+    """What an attempt had used at some moment."""
+
+    at_ms: Annotated[int, Meta(description="since its start")]
+    cpu_ms: Annotated[int, Meta(description="CPU time of all its processes since its start")]
+    memory_bytes: Annotated[int, Meta(description="what its processes have in memory then")]
+
+
+class AttemptUsage(Struct, kw_only=True):
+    """What an attempt used while it ran."""
+
+    batch_id: int
+    job_id: int
+    attempt: int
+    samples: Annotated[
+        list[AttemptSample],
+        Meta(description="oldest first; empty: it was too short, or its runner measures nothing"),
+    ]

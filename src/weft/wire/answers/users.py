@@ -5,9 +5,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from weft.wire.answers.batches import Job
+from weft.wire.documents.logins import Scope
 from weft.wire.documents.tenants import OnUserRemoval
-from weft.wire.documents.tokens import Scope
-from weft.wire.documents.users import Role
+from weft.wire.documents.users import PermissionWord, Role
 
 
 class User(Struct, kw_only=True):
@@ -105,3 +106,11 @@ class Whoami(Struct, kw_only=True):
             description="what a page sends as X-CSRF-Token to change something; null: no session"
         ),
     ]
+
+
+class SharedJob(Job, kw_only=True):
+    """A single job that was shared with the caller, and what they may do with it."""
+
+    permission: PermissionWord
+    granted_by: str
+    granted_at: datetime

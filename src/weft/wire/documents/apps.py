@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
-from weft.wire.patterns import END
+from weft.wire.description import END, says
 
 AppName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}" + END)]
 JobApp = Annotated[

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.core.deliveries.sinks import SINKS_MAX
-from weft.wire.description import says
+from weft.wire.description import END, says
 from weft.wire.documents.apps import JobApp, JobParameters
-from weft.wire.documents.containers import JobContainer, JobNetwork
-from weft.wire.documents.engines import JobEngine
-from weft.wire.documents.files import JobInputs, JobOutputs
-from weft.wire.documents.job_logs import JobLog
+from weft.wire.documents.containers import JobContainer, JobEngine, JobNetwork
+from weft.wire.documents.files import JobInputs, JobLog, JobOutputs
 from weft.wire.documents.retries import (
     ExitCodes,
     ExternalErrors,
@@ -28,7 +26,6 @@ from weft.wire.documents.retries import (
 from weft.wire.documents.secrets import JobSecrets
 from weft.wire.documents.services import JobService
 from weft.wire.documents.simulations import JobSimulation
-from weft.wire.patterns import END
 from weft.wire.rates import Rate
 from weft.wire.unique import Unique
 

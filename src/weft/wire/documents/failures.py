@@ -4,9 +4,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
+from weft.wire.description import END, says
 from weft.wire.documents.batches import Moment, PositiveInt
-from weft.wire.patterns import END
 
 NOTE_CHARS_MAX = 1000
 ACKNOWLEDGED_MAX = 5_000

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
+from weft.wire.description import END, says
 from weft.wire.documents.users import Name
-from weft.wire.patterns import END
 
 IMPORTED_MAX = 200
 """Jobs of one request."""

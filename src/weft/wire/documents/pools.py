@@ -5,9 +5,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from weft.core.pools.pool import Option
-from weft.wire.description import says
+from weft.wire.description import END, QueueName, says
 from weft.wire.documents.users import Name
-from weft.wire.patterns import END, QueueName
 
 Amount = int | float | str
 FlavourName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}" + END)]

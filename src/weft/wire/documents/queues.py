@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
-from weft.wire.patterns import QueueName
+from weft.wire.description import QueueName, says
 
 YEAR_S = 366 * 86400
 Seconds = Annotated[float, Meta(gt=0, le=YEAR_S)]

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
-from weft.wire.patterns import END
+from weft.wire.description import END, says
 
 PolicyName = Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]{0,63}" + END)]
 RetryOn = Annotated[

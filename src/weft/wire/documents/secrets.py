@@ -5,8 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
-from weft.wire.patterns import END
+from weft.wire.description import END, says
 
 SecretName = Annotated[str, Meta(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}" + END)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,255}" + END)]

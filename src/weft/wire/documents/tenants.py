@@ -4,9 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.description import says
+from weft.wire.description import END, says
 from weft.wire.documents.users import Name
-from weft.wire.patterns import END
 
 OnUserRemoval = Literal["finish", "cancel"]
 AllowedKind = Literal[

@@ -1,11 +1,13 @@
-"""The documents in which administrators say who is a user of their tenant."""
+"""The documents in which administrators say who is a user of their tenant, and those
+about sharing batches.
+"""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import says
-from weft.wire.patterns import END
+from weft.wire.description import END, says
 
 _HARMFUL = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -44,3 +46,39 @@ class UserEdit(Struct, forbid_unknown_fields=True):
     """`PATCH /v1/users/{user}`: what changes."""
 
     role: Annotated[Role, says("What they may do from now on; none above your own.", "operator")]
+
+
+PermissionWord = Literal["read", "execute", "write", "all"]
+
+
+class PermissionDocument(Struct, forbid_unknown_fields=True):
+    """`PUT /v1/batches/{b}/permissions/{user}`, and the same of one job: what the user may do
+    from now on.
+    """
+
+    permission: Annotated[
+        PermissionWord,
+        says(
+            "`read`: see it; `execute`: also cancel, hold, release and retry its jobs; `write`: "
+            "also edit it, add jobs, hide and delete it; `all`: also share it.",
+            "read",
+        ),
+    ]
+
+
+class SharedWith(Struct, kw_only=True):
+    """What a user may do with a batch, because it was shared with them."""
+
+    batch_id: int
+    user_id: int
+    user: str
+    permission: PermissionWord | None
+    """None: it is not shared with them."""
+    granted_by: str | None
+    granted_at: datetime | None
+
+
+class SharedJobWith(SharedWith, kw_only=True):
+    """What a user may do with one job, because it was shared with them."""
+
+    job_id: int

@@ -1,4 +1,4 @@
-"""Hail's routes of batches and of their updates."""
+"""Hail's routes of batches, of their updates and of their groups."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +13,7 @@ from weft.core.errors import UpdateNotFound
 from weft.core.query import Subject
 from weft.core.query.tree import Field, Operator, TextTerm
 from weft.extensions.doors.hail import submissions
-from weft.extensions.doors.hail.batch_documents import batch_document
+from weft.extensions.doors.hail.batch_documents import batch_document, group_document
 from weft.extensions.doors.hail.queries import Parser, parse_v1, parse_v2
 from weft.extensions.doors.hail.refused import ADDED, CANCELLED, READ, WRITTEN
 from weft.extensions.doors.hail.requests import (
@@ -180,6 +180,55 @@ def empty() -> Response[bytes]:
     return Response(b"", status_code=200, media_type="application/json")
 
 
+_GROUPS: Final = API + "/batches/{b:str}/job-groups"
+_GROUP: Final = _GROUPS + "/{g:str}"
+_MOST: Final = 2_000_000_000
+ROOT: Final = 0
+
+
+@get(_GROUP, **READ)
+async def get_hail_group(request: AnyRequest) -> Response[bytes]:
+    """Get a job group."""
+    row = await read.get_group(
+        services_of(request), caller_of(request), batch_of(request), number_of(request, "g")
+    )
+    return reply(group_document(row))
+
+
+@patch(f"{_GROUP}/cancel", **CANCELLED)
+async def cancel_hail_group(request: AnyRequest) -> Response[bytes]:
+    """Cancel a job group; group 0 is the batch."""
+    await cancel.cancel_group(
+        services_of(request), caller_of(request), batch_of(request), number_of(request, "g"),
+        CancelDocument(),
+    )  # fmt: skip
+    return empty()
+
+
+@get(f"{_GROUP}/job-groups", **READ)
+async def list_hail_groups_below(request: AnyRequest) -> Response[bytes]:
+    """List the job groups directly below one."""
+    return await _list_groups(request, number_of(request, "g"))
+
+
+@get(_GROUPS, **READ)
+async def list_hail_groups(request: AnyRequest) -> Response[bytes]:
+    """List the job groups directly below the root."""
+    return await _list_groups(request, ROOT)
+
+
+async def _list_groups(request: AnyRequest, group_id: int) -> Response[bytes]:
+    after = last_of(query_of(request), "last_job_group_id") or 0
+    rows = await read.list_child_groups(
+        services_of(request), caller_of(request), batch_of(request), group_id,
+        after=min(after, _MOST), limit=PAGE + 1,
+    )  # fmt: skip
+    answer: Document = {"job_groups": [group_document(row) for row in rows[:PAGE]]}
+    if len(rows) > PAGE:
+        answer["last_job_group_id"] = rows[PAGE - 1]["group_id"]
+    return reply(answer)
+
+
 ROUTES: Final = (
     create_hail_batch,
     create_hail_batch_fast,
@@ -195,4 +244,8 @@ ROUTES: Final = (
     list_hail_batches_v2,
     add_hail_batch_jobs,
     close_hail_batch,
+    get_hail_group,
+    cancel_hail_group,
+    list_hail_groups_below,
+    list_hail_groups,
 )

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from weft.core.bounded import Unreadable, read_json
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.doors.tes.refused import bad_request
-from weft.wire.patterns import END
+from weft.wire.description import END
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
 """Of what is kept of a task for its lists, which is all but the contents of its inputs."""

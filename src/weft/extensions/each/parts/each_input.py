@@ -1,11 +1,15 @@
-"""Where the jobs of `weft each` come from: its input, cut as the options say, and the command."""
+"""Where the jobs of `weft each` come from: its input, cut as the options say, and the command;
+and the pure part of `-j`: how many jobs run at the same time, in a number or in terms of cores.
+"""
 
+import itertools
+import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from weft.extensions.each.parts.command_line import Words
 from weft.extensions.each.parts.lines import GivenItems, Item, LineReader
 from weft.extensions.each.parts.options import EachOptions
 from weft.extensions.each.parts.packing import (
@@ -17,7 +21,77 @@ from weft.extensions.each.parts.packing import (
 )
 from weft.extensions.each.rules.input_lines import CommandTemplate, LineSplitter
 from weft.extensions.each.rules.input_words import WordSplitter, WordTemplate
-from weft.extensions.each.rules.job_limit import JobLimit, parse_job_limit
+
+_LIMIT: Final = re.compile(r"([+-]?)([0-9]{1,9})|([0-9]{1,9}(?:\.[0-9]{1,9})?)%")
+
+
+@dataclass(frozen=True)
+class JobLimit:
+    """`cores * per_core + more`; both together are what was written."""
+
+    per_core: float = 0.0
+    more: int = 0
+
+    @property
+    def is_fixed(self) -> bool:
+        """Say whether it is the same on any number of cores."""
+        return not self.per_core
+
+    def on(self, cores: int) -> int:
+        """Return the number of jobs on this number of cores; 0: no limit."""
+        if self.is_fixed:
+            return self.more
+        return max(1, math.ceil(cores * self.per_core) + self.more)
+
+
+def parse_job_limit(text: str) -> JobLimit:
+    """Read `4`, `50%` of the cores, `+2` or `-1` beside their number, as GNU parallel does.
+    Raise `ValueError`.
+
+    >>> parse_job_limit("50%").on(cores=8)
+    4
+    """
+    match = _LIMIT.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    if match[3] is not None:
+        return JobLimit(per_core=float(match[3]) / 100) if float(match[3]) else JobLimit(more=1)
+    return JobLimit(per_core=1.0 if match[1] else 0.0, more=int(match[1] + match[2]))
+
+
+VALUES = ":::"
+_OTHERS = frozenset({":::+", "::::", "::::+"})
+
+
+@dataclass(frozen=True)
+class Words:
+    """A command and the lists of values behind it."""
+
+    command: Sequence[str]
+    lists: Sequence[Sequence[str]] = ()
+
+    def items(self) -> Iterator[bytes]:
+        """Yield each combination of values as one item, the last list running fastest."""
+        for values in itertools.product(*self.lists):
+            yield BETWEEN_VALUES.join(value.encode("utf-8", "surrogateescape") for value in values)
+
+
+def read_words(words: Sequence[str]) -> Words:
+    """Cut the words at each `:::`. Raise `BadInputOption` for relatives of it."""
+    for word in words:
+        if word in _OTHERS:
+            raise BadInputOption(
+                f"weft each does not know {word}",
+                detail="`:::` takes values from the command line; several combine in all ways.",
+                hint="Read lines from a file with -f FILE, and columns of them with --colsep.",
+            )
+    starts = [n for n, word in enumerate(words) if word == VALUES]
+    if not starts:
+        return Words(words)
+    ends = [*starts[1:], len(words)]
+    lists = [words[start + 1 : end] for start, end in zip(starts, ends, strict=True)]
+    return Words(words[: starts[0]], lists)
+
 
 PIECE_ITEMS = 10_000
 COMMAND_BYTES = 128 << 10

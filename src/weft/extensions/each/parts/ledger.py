@@ -1,16 +1,49 @@
-"""The jobs of `weft each` whose results have not been printed yet."""
+"""The jobs of `weft each` whose results have not been printed yet; and slots of `{%}`: the
+lowest numbers that no other running job has.
+"""
 
 import asyncio
+import heapq
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
 from weft.core.ends.end_words import explain_end
 from weft.extensions.each.parts.records import Submitted
-from weft.extensions.each.parts.slots import Slots
 from weft.extensions.each.rules.halt import Halt
+
+
+class Slots:
+    """Numbers from 1, each of one unfinished job at a time."""
+
+    def __init__(self, count: int) -> None:
+        self._free = list(range(1, count + 1))
+        self._of_job: dict[int, int] = {}
+
+    @property
+    def n_free(self) -> int:
+        """Return how many are free."""
+        return len(self._free)
+
+    def take(self) -> int:
+        """Take the lowest free one."""
+        return heapq.heappop(self._free)
+
+    def give_back(self, slots: Iterable[int]) -> None:
+        """Make these free again, whose jobs were never submitted."""
+        for slot in slots:
+            heapq.heappush(self._free, slot)
+
+    def bind(self, first_job: int, slots: Sequence[int]) -> None:
+        """Note to which jobs these belong: to this one and those after it."""
+        self._of_job.update(enumerate(slots, first_job))
+
+    def release(self, jobs: Iterable[int]) -> None:
+        """Make the slots of ended jobs free."""
+        self.give_back(self._of_job.pop(job) for job in jobs if job in self._of_job)
+
 
 LAST_WORD = 255
 """A job that ends with it asks for no more jobs, as with xargs."""

@@ -19,11 +19,12 @@ from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.line import Setup
 from weft.core.pools import Pool
 from weft.extensions.lines.calls.item_decisions import job_of
-from weft.extensions.lines.calls.line_reach import how_to_allow, out_of_reach
-from weft.extensions.lines.rules.brokers import (
+from weft.extensions.lines.calls.line_reach import (
     Broker,
     addresses_of,
+    how_to_allow,
     names_buckets,
+    out_of_reach,
     with_stores,
     with_transports,
     without_store,

@@ -20,8 +20,7 @@ from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.store import EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX, LogPart
 from weft.telemetry.log import log
-from weft.wire.log_format import decode_location, own_path, segment_path
-from weft.wire.log_sizes import log_sizes
+from weft.wire.log_format import decode_location, log_sizes, own_path, segment_path
 
 EVERY_S: Final = 0.5
 _PIECE_BYTES: Final = LOG_BYTES_MAX // 2

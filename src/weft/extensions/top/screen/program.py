@@ -19,8 +19,7 @@ from weft.extensions.top.screen.actions import Action, action_of, right_of
 from weft.extensions.top.screen.drawing import draw, help_lines
 from weft.extensions.top.screen.keys import reading_keys
 from weft.extensions.top.screen.lists import JOB_STATES, ROOTS, is_cut, is_live, load, opened, root
-from weft.extensions.top.screen.search import Search
-from weft.extensions.top.screen.state import Document, Screen, View
+from weft.extensions.top.screen.state import Document, Screen, Search, View
 
 REFRESH_S = 1.0
 """Events come by the thousand; one look at the server per second is enough to read."""

@@ -22,8 +22,7 @@ from weft.plugins.log_stores.s3.changes import Changes, ToLookAt, written_since
 from weft.plugins.log_stores.s3.packs import GONE, Part, Record, joined, pack_of, records_of
 from weft.telemetry import metrics
 from weft.telemetry.log import log
-from weft.wire.log_format import attempt_of
-from weft.wire.log_sizes import log_sizes
+from weft.wire.log_format import attempt_of, log_sizes
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import usage_path
 

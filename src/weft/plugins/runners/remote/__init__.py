@@ -10,8 +10,7 @@ from contextlib import suppress
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.scheduling.pool_tester import GATEWAY

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from weft.core.command import Command
+from weft.core.attempt_key import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.errors import Unavailable
 from weft.core.states import Phase
 from weft.plugins.runners.remote.engine import Engine

@@ -13,8 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol, cast
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.command import Command
+from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
 from weft.core.states import Phase, Reason

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from weft.core.errors import WeftError
-from weft.extensions.engines.kubernetes.provider.options import wrong_options
 from weft.extensions.engines.kubernetes.provider.pods import (
     END_S,
     MACHINES,
@@ -19,6 +18,7 @@ from weft.extensions.engines.kubernetes.provider.pods import (
     name_of,
     pod_of,
     secret_of,
+    wrong_options,
 )
 from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
 from weft.extensions.engines.kubernetes.runner.config import access_of

@@ -1,7 +1,8 @@
 """The pod of a machine: its one container runs a worker that reaches the api.
 
 The token is in a Secret of Kubernetes that the pod owns; the pod has its name, not its value. It
-is made with a gate, which is opened once the Secret is there, as the pods of attempts are.
+is made with a gate, which is opened once the Secret is there, as the pods of attempts are. And the
+options that a pool has for the provider `kubernetes`.
 """
 
 import hashlib
@@ -9,15 +10,37 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.extensions.engines.kubernetes.provider.options import words_in
+from weft.core.pools.pool import Option
 from weft.extensions.engines.kubernetes.runner import statuses
 from weft.extensions.engines.kubernetes.runner.pods import literal
 from weft.extensions.engines.kubernetes.runner.secrets import GATE, owned_secret
 from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
 from weft.plugins.executors.job_environment import SHELL
-from weft.plugins.providers.pool_options import PROGRAM, worker_variables
+from weft.plugins.providers.pool_options import PROGRAM, worker_variables, wrong_usual
 from weft.ports.provider import FoundMachine, WantedMachine
 from weft.settings import variable_of
+
+TEXTS: Final = frozenset(
+    {
+        "image", "program", "node_selector", "tolerations", "priority_class", "service_account",
+        "pull_secret",
+    }
+)  # fmt: skip
+
+
+def wrong_options(options: Mapping[str, Option]) -> Mapping[str, str]:
+    """Return what is wrong with the options of a pool, as far as it shows without a cluster."""
+    wrong = wrong_usual("kubernetes", options, TEXTS, "in the image")
+    if any(not value for value in words_in(options, "node_selector").values()):
+        wrong["node_selector"] = "expected labels of nodes, as disk=ssd,zone=a"
+    return wrong
+
+
+def words_in(options: Mapping[str, Option], name: str) -> dict[str, str]:
+    """Return an option of words as `a=b,c`; a word without a value has an empty one."""
+    words = (one.strip().partition("=") for one in str(options.get(name, "")).split(","))
+    return {word: value for word, _, value in words if word}
+
 
 MACHINES: Final = "weft/machines"
 """The label of all machines of a deployment; its value is the deployment's tag."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from weft.core.command import Command
+from weft.core.attempt_key import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.signals import word_of

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.command import Command
+from weft.core.attempt_key import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.extensions.engines.ray.runner.client import NoNode, RayClient, RayJob, RayRefused

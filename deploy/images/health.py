@@ -19,7 +19,7 @@ def _api() -> bool:
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=anyone)
     )
     try:
-        return opener.open(url, timeout=4).status == 200
+        return bool(opener.open(url, timeout=4).status == 200)
     except OSError as error:
         print(f"{url}: {error}")
         return False

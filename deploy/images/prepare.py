@@ -12,7 +12,7 @@ import time
 
 from weft.core.errors import Unavailable, WeftError
 from weft.run.database import LOGINS, prepare_schema
-from weft.run.dsn import with_login
+from weft.run.login import with_login
 from weft.store import open_admin
 
 _WAIT_S = 120

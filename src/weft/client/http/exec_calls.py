@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-import msgspec
-
 from weft.client.http.connection import ConnectionLost, Reply
+from weft.core.bounded import read_json
 from weft.core.errors import MalformedBody, Unavailable
 from weft.wire import exec as wire
 
@@ -75,7 +74,7 @@ class Exec:
                     self._taken = int(data)
                     self._news.set()
                 elif kind == wire.END:
-                    ended = msgspec.json.decode(data, type=wire.Ended)
+                    ended = read_json(data, wire.Ended)
                 elif kind in kept:
                     await take(kind, data)
         except (ConnectionLost, MalformedBody, ValueError):

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from weft.core.bounded import read_msgpack
 from weft.plugins.runners.spawner.link import open_socket
 from weft.wire import exec as wire
 
@@ -21,7 +22,6 @@ AFTER_S: Final = 0.2
 """How long output is awaited from what has left a command that has ended."""
 _PIECE_BYTES: Final = 1 << 16
 _QUEUED: Final = 4
-_decode = msgspec.msgpack.Decoder(wire.Begun | wire.Ended | wire.Refused).decode
 
 
 class Channel:
@@ -59,7 +59,7 @@ class Channel:
         with suppress(OSError):
             loop = asyncio.get_running_loop()
             data = await loop.sock_recv(self._socket, wire.BYTES_MAX)
-        return _decode(data) if data else None
+        return read_msgpack(data, wire.Begun | wire.Ended | wire.Refused) if data else None
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
         """Yield what the client is to get; the last frame says how the command ended."""

@@ -198,7 +198,7 @@ def test_what_routes_need() -> None:
         f"{method} /v1/batches/{{b}}{of}/permissions/{{user}}"
         for method in ("PUT", "DELETE")
         for of in ("", "/jobs/{j}")
-    }
+    } | {"POST /v1/batches/{b}/jobs/{j}/exec"}
     assert {name.rsplit("/", 1)[1] for name in by_needs[Permission.EXECUTE]} == {
         "acknowledge", "cancel", "extend", "hold", "message", "redeliver", "release", "retry",
         "signal", "status",

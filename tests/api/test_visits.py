@@ -59,7 +59,7 @@ COUNTING = {
 }  # fmt: skip
 """They show times and costs of what runs in more ways than can be left out by name."""
 MOVES = re.compile(
-    r'"trace_id":"[0-9a-f]+"|\d{4}-\d\d-\d\d[T ][\d:.]+(Z|\+00:00)?|data-\w+="[^"]*"'
+    r'"trace_id":"[0-9a-f]+"|\d{4}-\d\d-\d\d[T ][\d:.]+(Z|\+00:00)?|data-\w+="[^"]*"|(?<=is) now'
     r'| for [\d.]+ m?s| in [\d.]+ m?s|"(\w+_ms|cost|usage|at)":[\d.e-]+|<p class="who">.*?</p>'
     r'|<form [^>]*class="visit".*?</form>\n|, <a href="[^"]*">yours</a>'
     r'|<p><a href="/v1[^>]* download=.*?</a></p>|(, )?<a href="/v1[^>]* download=.*?</a>\n?'

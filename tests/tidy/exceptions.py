@@ -74,6 +74,7 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
 
 UNBOUNDED_QUEUES = {
     "src/weft/client/functions/calls.py": "calls under way",
+    "src/weft/extensions/exec/channel.py": "BYTES_MAX of input",
     "src/weft/plugins/transports/kafka/consumer.py": "the limit and AHEAD",
     "src/weft/plugins/transports/kafka/topics.py": "OUTCOMES_MAX places",
     "src/weft/plugins/transports/rabbitmq/consumer.py": "the prefetch count",

@@ -39,9 +39,9 @@ def resubmit(
         weft resubmit b12 --failed --memory 4Gi
         weft resubmit b12.j7
 
-    Parents that succeeded count as done, and those of a single job however they ended.
-    What is not given stays as it was.
-    Ctrl-C while waiting changes nothing: the server goes on.
+    Parents that succeeded count as done, those of a single job in any case.
+    What is not given stays as it was. Ctrl-C while waiting changes nothing: the
+    server goes on.
 
     Args:
         target: `b12`, or a job `b12.j7`.

@@ -16,7 +16,7 @@ from typing import Self
 import h11
 
 from weft.client.http.address import Endpoint
-from weft.client.http.proxy import tls_context
+from weft.client.http.trust import tls_context
 
 READ_BYTES = 64 * 1024
 READ_LIMIT = 1 << 20

@@ -1,6 +1,5 @@
 """The way to a server through a proxy of the network, which is asked with CONNECT: it passes TLS
-on and reads none of it. `HTTPS_PROXY` and `NO_PROXY` name it, as for other programs. And whom a
-client trusts.
+on and reads none of it. `HTTPS_PROXY` and `NO_PROXY` name it, as for other programs.
 """
 
 import asyncio
@@ -87,48 +86,3 @@ async def _take_answer(reader: asyncio.StreamReader, name: str) -> None:
     if status != _GOOD:
         said = b" ".join([status, *words])[:80].decode("latin-1").strip()
         raise OSError(f"{name} of HTTPS_PROXY refuses the way there: {said or 'it says nothing'}")
-
-
-_BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
-
-
-def tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:
-    """Return how a connection is secured; None: not at all. Raise `InvalidSetting` for
-    certificates that cannot be read.
-    """
-    if endpoint.scheme != "https":
-        return None
-    if endpoint.cert_file is not None:
-        return _only(endpoint)
-    try:
-        return ssl.create_default_context(cafile=endpoint.ca_file)
-    except OSError as error:
-        why = (
-            "It has no certificate in PEM." if isinstance(error, ssl.SSLError) else error.strerror
-        )
-        raise InvalidSetting(
-            f"ca_file {endpoint.ca_file} cannot be used",
-            detail=f"{why}",
-            hint="Name the PEM file of the authority that signed the server's certificate.",
-        ) from error
-
-
-def _only(endpoint: Endpoint) -> ssl.SSLContext:
-    """Trust the very certificate of the home's server, and nobody whom its issuer has signed. Its
-    names do not count: on this machine the server is reached by an address.
-    """
-    assert endpoint.cert_file is not None
-    try:
-        text = endpoint.cert_file.read_text("latin-1")
-        first = _BEGIN + text.partition(_BEGIN)[2].partition(_END)[0] + _END
-        context = ssl.create_default_context(cadata=first)
-    except OSError as error:
-        raise InvalidSetting(
-            f"the server's certificate {endpoint.cert_file} cannot be read",
-            detail=f"{error.strerror or error}.",
-            hint="Name the server with WEFT_URL, and whom to trust with WEFT_CA_FILE.",
-        ) from error
-    context.check_hostname = False
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    return context

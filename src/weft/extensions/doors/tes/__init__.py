@@ -4,25 +4,12 @@ Each task is a job in a batch of its own; what it was asked to be is kept as the
 `foreign_document`. `docs/guides/with-tes.md` says what the same words mean here.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from weft.registry.door import Door
-from weft.settings import setting
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
-
-
-@dataclass(frozen=True, kw_only=True)
-class TesSettings:
-    """What an image in a task of TES means."""
-
-    tes_images: bool = setting(
-        default=False,
-        help_="run tasks of TES in the images that they name, on workers with `containers`; "
-        "else an image is a label",
-    )
 
 
 def _api() -> "ApiDoor":

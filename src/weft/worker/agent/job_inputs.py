@@ -57,7 +57,7 @@ class JobInputs:
         # Stores of tenants may be silent, and what they pack may take hours to unpack.
         self.places = SharedRoom(2 * site.parallel)
         # Web servers, which may be slow, hold up no other files.
-        self._web_room = SharedRoom(site.parallel)
+        self._web_room = SharedRoom(2 * site.parallel)
 
     async def bring_all(
         self, one: Assignment, work: Path, tell: Callable[[str], None]

@@ -233,9 +233,9 @@ async def test_lease_that_the_spawner_never_heard_of_is_handed_back(worker: Work
 
 
 async def test_process_that_the_database_does_not_hold_is_killed(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 4001"))
+    worker.store.submit(sh("sleep 4001.5"))
     await worker.store.until_started(1)
-    left = marked("4001")
+    left = marked("4001.5")
     assert left
     await worker.crash()
     worker.store.jobs[0].owner = None
@@ -246,7 +246,7 @@ async def test_process_that_the_database_does_not_hold_is_killed(worker: Worker)
 
 
 async def test_dead_spawner_takes_its_jobs_with_it_and_they_run_again(worker: Worker) -> None:
-    marker = "4002"
+    marker = "4002.5"
     worker.store.submit(
         sh(f"setsid sleep {marker} & (env -i setsid sleep {marker} &) ; sleep {marker}")
     )
@@ -270,9 +270,9 @@ def spawners_of(worker: Worker) -> list[int]:
 
 
 async def test_agent_and_spawner_dead_at_once(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 4003"))
+    worker.store.submit(sh("sleep 4003.5"))
     await worker.store.until_started(1)
-    left = marked("4003")
+    left = marked("4003.5")
     (spawner,) = spawners_of(worker)
     await worker.crash()
     os.kill(spawner, signal.SIGKILL)
@@ -298,9 +298,9 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
     await worker.stop()
     worker.heartbeat_s = 0.05
     await worker.start()
-    worker.store.submit(sh("sleep 4004"))
+    worker.store.submit(sh("sleep 4004.5"))
     await worker.store.until_started(1)
-    left = marked("4004")
+    left = marked("4004.5")
     incarnations = len(worker.store.incarnations)
     worker.store.is_lost = True
 
@@ -310,9 +310,9 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
 
 
 async def test_agent_of_an_incarnation_that_was_declared_lost_begins_anew(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 4007"))
+    worker.store.submit(sh("sleep 4007.5"))
     await worker.store.until_started(1)
-    left = marked("4007")
+    left = marked("4007.5")
     await worker.crash()
     worker.store.ended_incarnations.update(worker.store.incarnations)
     worker.store.jobs[0].owner = None
@@ -326,9 +326,9 @@ async def test_an_attempt_that_a_restored_database_gives_again_is_not_the_old_on
     worker: Worker,
 ) -> None:
     """Whatever runs is ended, and the job begins in another incarnation."""
-    worker.store.submit(sh("sleep 4008"))
+    worker.store.submit(sh("sleep 4008.5"))
     await worker.store.until_started(1)
-    left = marked("4008")
+    left = marked("4008.5")
     job = worker.store.jobs[0]
     job.attempt, job.owner, job.spec = 0, None, sh("echo new")
     worker.store.notify("work", "")
@@ -346,11 +346,11 @@ async def test_worker_without_contact_kills_its_jobs_in_time(worker: Worker) -> 
     worker.fence_s = 0.3
     worker.heartbeat_s = 0.1
     await worker.start()
-    worker.store.submit(sh("sleep 4005; sleep 4006"))
+    worker.store.submit(sh("sleep 4005.5; sleep 4006.5"))
     await worker.store.until_started(1)
     heartbeats = worker.store.heartbeats
     await worker.store.until_heartbeats(heartbeats + 5)
-    left = marked("4005")
+    left = marked("4005.5")
     assert left
     await worker.crash()
 

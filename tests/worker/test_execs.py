@@ -42,9 +42,9 @@ class Exec:
         return msgspec.msgpack.decode(data, type=Begun | Ended | Refused)
 
 
-def until_none_is_left() -> None:
+def until_none_is_left(agent: Agent) -> None:
     """Wait until no process of a command lives, nor one that it has started meanwhile."""
-    while left := marked("WEFT_EXEC="):
+    while left := marked("WEFT_EXEC=") & marked(f"@{agent.welcome.incarnation}"):
         until_gone(*left)
 
 
@@ -70,7 +70,7 @@ def begin(agent: Agent, spawner: SpawnerProcess, tmp_path: Path) -> Iterator[Beg
     yield begin
     for command in begun:
         command.socket.close()
-    until_none_is_left()
+    until_none_is_left(agent)
 
 
 def test_command_runs_in_the_place_of_its_job(begin: Begins, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_nothing_is_left_of_a_command(agent: Agent, begin: Begins, script: str, 
         else:
             one.socket.send(msgspec.msgpack.encode(signal.SIGKILL.value))
         assert one.answer() == Ended(128 + signal.SIGKILL, with_job=how == "the job ends")
-    until_none_is_left()
+    until_none_is_left(agent)
 
     assert not agent.has_ended(2, within_s=0)
 

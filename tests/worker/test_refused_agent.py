@@ -92,9 +92,9 @@ async def test_fence_ends_jobs_and_spawner_of_a_refused_worker(worker: Worker) -
     await worker.stop()
     worker.fence_s, worker.heartbeat_s = 1.0, 0.1
     await worker.start()
-    worker.store.submit(sh("sleep 4009"))
+    worker.store.submit(sh("sleep 4009.5"))
     await worker.store.until_started(1)
-    jobs, spawners = marked("4009"), spawners_of(worker)
+    jobs, spawners = marked("4009.5"), spawners_of(worker)
     await until_refused(worker)
 
     assert jobs

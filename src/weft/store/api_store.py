@@ -22,8 +22,10 @@ from weft.store.offers import listed_events
 from weft.store.pictures import Pictures
 from weft.store.products import Products
 from weft.store.queries import QUERIES_AT_ONCE
+from weft.store.saved_queries import SavedQueries
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
+from weft.store.secrets import Secrets
 from weft.store.sessions import Sessions
 from weft.store.sources import Sources
 from weft.store.spending import Limits
@@ -54,6 +56,8 @@ class ApiStore(
     Sources,
     Apps,
     Pictures,
+    SavedQueries,
+    Secrets,
     Sessions,
     Tenants,
     Limits,

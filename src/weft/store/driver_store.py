@@ -33,10 +33,11 @@ from weft.store.errors import AWAY
 from weft.store.machines import Machines, Reservations
 from weft.store.notices import PostgresNotices
 from weft.store.offers import Offers
-from weft.store.operations import Operations, Subscriptions
+from weft.store.operations import Operations
 from weft.store.schema_range import check_schema
 from weft.store.sources import SourceItems
 from weft.store.spending import LimitRounds
+from weft.store.subscriptions import Subscriptions
 from weft.store.worker_files import store_of
 
 DRIVER_TIMEOUT_S = 120.0

@@ -1,4 +1,4 @@
-"""The part of `ApiStore` for pictures of batches, and saved queries."""
+"""The part of `ApiStore` for pictures of batches."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -7,7 +7,7 @@ from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, user_id, value
+from weft.store.declared import calls, documents
 from weft.store.documents import with_words
 
 _STATES: Final[Mapping[int | None, Any]] = {
@@ -18,9 +18,7 @@ _STATES: Final[Mapping[int | None, Any]] = {
 
 
 class Pictures(StorePart):
-    """Dependencies, dates of attempts and the tree of groups. The saved queries of a caller, each
-    with `name, query, updated_at`.
-    """
+    """Dependencies, dates of attempts and the tree of groups."""
 
     async def list_edges(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], *, limit: int
@@ -122,20 +120,3 @@ class Pictures(StorePart):
         self, caller: Caller, batch_id: int, group_ids: Sequence[int]
     ) -> Sequence[int]:
         """Return which of these groups have groups below them. Raise `BatchNotFound`."""
-
-    @calls(value, name="of_name", query="of_query", user_id=user_id)
-    async def save_query(
-        self, caller: Caller, name: str, query: str, *, queries_max: int
-    ) -> Row | None:
-        """Give a query a name, in place of one of the same name; return its document; None: the
-        caller has `queries_max` others. Raise `Unauthenticated` if they are removed.
-        """
-
-    @calls(documents, name="of_name", user_id=user_id)
-    async def list_saved_queries(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
-        """Return the caller's saved queries by name; or the one of this name."""
-
-    async def remove_saved_query(self, caller: Caller, name: str) -> bool:
-        """Forget a saved query of the caller; return whether there was one."""
-        name_of = {"user_id": caller.user_id, "of_name": name}
-        return bool(await self._database.value("remove_saved_query", caller=caller, **name_of))

@@ -1,13 +1,12 @@
 """Hold a batch, a group or a job, so that nothing of it starts, and release it."""
 
-from weft.api.calls.call import act, call
+from weft.api.calls.call import act
 from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id
-from weft.core.access.rights import Right
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.wire.answers.batches import HiddenChanged, HoldChanged, JobHoldChanged
+from weft.wire.answers.batches import HoldChanged, JobHoldChanged
 
 
 @act("POST /v1/batches/{b}/hold", HoldChanged)
@@ -69,25 +68,3 @@ async def describe_hold(
         "held": row["held"],  # perhaps by a group above
         "was_held": was_held,
     }
-
-
-@call("POST /v1/batches/{b}/hide", Right.WRITE, HiddenChanged, client="")
-async def hide_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
-    """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go on,
-    and whoever names it finds it.
-    """
-    return await _set_hidden(services, caller, batch_id, hidden=True)
-
-
-@call("POST /v1/batches/{b}/unhide", Right.WRITE, HiddenChanged, client="")
-async def unhide_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
-    """Show a hidden batch in lists again."""
-    return await _set_hidden(services, caller, batch_id, hidden=False)
-
-
-async def _set_hidden(
-    services: Services, caller: Caller, batch_id: int, *, hidden: bool
-) -> Answer:
-    """Hide a batch, or show it again; return whether it is and was hidden."""
-    is_new = await services.store.hide_batch(caller, batch_id, hidden=hidden)
-    return {"batch_id": batch_id, "hidden": hidden, "was_hidden": hidden != is_new}

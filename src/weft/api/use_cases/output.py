@@ -1,21 +1,19 @@
 """Read the output of jobs: whole, a range, or that of many jobs."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Annotated, Final
+from typing import Final
 
-from weft.api.calls.call import Cursor, Word, call
-from weft.api.calls.path_ids import AttemptNumber, BatchId, JobId, ProductId
+from weft.api.calls.call import call
+from weft.api.calls.path_ids import AttemptNumber, BatchId, JobId
 from weft.api.services import Services
-from weft.api.use_cases import read
 from weft.core.access.rights import Right
-from weft.core.errors import AttemptNotFound, OutputElsewhere, OutputGone, ProductNotFound
+from weft.core.errors import AttemptNotFound, OutputElsewhere, OutputGone
 from weft.core.ids import format_job_ref
-from weft.core.query import Subject
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog, LogStore
-from weft.ports.store import Caller, ProductQuery, Row
+from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.wire.answers.files import AttemptUsage, Product, ProductRemoved
+from weft.wire.answers.files import AttemptUsage
 from weft.wire.log_format import CUT, STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
@@ -140,55 +138,6 @@ def _no_attempt(
 ) -> AttemptNotFound:
     return AttemptNotFound(
         f"job {format_job_ref(batch_id, job_id)} has no such output", detail=why, hint=hint
-    )
-
-
-@call("GET /v1/products", Right.READ, page=Product, cursor=Cursor("product", "id"))
-async def list_products(
-    services: Services,
-    caller: Caller,
-    q: Annotated[str | None, Word("q")],
-    *,
-    before: int | None,
-    limit: int,
-) -> Sequence[Row]:
-    """Return products, newest first. `q`: only products that match this query, such as `type = FSC
-    and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
-    """
-    query = ProductQuery(
-        query=read.parse(q, Subject.PRODUCTS, services.settings),
-        before=before,
-        limit=limit,
-        limits=read.limits_of(services.settings),
-    )
-    return await services.store.query_products(caller, query)
-
-
-@call("GET /v1/products/{product}", Right.READ, Product)
-async def get_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
-    """Return a product, with what is known of its job, which may be deleted. Raise
-    `ProductNotFound`.
-    """
-    product = await services.store.get_product(caller, product_id)
-    if product is None:
-        raise _not_found(product_id)
-    return {**product}
-
-
-@call("DELETE /v1/products/{product}", Right.WRITE, ProductRemoved, silent=True)
-async def remove_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
-    """Forget a product. What it names is not touched. Raise `ProductNotFound`,
-    `PermissionMissing`.
-    """
-    if not await services.store.remove_product(caller, product_id):
-        raise _not_found(product_id)
-    return {"id": product_id}
-
-
-def _not_found(product_id: int) -> ProductNotFound:
-    return ProductNotFound(
-        f"product {product_id} does not exist",
-        detail="No product with this number is visible to you.",
     )
 
 

@@ -1,23 +1,18 @@
 """The whole site, for those who administer it: what runs, on what, and whether it is well."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from weft import __version__
-from weft.api.calls.call import Cursor, Word, call
-from weft.api.calls.path_ids import OperationId
-from weft.api.calls.visits import require_reading
+from weft.api.calls.call import call
 from weft.api.services import Services
-from weft.core.access.rights import Right, require
-from weft.core.ids import parse_batch_id
+from weft.core.access.rights import Right
 from weft.core.system_health import judge
-from weft.ports.store import Caller, Row, TrailQuery
+from weft.ports.store import Caller
 from weft.settings import Settings, all_declared, shown_value, values_of
 from weft.submission.services import Answer
-from weft.wire.answers.batches import Operation
-from weft.wire.answers.system import System, TrailEntry
+from weft.wire.answers.system import System
 
 ROWS_MAX: Final = 50
 
@@ -50,62 +45,3 @@ def _parameters(settings: Settings, handed_over: Mapping[str, Any]) -> Iterator[
             "driver_value": None if followed == value else followed,
             "help": declared.help,
         }
-
-
-@call(
-    "GET /v1/operations", Right.READ, page=Operation, cursor=Cursor("o", "id"), public=False
-)  # fmt: skip
-async def list_operations(
-    services: Services,
-    caller: Caller,
-    *,
-    batch_id: Annotated[int | None, Word("batch", parse_batch_id)],
-    before: int | None,
-    limit: int,
-) -> Sequence[Row]:
-    """Return operations, newest first; `batch`: only operations of this batch."""
-    return await services.store.list_operations(
-        caller, before=before, limit=limit, batch_id=batch_id
-    )
-
-
-@call("GET /v1/operations/{o}", Right.READ, Operation, public=False)
-async def get_operation(services: Services, caller: Caller, operation_id: OperationId) -> Row:
-    """Return the state and the progress of an operation. Raise `OperationNotFound`."""
-    return await services.store.get_operation(caller, operation_id)
-
-
-@call("POST /v1/operations/{o}/cancel", Right.WRITE, Operation, public=False)
-async def cancel_operation(services: Services, caller: Caller, operation_id: OperationId) -> Row:
-    """End an operation on many batches before it has reached all of them; return it. What it has
-    done stays done. Other operations go on to their end: 409. Raise `OperationNotFound`,
-    `OperationNotCancellable`.
-    """
-    return await services.store.cancel_operation(caller, operation_id)
-
-
-@call("GET /v1/trail", Right.MANAGE, page=TrailEntry, cursor=Cursor("a", "number"))
-async def list_trail(
-    services: Services,
-    caller: Caller,
-    *,
-    before: int | None,
-    limit: int,
-    user: str | None,
-    action: str | None,
-    batch: Annotated[int | None, Word("batch", parse_batch_id)],
-    number: int | None,
-    since: Annotated[datetime | None, Word("from")],
-    all_tenants: bool,
-) -> Sequence[Row]:
-    """List requests that changed something or were refused, newest first, within a second. Raise
-    `RightMissing`.
-    """
-    if all_tenants:
-        if caller.visit is not None:
-            require_reading(caller.visit, Right.ADMINISTER, "GET", {})
-        require(Right.ADMINISTER, caller.user_name, caller.role, caller.scopes)
-    query = TrailQuery(user=user, action=action, batch_id=batch, number=number, since=since)
-    return await services.store.list_trail(
-        caller, query, before=before, limit=limit, all_tenants=all_tenants
-    )

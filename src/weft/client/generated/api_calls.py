@@ -115,7 +115,7 @@ class ApiCalls(DocumentCalls):
         has done stays done. Other operations go on to their end: 409. Raise
         `OperationNotFound`, `OperationNotCancellable`.
 
-        Use case: `weft.api.use_cases.system.cancel_operation`.
+        Use case: `weft.api.use_cases.operations.cancel_operation`.
 
         Args:
             operation_id: The number of an operation.
@@ -327,7 +327,7 @@ class ApiCalls(DocumentCalls):
     async def get_operation(self, operation_id: int) -> Document:
         """Return the state and the progress of an operation. Raise `OperationNotFound`.
 
-        Use case: `weft.api.use_cases.system.get_operation`.
+        Use case: `weft.api.use_cases.operations.get_operation`.
 
         Args:
             operation_id: The number of an operation.
@@ -454,7 +454,7 @@ class ApiCalls(DocumentCalls):
         """Return the callbacks of a batch and its groups in the order of the completions, each
         with the state of its delivery.
 
-        Use case: `weft.api.use_cases.why.list_callbacks`.
+        Use case: `weft.api.use_cases.callbacks.list_callbacks`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -558,7 +558,7 @@ class ApiCalls(DocumentCalls):
     ) -> Listing:
         """Return operations, newest first; `batch`: only operations of this batch.
 
-        Use case: `weft.api.use_cases.system.list_operations`.
+        Use case: `weft.api.use_cases.operations.list_operations`.
 
         Args:
             batch_id: Only of this batch: 12 or b12.

@@ -312,7 +312,7 @@ class Calls(DocumentCalls):
         """Return a product, with what is known of its job, which may be deleted. Raise
         `ProductNotFound`.
 
-        Use case: `weft.api.use_cases.output.get_product`.
+        Use case: `weft.api.use_cases.products.get_product`.
 
         Args:
             product_id: The number of a product.
@@ -488,7 +488,7 @@ class Calls(DocumentCalls):
     async def list_licences(self) -> list[Document]:
         """Return the licences by name, and how many of each are used.
 
-        Use case: `weft.api.use_cases.limits.list_licences`.
+        Use case: `weft.api.use_cases.licences.list_licences`.
         """
         return await self._items("/v1/licences")
 
@@ -549,7 +549,7 @@ class Calls(DocumentCalls):
         """Return products, newest first. `q`: only products that match this query, such as `type =
         FSC and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
 
-        Use case: `weft.api.use_cases.output.list_products`.
+        Use case: `weft.api.use_cases.products.list_products`.
 
         Args:
             q: A query, such as `state = failed and cost > 5`.
@@ -569,7 +569,7 @@ class Calls(DocumentCalls):
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
 
-        Use case: `weft.api.use_cases.limits.list_quotas`.
+        Use case: `weft.api.use_cases.quotas.list_quotas`.
         """
         return await self._items("/v1/quotas")
 
@@ -593,7 +593,7 @@ class Calls(DocumentCalls):
     async def list_secrets(self) -> list[Document]:
         """Return one's secrets by name, without their values.
 
-        Use case: `weft.api.use_cases.users.list_secrets`.
+        Use case: `weft.api.use_cases.secrets.list_secrets`.
         """
         return await self._items("/v1/secrets")
 
@@ -679,7 +679,7 @@ class Calls(DocumentCalls):
         """List requests that changed something or were refused, newest first, within a second.
         Raise `RightMissing`.
 
-        Use case: `weft.api.use_cases.system.list_trail`.
+        Use case: `weft.api.use_cases.trail.list_trail`.
 
         Args:
             user: Only what this user did.
@@ -786,7 +786,7 @@ class Calls(DocumentCalls):
         """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
         `LicenceNotFound`.
 
-        Use case: `weft.api.use_cases.limits.remove_licence`.
+        Use case: `weft.api.use_cases.licences.remove_licence`.
 
         Args:
             name: The name of a licence.
@@ -797,7 +797,7 @@ class Calls(DocumentCalls):
         """Forget a product. What it names is not touched. Raise `ProductNotFound`,
         `PermissionMissing`.
 
-        Use case: `weft.api.use_cases.output.remove_product`.
+        Use case: `weft.api.use_cases.products.remove_product`.
 
         Args:
             product_id: The number of a product.
@@ -832,7 +832,7 @@ class Calls(DocumentCalls):
         """Forget one of one's secrets: no attempt gets it from now on. Jobs that need it and start
         later end with an error. Raise `SecretNotFound`.
 
-        Use case: `weft.api.use_cases.users.remove_secret`.
+        Use case: `weft.api.use_cases.secrets.remove_secret`.
 
         Args:
             name: The name of a secret.
@@ -914,7 +914,7 @@ class Calls(DocumentCalls):
         and `SecretKeyMissing` if one was encrypted with a key that is not here; those before it
         are done.
 
-        Use case: `weft.api.use_cases.users.rotate_secrets`.
+        Use case: `weft.api.use_cases.secrets.rotate_secrets`.
         """
         return await self._post("/v1/secret-rotation", {})
 
@@ -962,7 +962,7 @@ class Calls(DocumentCalls):
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
 
-        Use case: `weft.api.use_cases.limits.set_licence`.
+        Use case: `weft.api.use_cases.licences.set_licence`.
 
         Args:
             name: The name of a licence.
@@ -974,7 +974,7 @@ class Calls(DocumentCalls):
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.limits.set_tenant_quota`.
+        Use case: `weft.api.use_cases.quotas.set_tenant_quota`.
 
         Args:
             tenant: The name of a tenant.

@@ -287,7 +287,7 @@ class Waits(Twin[CallsT_co]):
         """Return a product, with what is known of its job, which may be deleted. Raise
         `ProductNotFound`.
 
-        Use case: `weft.api.use_cases.output.get_product`.
+        Use case: `weft.api.use_cases.products.get_product`.
 
         Args:
             product_id: The number of a product.
@@ -469,7 +469,7 @@ class Waits(Twin[CallsT_co]):
     def list_licences(self) -> list[Document]:
         """Return the licences by name, and how many of each are used.
 
-        Use case: `weft.api.use_cases.limits.list_licences`.
+        Use case: `weft.api.use_cases.licences.list_licences`.
         """
         return self._loop_thread.wait(self._async.list_licences())
 
@@ -534,7 +534,7 @@ class Waits(Twin[CallsT_co]):
         """Return products, newest first. `q`: only products that match this query, such as `type =
         FSC and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
 
-        Use case: `weft.api.use_cases.output.list_products`.
+        Use case: `weft.api.use_cases.products.list_products`.
 
         Args:
             q: A query, such as `state = failed and cost > 5`.
@@ -554,7 +554,7 @@ class Waits(Twin[CallsT_co]):
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
 
-        Use case: `weft.api.use_cases.limits.list_quotas`.
+        Use case: `weft.api.use_cases.quotas.list_quotas`.
         """
         return self._loop_thread.wait(self._async.list_quotas())
 
@@ -578,7 +578,7 @@ class Waits(Twin[CallsT_co]):
     def list_secrets(self) -> list[Document]:
         """Return one's secrets by name, without their values.
 
-        Use case: `weft.api.use_cases.users.list_secrets`.
+        Use case: `weft.api.use_cases.secrets.list_secrets`.
         """
         return self._loop_thread.wait(self._async.list_secrets())
 
@@ -665,7 +665,7 @@ class Waits(Twin[CallsT_co]):
         """List requests that changed something or were refused, newest first, within a second.
         Raise `RightMissing`.
 
-        Use case: `weft.api.use_cases.system.list_trail`.
+        Use case: `weft.api.use_cases.trail.list_trail`.
 
         Args:
             user: Only what this user did.
@@ -768,7 +768,7 @@ class Waits(Twin[CallsT_co]):
         """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
         `LicenceNotFound`.
 
-        Use case: `weft.api.use_cases.limits.remove_licence`.
+        Use case: `weft.api.use_cases.licences.remove_licence`.
 
         Args:
             name: The name of a licence.
@@ -779,7 +779,7 @@ class Waits(Twin[CallsT_co]):
         """Forget a product. What it names is not touched. Raise `ProductNotFound`,
         `PermissionMissing`.
 
-        Use case: `weft.api.use_cases.output.remove_product`.
+        Use case: `weft.api.use_cases.products.remove_product`.
 
         Args:
             product_id: The number of a product.
@@ -812,7 +812,7 @@ class Waits(Twin[CallsT_co]):
         """Forget one of one's secrets: no attempt gets it from now on. Jobs that need it and start
         later end with an error. Raise `SecretNotFound`.
 
-        Use case: `weft.api.use_cases.users.remove_secret`.
+        Use case: `weft.api.use_cases.secrets.remove_secret`.
 
         Args:
             name: The name of a secret.
@@ -888,7 +888,7 @@ class Waits(Twin[CallsT_co]):
         and `SecretKeyMissing` if one was encrypted with a key that is not here; those before it
         are done.
 
-        Use case: `weft.api.use_cases.users.rotate_secrets`.
+        Use case: `weft.api.use_cases.secrets.rotate_secrets`.
         """
         return self._loop_thread.wait(self._async.rotate_secrets())
 
@@ -934,7 +934,7 @@ class Waits(Twin[CallsT_co]):
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
 
-        Use case: `weft.api.use_cases.limits.set_licence`.
+        Use case: `weft.api.use_cases.licences.set_licence`.
 
         Args:
             name: The name of a licence.
@@ -946,7 +946,7 @@ class Waits(Twin[CallsT_co]):
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.limits.set_tenant_quota`.
+        Use case: `weft.api.use_cases.quotas.set_tenant_quota`.
 
         Args:
             tenant: The name of a tenant.

@@ -1,7 +1,7 @@
 """The query language for jobs and batches (docs/guides/queries.md): from text to a tree.
 
 Owns the grammar, the words and their types, and what a wrong query is told. Must not know SQL:
-`store/query_sql.py` turns the tree into it.
+`store/query_sql/` turns the tree into it.
 """
 
 from weft.core.query.printed import print_query

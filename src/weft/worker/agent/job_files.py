@@ -125,7 +125,7 @@ class JobFiles:
 
     def said_of_copies(self, ended: Ended) -> str:
         """Say where outputs of an attempt that has ended are copied to, as `archiving_at`
-        of `_door_job.sql` reads it; empty: nowhere.
+        of `_door_jobs.sql` reads it; empty: nowhere.
         """
         plan = self._directories.plan_of(ended.key)
         targets = (

@@ -11,7 +11,7 @@ import msgspec
 from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
 from weft.api.http.routing import Response
 from weft.api.use_cases import cancel as cancelling
-from weft.api.use_cases.hold import hide_batch, unhide_batch
+from weft.api.use_cases.hide import hide_batch, unhide_batch
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.access.secret_variables import matches, patterns_of

@@ -1,5 +1,5 @@
 """From documents of weft to those of Hail: jobs, attempts, billing projects. Those of batches and
-groups, which callbacks carry, too, are in `summaries.py`.
+groups, which callbacks carry, too, are in `batch_documents.py`.
 """
 
 from collections.abc import Sequence

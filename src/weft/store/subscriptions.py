@@ -1,0 +1,31 @@
+"""The part of the driver's store for subscriptions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weft.ports.store.callers import Notified
+from weft.store.database import StorePart
+from weft.store.declared import calls, nothing
+
+
+class Subscriptions(StorePart):
+    """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
+
+    async def list_notified(
+        self, epoch: int, *, after_batch: int | None, limit: int
+    ) -> Notified | None:
+        """Return the jobs that the next events are about, in their order; None: no subscription
+        is open. `after_batch`: those with a larger number instead, whatever the events.
+        """
+        found: dict[str, Any] | None = await self._database.value(
+            "list_notified", epoch=epoch, after_batch=after_batch, limit_rows=limit
+        )
+        return None if found is None else Notified(**found)
+
+    @calls(nothing)
+    async def record_notices(
+        self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
+    ) -> None:
+        """Record what is to be sent (`subscription_id`, `event_key`, `url`, `body`), once for each
+        subscription and key, and how far events were looked at.
+        """

@@ -53,7 +53,7 @@ def duration_of(written: object) -> timedelta | None:
 
 
 def earlier(at: datetime, by: timedelta) -> datetime:
-    """Return the moment before by this time, or the first of all."""
+    """Return the moment earlier by this duration, or the earliest there is."""
     try:
         return (at - by).astimezone(UTC)
     except OverflowError:

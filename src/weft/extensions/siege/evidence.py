@@ -132,13 +132,15 @@ class Evidence:
         return sum(count - 1 for count in runs.values())
 
     def out_of_order(self) -> list[Line]:
-        """Return lines of attempts that lived on when the next one had begun, or wrote so."""
-        newest: dict[int, int] = {}
+        """Return lines of runs that lived on when the next one had begun, or wrote so."""
+        newest: dict[int, tuple[int, int]] = {}
         late = []
         for line in self.lines():
-            if line.attempt < newest.get(line.job_id, 0) or line.word == "twice":
+            run = line.attempt, line.pid
+            before = newest.setdefault(line.job_id, run)
+            if line.word == "twice" or (run != before and line.attempt <= before[0]):
                 late.append(line)
-            newest[line.job_id] = max(line.attempt, newest.get(line.job_id, 0))
+            newest[line.job_id] = max(run, before)
         return late
 
     def missing(self, jobs: Sequence[Planned], successes: Mapping[int, int]) -> list[str]:

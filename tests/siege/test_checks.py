@@ -1,0 +1,92 @@
+"""What a siege checks at its end sees each promise that is broken, in records forged for it."""
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from cases import cases
+from weft.client.api import Api
+from weft.extensions.siege.checks import check
+from weft.extensions.siege.evidence import CPU_M, VARIABLE, Evidence
+from weft.extensions.siege.load import Batch
+
+USAGE = 2000 * CPU_M
+
+
+class Records:
+    """What three jobs wrote and what an api tells of them, when all went well."""
+
+    def __init__(self) -> None:
+        ends = {1: "success", 2: "success", 3: "failed"}
+        self.lines = ["1 1 11 begin", "2 1 12 begin", "2 1 12 end", "3 1 13 begin"]
+        self.jobs = [{"job_id": job, "state": end, "attempt": 1} for job, end in ends.items()]
+        self.events = [
+            {"id": job, "batch_id": 7, "kind": f"jobs.{end}", "jobs": [job]}
+            for job, end in ends.items()
+        ]
+        self.times = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:02Z"}
+        self.bill = _used(3 * USAGE)
+
+    async def list_jobs(self, _: int) -> AsyncIterator[Any]:
+        for job in self.jobs:
+            yield job
+
+    async def list_attempts(self, *_: int) -> Sequence[Any]:
+        return [{**self.times, **_used(USAGE)}]
+
+    async def get_batch(self, _: int) -> Any:  # noqa: ANN401 (a document)
+        return self.bill
+
+    def next_attempt(self) -> None:
+        """Let job 2 run again before its first attempt has ended."""
+        self.lines[2:2] = ["2 2 14 begin", "2 2 14 end"]
+        self.jobs[1]["attempt"] = 2
+
+
+def _used(usage: int) -> dict[str, Any]:
+    return {"cost_by_resource": [{"resource": "cpu", "usage": usage}]}
+
+
+async def broken(records: Records, path: Path) -> dict[str, list[str]]:
+    evidence = Evidence(path)
+    jobs = [evidence.quick(), evidence.slow(1), evidence.failing()]
+    path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
+    batch = Batch("mixed", 7, jobs, evidence)
+    found = await check(cast("Api", records), [batch], records.events)
+    return {promise: words for promise, words in found.items() if words}
+
+
+@cases(
+    ("promise", "forge"),
+    [
+        ("lost", lambda records: records.jobs[0].update(state="running")),
+        ("lost", lambda records: records.lines.pop(0)),
+        ("live twice", Records.next_attempt),
+        ("live twice", lambda records: records.lines.append("2 1 12 twice")),
+        ("live twice", lambda records: records.lines.insert(2, "2 1 14 begin")),
+        ("events", lambda records: records.events.pop()),
+        ("events", lambda records: records.events.append(records.events[0])),
+        ("events", lambda records: records.events.append({**records.events[0], "id": 9})),
+        ("bills", lambda records: records.bill.update(_used(USAGE))),
+        ("bills", lambda records: records.times.update(ended_at="2026-01-01T00:00:03Z")),
+    ],
+)
+async def test_broken_promise_is_seen(
+    promise: str, forge: Callable[[Records], object], tmp_path: Path
+) -> None:
+    records = Records()
+    assert await broken(records, tmp_path / "evidence") == {}
+    forge(records)
+
+    assert promise in await broken(records, tmp_path / "evidence")
+
+
+def test_process_that_is_left_is_seen(tmp_path: Path) -> None:
+    mark = {VARIABLE: str(tmp_path / "evidence")}
+    with subprocess.Popen(["/bin/sleep", "60"], env=mark) as orphan:
+        left = asyncio.run(broken(Records(), tmp_path / "evidence"))
+        orphan.kill()
+
+    assert left == {"orphans": ["b7 (mixed): /bin/sleep 60 "]}

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from store.world import World, open_world
-from weft.core.errors import CallbackDelivered, CallbackNotFound, EpochStale
+from weft.core.errors import CallbackDelivered, CallbackNotFound
 from weft.core.states import Reason
 from weft.ports.store import DeliveryReport, DueCallback, NewGroup, NewSet
 from weft.sql import files_of
@@ -284,25 +284,6 @@ async def test_host_that_hangs_and_tenant_with_many_hosts_hold_up_nobody(own_wor
         assert len(full) == 0
         assert len(hook) == 2
         assert late in [one.batch_id for one in hung]
-
-
-async def test_old_leader_may_not_write(world: World) -> None:
-    batch = await complete(world, callback=HOOK)
-    (one,) = await due(world)
-    old = DeliveryReport(
-        delivery_id=one.delivery_id, delivered=True, status=200, error=None, retry_in_s=None
-    )
-    epoch = await world.lead() - 1
-    for refused in (
-        world.driver.record_deliveries(epoch, [old]),
-        world.driver.due_callbacks(epoch, [], **LIMITS),
-        world.driver.next_callback(epoch),
-    ):
-        with pytest.raises(EpochStale):
-            await refused
-    (row,) = await listed(world, batch)
-
-    assert row["n_attempts"] == 0
 
 
 async def test_pages_go_on_where_they_ended(world: World) -> None:

@@ -287,12 +287,16 @@ async def test_weight_counts(world: World) -> None:
     assert (taken.count(mine), taken.count(his)) == (4, 12)
 
 
-async def test_large_claim_goes_on_to_the_next_user(world: World) -> None:
-    his = await world.submit(2, caller=await world.user("bob"))
-    mine = await world.submit(2)
-    worker = await world.worker()
+async def test_large_claim_goes_on_to_the_users_who_run_least(world: World) -> None:
+    """What a worker claims ahead it takes of one user first, and then of the others by turns."""
+    worker = await world.worker(cpu_m=4000)
+    mine = await world.submit(4)
+    await worker.claim(2)
+    his, hers = [await world.submit(2, caller=await world.user(name)) for name in ("bob", "eve")]
+    await world.fold()
 
-    assert sorted(one.batch_id for one in await worker.claim(10)) == [his, his, mine, mine]
+    claimed = [one.batch_id for one in await worker.claim(50)]
+    assert claimed == [his, his, hers, hers, mine, mine]
 
 
 async def test_cancelled_group_is_skipped_before_it_is_swept(world: World) -> None:

@@ -306,7 +306,8 @@ async def test_what_is_not_confirmed_is_sent_again(rabbit: Rabbit) -> None:
     (first,) = await rabbit.round()
     assert await rabbit.round() == []
     await rabbit.world.admin.execute(
-        "UPDATE weft.transport_offer SET send_at = now() WHERE offer_id = $1", first.offer_id
+        "UPDATE weft.transport_offer SET send_at = send_at - interval '5 s' WHERE offer_id = $1",
+        first.offer_id,
     )
     (again,) = await rabbit.round()
 

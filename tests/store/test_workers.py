@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import asyncpg
 import pytest
 
+from cases import cases
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.scheduling.lease import Budget
@@ -386,15 +387,19 @@ async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World)
     assert await world.states(batch) == "rrrr"
 
 
-async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(world: World) -> None:
+@cases("is_succeeded", [False, True])
+async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(
+    world: World, *, is_succeeded: bool
+) -> None:
     batch = await world.submit(4)
     worker = await world.worker()
     connection = await world.connect("weft_worker")
     async with connection.transaction():
         await claim_two(connection, worker)
-        leaving = asyncio.create_task(worker.store.leave(worker.id))
+        ending = world.worker(gone=True) if is_succeeded else worker.store.leave(worker.id)
+        task = asyncio.create_task(ending)
         await world.until_somebody_waits()
-    await leaving
+    await task
 
     assert await world.states(batch) == "rrrr"
     assert await worker.claim() == []
@@ -459,32 +464,14 @@ async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> 
     assert (during, listed, await world.states(batch)) == ("R", "R", "r")
 
 
-async def test_epoch_of_the_past_is_refused(own_world: World) -> None:
-    driver = own_world.driver
-    old = await own_world.lead()
-    await driver.stop_leading()
-    new = None
-    while new is None:
-        new = await driver.try_lead()
+async def test_new_term_waits_for_what_the_old_one_has_begun(own_world: World) -> None:
+    epoch = await own_world.lead()
+    await own_world.driver.stop_leading()
+    old, new = [await own_world.connect("weft_driver") for _ in range(2)]
+    await new.execute("SET lock_timeout = '100ms'")
+    async with old.transaction():
+        await old.execute("SELECT weft.fold_deltas($1)", epoch)
+        with pytest.raises(asyncpg.LockNotAvailableError):
+            await new.execute("SELECT weft.begin_term()")
 
-    assert new == old + 1
-    with pytest.raises(errors.EpochStale):
-        await driver.fold_deltas(old)
-    with pytest.raises(errors.EpochStale):
-        await driver.sweep("sweep_cancelled", old, limit_jobs=10)
-    with pytest.raises(errors.EpochStale):
-        await driver.lose_workers(old, GRACE_S)
-    with pytest.raises(errors.EpochStale):
-        await driver.idle_driver(old)
-    with pytest.raises(errors.EpochStale):
-        await driver.remove_old(old, events_keep_s=0, updates_keep_s=0)
-    with pytest.raises(errors.EpochStale):
-        await driver.next_due(old, GRACE_S)
-    assert await driver.still_lead()
-
-
-async def test_one_driver_leads(own_world: World) -> None:
-    await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-
-    assert await connection.fetchval("SELECT weft.begin_term()") is None
+    assert await new.fetchval("SELECT weft.begin_term()") == epoch + 1

@@ -17,7 +17,7 @@ from typing import Any
 
 from faults.books import Books, read_books
 from faults.waiting import until
-from up.weft_up import Up, get, kill, post, processes_of, run_weft
+from up.weft_up import Up, ask, get, kill, post, processes_of, prove_audit
 from weft.extensions.siege.evidence import Evidence, Planned
 from weft.extensions.siege.fortress import spawner_pids
 from weft.store.embedded.leftovers import server_pids
@@ -117,10 +117,11 @@ class Siege:
             return now is not None and (now["complete"] or now["n_completed"] > n_completed)
 
         until(goes_on, "work goes on", explain=self.tail)
-        self.note_recovery(time.monotonic() - since)
+        self.note_recovery(since)
 
-    def note_recovery(self, seconds: float) -> float:
+    def note_recovery(self, since: float) -> float:
         """Record the longest time for which a fault of this test was felt; return that."""
+        seconds = time.monotonic() - since
         before = self.recorded.get("recovery_s", 0.0)
         assert isinstance(before, float)
         self.recorded["recovery_s"] = max(before, seconds)
@@ -152,14 +153,16 @@ class Siege:
         """Return the spawner, not the program that gave it its namespace."""
         return until(lambda: spawner_pids(self.home), "the spawner lives")[0]
 
-    def kill(self, what: str) -> None:
-        """Send SIGKILL to one part of this weft, whatever it is doing."""
+    def kill(self, what: str) -> float:
+        """Send SIGKILL to one part of this weft, whatever it is doing; return when."""
+        killed_at = time.monotonic()
         if what == "spawner":
             kill([self.spawner_pid()])
         elif what == "postgres":
             kill(server_pids(self.home / "pg"))
         else:
             kill([self.weft.pid(_READY_FILES.get(what, what))])
+        return killed_at
 
     def until_back(self, what: str) -> None:
         """Wait until the supervisor or the agent has replaced what was killed."""
@@ -169,6 +172,18 @@ class Siege:
             self.weft.until("up.database_ready")
         else:
             self.weft.until_ready_again(_READY_FILES.get(what, what))
+
+    def strike(self, what: str) -> float:
+        """Kill one part or everything, and wait until it is back; return when it was killed."""
+        killed_at = time.monotonic()
+        if what == "everything":
+            self.kill_everything()
+            self.start_again()
+        else:
+            self.kill(what)
+            self.until_back(what)
+        self.note_recovery(killed_at)
+        return killed_at
 
     def kill_everything(self) -> None:
         """Kill every process of this weft, the supervisor among them."""
@@ -201,8 +216,9 @@ class Siege:
         """Return what the log store has of every job."""
         found = {}
         for first in range(1, len(batch.jobs) + 1, OUTPUT_JOBS):
-            last = first + OUTPUT_JOBS - 1
-            for row in _lines(self.home, batch.batch_id, first, last):
+            span = f"first={first}&last={first + OUTPUT_JOBS - 1}"
+            lines = ask(self.home, f"/v1/batches/{batch.batch_id}/outputs?{span}").splitlines()
+            for row in map(json.loads, lines):
                 stdout, stderr = base64.b64decode(row["stdout"]), base64.b64decode(row["stderr"])
                 found[int(row["job_id"])] = stdout, stderr
         return found
@@ -247,25 +263,7 @@ class Siege:
             lambda: not batch.evidence.processes(), "no orphan lives",
             within_s=15, explain=batch.evidence.processes,
         )  # fmt: skip
-        audit = run_weft("audit", "--home", str(self.home), "--json")
-        assert audit.returncode == 0, audit.stdout + audit.stderr
+        prove_audit(self.home)
 
 
 _READY_FILES = {"agent": "worker"}
-
-
-def _lines(home: Path, batch_id: int, first: int, last: int) -> list[dict[str, Any]]:
-    client = json.loads((home / "client.json").read_text())
-    address = client["url"].removeprefix("http://")
-    connection = http.client.HTTPConnection(address, timeout=60)
-    try:
-        connection.request(
-            "GET", f"/v1/batches/{batch_id}/outputs?first={first}&last={last}",
-            headers={"Authorization": f"Bearer {client['token']}"},
-        )  # fmt: skip
-        answer = connection.getresponse()
-        body = answer.read()
-        assert answer.status == 200, body
-    finally:
-        connection.close()
-    return [json.loads(line) for line in body.splitlines()]

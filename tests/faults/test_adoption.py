@@ -39,10 +39,7 @@ def test_agent_killed_adopts_what_runs(siege: Siege) -> None:
     batch = submit_gated(siege, gate)
     pids = begun(batch)
     for _ in range(3):
-        killed_at = time.monotonic()
-        siege.kill("agent")
-        siege.until_back("agent")
-        siege.note_recovery(time.monotonic() - killed_at)
+        siege.strike("agent")
 
     gate.touch()
     siege.until_complete(batch)

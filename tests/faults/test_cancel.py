@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 import urllib.error
 from datetime import UTC, datetime
 
@@ -42,12 +41,10 @@ def test_cancel_during_a_kill(siege: Siege, part: str) -> None:
         target=lambda: acknowledged.append(until(lambda: cancel(siege, batch), "it is cancelled"))
     )
     canceller.start()
-    killed_at = time.monotonic()
-    siege.kill(part)
-    siege.until_back(part)
+    killed_at = siege.strike(part)
     canceller.join()
     siege.until_complete(batch)
-    siege.note_recovery(time.monotonic() - killed_at)
+    siege.note_recovery(killed_at)
 
     books = read_books(siege.home, batch.batch_id)
     (acknowledged_at,) = acknowledged

@@ -1,6 +1,5 @@
 """`weft run` and `weft each` go on when what they talk to dies and comes back."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,18 +12,6 @@ LINES = 2000
 RUN_LINES = 200
 SCRIPT = f"i=0; while [ $i -lt {RUN_LINES} ]; do i=$((i+1)); echo line $i; sleep 0.03; done"
 RUN_OUTPUT = [b"line %d\n" % number for number in range(1, RUN_LINES + 1)]
-
-
-def strike(siege: Siege, part: str) -> None:
-    """Kill one part or everything, and wait until it is back."""
-    killed_at = time.monotonic()
-    if part == "everything":
-        siege.kill_everything()
-        siege.start_again()
-    else:
-        siege.kill(part)
-        siege.until_back(part)
-    siege.note_recovery(time.monotonic() - killed_at)
 
 
 def until_printed(command: Command, count: int) -> None:
@@ -46,7 +33,7 @@ def test_each_prints_every_line_once_and_in_order(siege: Siege, part: str, tmp_p
     ):
         for share in (0.05, 0.5):
             until_printed(each, int(LINES * share))
-            strike(siege, part)
+            siege.strike(part)
         code = each.finish()
 
     expected = [b"%d\n" % number for number in range(LINES)]
@@ -60,7 +47,7 @@ def test_run_prints_on_when_the_api_comes_back(siege: Siege) -> None:
     with started(siege.home, "run", "--", "sh", "-c", SCRIPT) as run:
         for count in (20, 80):
             until_printed(run, count)
-            strike(siege, "api")
+            siege.strike("api")
         code = run.finish()
 
     siege.recorded.update(jobs=1, lost=0, doubled=0)
@@ -72,7 +59,7 @@ def test_run_prints_on_when_the_api_comes_back(siege: Siege) -> None:
 def test_run_says_that_its_job_began_anew(siege: Siege) -> None:
     with started(siege.home, "run", "--", "sh", "-c", SCRIPT) as run:
         until_printed(run, 50)
-        strike(siege, "everything")
+        siege.strike("everything")
         code = run.finish()
 
     siege.recorded.update(jobs=1, lost=0, doubled=1)

@@ -1,6 +1,5 @@
 """A deletion goes on where it was, whoever is killed."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from faults.books import query
 from faults.siege import Siege
 from faults.waiting import until
-from up.weft_up import post, run_weft
+from up.weft_up import post, prove_audit, run_weft
 
 JOBS = 60_000
 LEFT = "SELECT count(*) FROM weft.job WHERE batch_id = $1"
@@ -39,18 +38,14 @@ def test_deletion_during_kills(siege: Siege, part: str) -> None:
         # Between two ranges of jobs, or within one.
         until(lambda after=done: went_on(after), "it goes on", within_s=120, explain=siege.tail)  # type: ignore[misc]
         done = look()["done"]
-        killed_at = time.monotonic()
-        siege.kill(part)
-        siege.until_back(part)
-        siege.note_recovery(time.monotonic() - killed_at)
+        siege.strike(part)
     until(
         lambda: look()["state"] == "success", "it is done", within_s=120, explain=siege.tail
     )  # fmt: skip
 
     assert query(siege.home, LEFT, batch_id)[0][0] == 0
     assert siege.ask(f"/v1/batches/{batch_id}") is None
-    audit = run_weft("audit", "--home", str(siege.home), "--json")
-    assert audit.returncode == 0, audit.stdout + audit.stderr
+    prove_audit(siege.home)
 
 
 def running(siege: Siege, batch_id: int) -> bool:

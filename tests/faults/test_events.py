@@ -1,6 +1,5 @@
 """The stream of events across faults: no gap, no repeat, in order for each job."""
 
-import time
 from collections import Counter, defaultdict
 
 from faults.books import query
@@ -19,9 +18,7 @@ def test_stream_has_no_gap_and_no_repeat(siege: Siege) -> None:
         batch = siege.submit(evidence, evidence.mix(JOBS, seed=5))
         for share, part in FAULTS:
             siege.until_ran(batch, share)
-            killed_at = time.monotonic()
-            siege.kill(part)
-            siege.until_back(part)
+            killed_at = siege.strike(part)
             siege.until_work_goes_on(batch, killed_at)
         siege.until_complete(batch)
         siege.prove(batch)

@@ -3,7 +3,6 @@
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from typing import Any
@@ -15,7 +14,7 @@ import weft
 from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
-from up.weft_up import run_weft, temporary_home
+from up.weft_up import prove_audit, temporary_home
 from weft.core.errors import Unavailable
 from worker.spawner_process import marked
 
@@ -60,10 +59,7 @@ def test_killed_while_functions_are_called(functions: Siege, part: str, recorded
         futures = [executor.submit(work, number) for number in range(CALLS)]
         for share in SHARES:
             until_returned(futures, share)
-            killed_at = time.monotonic()
-            siege.kill(part)
-            siege.until_back(part)
-            siege.note_recovery(time.monotonic() - killed_at)
+            siege.strike(part)
         for _ in as_completed(futures, WITHIN_S):
             pass
         values = [future.result() for future in futures]
@@ -71,8 +67,7 @@ def test_killed_while_functions_are_called(functions: Siege, part: str, recorded
     recorded["jobs"] = CALLS
     assert [value for value, _ in values] == [number * number for number in range(CALLS)]
     until(lambda: not marked(mark), "no warm process is left", explain=lambda: marked(mark))
-    audit = run_weft("audit", "--home", str(siege.home), "--json")
-    assert audit.returncode == 0, audit.stdout + audit.stderr
+    prove_audit(siege.home)
 
 
 def test_a_killed_weft_goes_on_with_what_was_called(recorded: Facts) -> None:
@@ -82,15 +77,11 @@ def test_a_killed_weft_goes_on_with_what_was_called(recorded: Facts) -> None:
         with weft.Executor(home=home, resources=resources) as executor:
             futures = [executor.submit(work, number) for number in range(CALLS)]
             until_returned(futures, 0.25)
-            killed_at = time.monotonic()
-            siege.kill_everything()
-            siege.start_again()
-            siege.note_recovery(time.monotonic() - killed_at)
+            siege.strike("everything")
             values = [future.result(WITHIN_S)[0] for future in futures]
 
         assert values == [number * number for number in range(CALLS)]
-        audit = run_weft("audit", "--home", str(home), "--json")
-        assert audit.returncode == 0, audit.stdout + audit.stderr
+        prove_audit(home)
 
 
 def test_without_a_server_futures_fail_when_patience_ends(recorded: Facts) -> None:

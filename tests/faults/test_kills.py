@@ -1,6 +1,5 @@
 """kill -9 of one part, and of all of them, during thousands of short jobs."""
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -29,9 +28,7 @@ def test_killed(attacked: tuple[str, Siege], moment: str, recorded: Facts) -> No
     batch = submit_mix(siege, JOBS // len(MOMENTS))
     for share in MOMENTS[moment]:
         siege.until_ran(batch, share)
-        killed_at = time.monotonic()
-        siege.kill(part)
-        siege.until_back(part)
+        killed_at = siege.strike(part)
         siege.until_work_goes_on(batch, killed_at)
     siege.until_complete(batch)
 
@@ -43,9 +40,7 @@ def test_everything_killed(siege: Siege, moment: str) -> None:
     batch = submit_mix(siege, JOBS // 2)
     for share in MOMENTS[moment]:
         siege.until_ran(batch, share)
-        killed_at = time.monotonic()
-        siege.kill_everything()
-        siege.start_again()
+        killed_at = siege.strike("everything")
         siege.until_work_goes_on(batch, killed_at)
     siege.until_complete(batch)
 
@@ -59,11 +54,9 @@ def test_spawner_killed_without_a_namespace_of_its_own(recorded: Facts) -> None:
         gate = home.parent / "gate"
         batch = siege.submit(evidence, [evidence.gated(gate) for _ in range(8)])
         until(lambda: evidence.count == 8, "all run", explain=siege.tail)
-        killed_at = time.monotonic()
-        siege.kill("spawner")
-        siege.until_back("spawner")
+        killed_at = siege.strike("spawner")
         until(lambda: evidence.count == 16, "all run again", explain=siege.tail)
-        siege.note_recovery(time.monotonic() - killed_at)
+        siege.note_recovery(killed_at)
         gate.touch()
         siege.until_complete(batch)
 

@@ -21,7 +21,7 @@ from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.test_sources import END_LEASES
 from faults.waiting import until
-from up.weft_up import run_weft, temporary_home
+from up.weft_up import prove_audit, run_weft, temporary_home
 from weft.worker.spawner.tree import read_process
 from worker.spawner_process import until_gone
 
@@ -147,8 +147,7 @@ class Attack:
                 os.killpg(pid, signal.SIGKILL)
             until_gone(*reading)
             return
-        self.siege.kill(self.part)
-        self.siege.until_back(self.part)
+        self.siege.strike(self.part)
 
     def _readings(self) -> list[int]:
         driver, found = self.siege.weft.pid("driver"), []
@@ -262,5 +261,4 @@ def test_scene_has_its_history_once_whatever_is_killed(
             assert sent["second"] > 1
         else:
             assert sent == dict.fromkeys(HISTORIES, 1)
-        audit = run_weft("audit", "--home", str(attack.siege.home), "--json")
-        assert audit.returncode == 0, audit.stdout + audit.stderr
+        prove_audit(attack.siege.home)

@@ -66,8 +66,7 @@ def test_each_due_time_gets_one_batch(part: str, recorded: Facts) -> None:
         else:
             for share in (0.02, 0.4):
                 until_submitted(siege, schedule_id, RUNS * share)
-                siege.kill(part)
-                siege.until_back(part)
+                siege.strike(part)
 
         def is_over() -> bool:
             query(home, END_LEASES)  # the killed api held some, for a minute

@@ -17,7 +17,7 @@ import pytest
 
 from e2e.conftest import until
 from transports.kafka_broker import KafkaBroker
-from up.weft_up import run_weft, temporary_home, up
+from up.weft_up import prove_audit, temporary_home, up
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 
@@ -135,8 +135,7 @@ def outside(kafka: KafkaBroker) -> Iterator[Outside]:
             assert {name: len(topics[name].partitions) for name in PARTITIONS} == PARTITIONS
             yield found
             found.close()
-        audited = run_weft("audit", "--home", str(home))
-        assert audited.returncode == 0, audited.stdout + audited.stderr
+        prove_audit(home)
 
 
 def test_a_job_is_told_of_run_and_completed(outside: Outside) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from e2e.conftest import until
 from transports.kafka_broker import KafkaBroker
-from up.weft_up import run_weft, temporary_home, up
+from up.weft_up import prove_audit, run_weft, temporary_home, up
 from weft.run.host.worker_name import user_name
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
@@ -72,8 +72,7 @@ def sides(kafka: KafkaBroker, tmp_path_factory: pytest.TempPathFactory) -> Itera
         for one in found:
             one.close()
             one.http.close()
-        audited = run_weft("audit", "--home", str(home))
-        assert audited.returncode == 0, audited.stdout + audited.stderr
+        prove_audit(home)
 
 
 def test_a_job_that_a_record_brings_is_its_own_tenants_alone(sides: list[Outside]) -> None:

@@ -159,6 +159,12 @@ def run_weft(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def prove_audit(home: Path) -> None:
+    """Prove that the books of a home are right."""
+    audit = run_weft("audit", "--home", str(home), "--json")
+    assert audit.returncode == 0, audit.stdout + audit.stderr
+
+
 def processes_of(home: Path) -> dict[int, str]:
     """Return the live processes of a home, by pid, with their command lines."""
     modules = {*ROLE_MODULES, SPAWNER_MODULE, "weft.run.up"}
@@ -189,23 +195,23 @@ def client_of(home: Path) -> Mapping[str, str]:
     return document
 
 
-def get(home: Path, path: str) -> Any:  # noqa: ANN401 (documents differ)
-    """Ask the api of a home."""
+def ask(home: Path, path: str, document: Mapping[str, Any] | None = None) -> bytes:
+    """Return what the api of a home answers."""
     client = client_of(home)
     request = urllib.request.Request(  # noqa: S310 (http on this machine)
-        client["url"] + path, headers={"Authorization": f"Bearer {client['token']}"}
+        client["url"] + path,
+        data=json.dumps(document).encode() if document is not None else None,
+        headers={"Authorization": f"Bearer {client['token']}", "Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:  # noqa: S310
-        return json.loads(answer.read())
+        return bytes(answer.read())
+
+
+def get(home: Path, path: str) -> Any:  # noqa: ANN401 (documents differ)
+    """Ask the api of a home."""
+    return json.loads(ask(home, path))
 
 
 def post(home: Path, path: str, document: Mapping[str, Any]) -> Any:  # noqa: ANN401
     """Ask the api of a home to create something."""
-    client = client_of(home)
-    request = urllib.request.Request(  # noqa: S310
-        client["url"] + path,
-        data=json.dumps(document).encode(),
-        headers={"Authorization": f"Bearer {client['token']}", "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:  # noqa: S310
-        return json.loads(answer.read())
+    return json.loads(ask(home, path, document))

@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 2
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -35,6 +35,9 @@ coverage: setup ## run the same tests and list the lines that none of them reach
 test-faults: setup ## kill real processes and audit the remaining state
 	@tools/test_twice.sh -n $(JOBS) --dist loadscope --timeout 300 -m fault \
 		tests/faults $(shell grep -l mark.fault tests/*/test_*.py) $(ARGS)
+
+faults: setup ## run the tests that docs/faults.md names and write there what they saw; ARGS='-m fault': some of them
+	@$(BIN)/python tools/generate_faults.py --run -- -n $(JOBS) $(ARGS)
 
 test-engines: setup ## run jobs on real clusters and brokers, installed and started for it (root); ENGINE=kafka: on one
 	@tools/test_twice.sh -n 0 --no-empty-stage -m '$(if $(ENGINE),engine(name="$(ENGINE)"),engine)' \
@@ -76,6 +79,7 @@ verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/generate_reference.py --check
 	@$(BIN)/python tools/generate_client.py --check
 	@$(BIN)/python tools/generate_command_words.py --check
+	@$(BIN)/python tools/generate_faults.py --check
 	@$(BIN)/python tools/check_requirements.py
 	@$(BIN)/python tools/schema_snapshot.py --check
 

@@ -1,7 +1,4 @@
-"""What a worker outside may tell lies about, and what comes of it: nothing for others.
-
-FAULTS.md, row 39 (forged facts) and row 58 (an attempt of others).
-"""
+"""What a worker outside may tell lies about, and what comes of it: nothing for others."""
 
 # ruff: noqa: F811 (`site` is a fixture)
 
@@ -55,7 +52,7 @@ def found_as(attempt: int, data: bytes) -> CheckpointFound:
 async def test_nobody_proves_that_the_worker_of_another_token_is_gone(
     site: Site, database: dict[str, str], old: str, place: str | None
 ) -> None:
-    """Row 38: a cloned machine, or one whose token has a pattern, while the first lives."""
+    """A cloned machine, or one whose token has a pattern, while the first lives."""
     async with open_worker_store(database["weft_worker"]) as direct:
         if old == "with a login":
             await direct.register_worker(**facts(name="node5", incarnation="x", log_place=place))
@@ -122,7 +119,7 @@ async def test_one_record_does_not_end_the_looks(site: Site) -> None:
 async def test_a_lost_worker_changes_nothing_any_more(
     site: Site, database: dict[str, str]
 ) -> None:
-    """Rows 10 and 28: it was asleep in the middle of an upload, and its job runs elsewhere."""
+    """It was asleep in the middle of an upload, and its job runs elsewhere."""
     own = str(own_path(Path(), site.batch_id, site.one.job_id, 1))
     early = encode_piece(STDOUT, 0, b"early")
     await site.link.call("write_log", site.incarnation, own, 0, early)

@@ -167,7 +167,7 @@ def test_nothing_passes_where_nothing_is_free() -> None:
 
 
 def test_a_worker_with_a_slow_disk_gets_fewer_jobs() -> None:
-    """Row 42 of the faults: it is slow in everything and fails in nothing. What it holds of a
+    """It is slow in everything and fails in nothing. What it holds of a
     common queue falls as its jobs take longer, so that the others take what it would keep waiting.
     """
     left, ended = 2000, {"good": 0, "slow": 0}

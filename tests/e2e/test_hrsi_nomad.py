@@ -1,4 +1,4 @@
-"""The exit codes of HR-S&I on a real Nomad, by the files of `examples` (row 47)."""
+"""The exit codes of HR-S&I on a real Nomad, by the files of `examples`."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A database that is older than what its gateway and Slurm have, as after a restore (row 26)."""
+"""A database that is older than what its gateway and Slurm have, as after a restore."""
 
 import json
 import os

@@ -131,7 +131,7 @@ async def test_the_pool_then_makes_a_machine_that_stays(world: World) -> None:
 async def test_half_of_the_workers_are_taken_back_at_once_and_new_ones_come_late(
     world: World,
 ) -> None:
-    """No job is lost, and what ran in vain stays with its times (row 74 of the faults)."""
+    """No job is lost, and what ran in vain stays with its times."""
     batch = await world.submit(40)
     workers = [await world.worker(f"w{number}") for number in range(4)]
     claimed = [await worker.claim(10) for worker in workers]

@@ -317,7 +317,8 @@ async def test_body_that_cannot_be_read_is_a_problem(
 
         if not body:  # the empty document: a batch without anything
             assert answer.status_code == 201
-            return
+            store.created.clear()
+            continue
         assert answer.status_code == 400, answer.text
         assert answer.json()["code"] in {code, "API.MALFORMED_BODY", "API.WRONG_TYPE"}, answer.text
         assert store.created == []

@@ -8,7 +8,6 @@ import httpx
 import msgspec
 
 from api.live import LiveApi, LiveWorker, open_worker
-from api.test_bad_input import assert_problem
 
 MSGPACK = {"content-type": "application/msgpack"}
 
@@ -187,6 +186,7 @@ async def test_what_the_database_refuses_is_a_problem(http: httpx.AsyncClient) -
         return str(answer.json()["code"])
 
     assert await code(jobs, {"first": 3, "jobs": [{}] * 4}) == "API.BUNCH_OVERLAP"
+    assert await code(jobs, {"first": 4, "jobs": [{}]}) == "API.BUNCH_OVERLAP"
     assert await code(jobs, {"first": 8, "jobs": [{}] * 4}) == "API.OUTSIDE_UPDATE"
     assert await code(jobs, {"first": 5, "jobs": [{"group": 4}]}) == "API.GROUP_NOT_FOUND"
     assert await code(jobs, {"first": 5, "jobs": [{"parents": ["j9"]}]}) == "API.PARENT_NOT_FOUND"
@@ -252,16 +252,6 @@ async def test_key_of_a_bunch_stands_for_its_body(http: httpx.AsyncClient) -> No
     assert await send(2, "a", "one") == (409, "API.IDEMPOTENCY_CONFLICT")
     assert await send(2, "a", "two") == (201, None)
     assert (await http.post(f"{updates}/{update_id}/commit", json={})).status_code == 200
-
-
-async def test_same_key_at_once_creates_one_batch(http: httpx.AsyncClient) -> None:
-    headers = {"idempotency-key": "k-2"}
-
-    answers = await asyncio.gather(
-        *[http.post("/v1/batches", json={"jobs": [{}]}, headers=headers) for _ in range(8)]
-    )
-
-    assert len({answer.json()["id"] for answer in answers}) == 1
 
 
 async def test_update_with_a_key_is_reserved_once(http: httpx.AsyncClient) -> None:
@@ -382,6 +372,7 @@ async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_differe
         (1, {"attributes": {"k": "w"}}, "/jobs/1/attributes"),
         (2, {"priority": 4}, "/jobs/2/priority"),
         (2, {"name": "y"}, "/jobs/2/name"),
+        (2, {"preemptible": True}, "/jobs/2/rare_fields"),
     ):
         other = [{**job, **change} if place == n else job for n, job in enumerate(jobs)]
         answer = await http.post(f"{at}/{update}/jobs", json={"first": 1, "jobs": other})
@@ -405,34 +396,3 @@ async def test_array_that_was_filled_otherwise_is_refused(http: httpx.AsyncClien
 
     assert [answer.status_code for answer in answers] == [201, 201, 409]
     assert answers[2].json()["errors"][0]["pointer"] == "/jobs/0/command"
-
-
-async def test_missing_parent_is_pointed_at_among_others(http: httpx.AsyncClient) -> None:
-    """Which one it is comes with the database's error, whatever its message says."""
-    created = await http.post("/v1/batches", json={"jobs": [{}, {}]})
-    updates = f"/v1/batches/{created.json()['id']}/updates"
-    jobs = [{"parents": ["j1"]}, {"parents": ["j2", "j9"]}]
-    reserved = (await http.post(updates, json={"n_jobs": 2})).json()
-
-    whole = await http.post(updates, json={"jobs": jobs})
-    path = f"{updates}/{reserved['update_id']}/jobs"
-    bunch = await http.post(path, json={"first": 1, "jobs": jobs})
-
-    for refused in (whole, bunch):
-        assert refused.json()["code"] == "API.PARENT_NOT_FOUND"
-        assert [one["pointer"] for one in refused.json()["errors"]] == ["/jobs/1/parents/1"]
-
-
-async def test_bunch_with_another_rare_field_differs(http: httpx.AsyncClient) -> None:
-    batch_id = (await http.post("/v1/batches", json={})).json()["id"]
-    updates = f"/v1/batches/{batch_id}/updates"
-    update_id = (await http.post(updates, json={"n_jobs": 2})).json()["update_id"]
-    bunch = {"first": 1, "jobs": [{}, {"cwd": "/tmp"}]}
-    path = f"{updates}/{update_id}/jobs"
-    first = await http.post(path, json=bunch)
-    same = await http.post(path, content=msgspec.msgpack.encode(bunch), headers=MSGPACK)
-    other_bunch = {"first": 1, "jobs": [{}, {"cwd": "/tmp", "preemptible": True}]}
-    other = await http.post(path, json=other_bunch)
-
-    assert (first.status_code, same.status_code) == (201, 201)
-    assert_problem(other, 409, "API.BUNCH_DIFFERS", "/jobs/1/rare_fields")

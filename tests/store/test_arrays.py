@@ -1,13 +1,12 @@
 """Arrays: rows made in the database from one template, mixed with ordinary jobs, with parents."""
 
-import msgspec
 import pytest
 
 from store.test_submission import new_batch, open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import ArrayRow, EditLimits, JobRows, NewGroup, Shape
+from weft.ports.store import ArrayRow, JobRows, NewGroup, Shape
 from weft.testing.builders import job_rows
 from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
 
@@ -50,26 +49,6 @@ def array_rows(
             rows.edge_parent.append(parent.start)
             rows.edge_parent_n.append(len(parent))
     return rows
-
-
-async def test_each_job_of_an_array_is_a_job(world: World) -> None:
-    batch = await world.submit(array_rows(5))
-    worker = await world.worker()
-    documents = await world.api.list_jobs(world.caller, batch, after=0, limit=10)
-    one = await world.api.get_job(world.caller, batch, 3)
-    claimed = await worker.claim()
-
-    assert await world.counts(batch) == {"running": 5}
-    assert [job["job_id"] for job in documents] == [1, 2, 3, 4, 5]
-    assert [job["index"] for job in documents] == [10, 11, 12, 13, 14]
-    assert {job["name"] for job in documents} == {"array1"}
-    assert {job["attributes"]["k"] for job in documents} == {"1"}
-    assert one["spec"].command == ("/bin/echo", "12")
-    assert one["spec"].env == {"WEFT_INDEX": "12"}
-    assert {job.chunk_first for job in claimed} == {1}
-    await worker.end(*claimed)
-    await world.fold()
-    assert (await world.api.get_batch(world.caller, batch))["complete"]
 
 
 async def test_template_is_stored_once(world: World) -> None:
@@ -169,22 +148,6 @@ async def test_entries_must_add_up(world: World) -> None:
         await world.api.add_jobs(world.caller, batch, update.update_id, rows)
 
 
-async def test_parts_of_an_array_come_in_any_order(world: World) -> None:
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 10)
-    for first, count in ((6, 5), (1, 5)):
-        rows = array_rows(count, first=first)
-        rows.arrays = [msgspec.structs.replace(rows.arrays[0], first_index=first - 1)]
-        await world.api.add_jobs(world.caller, batch, update.update_id, rows)
-    overlapping = array_rows(4, first=3)
-    with pytest.raises(errors.BunchOverlap):
-        await world.api.add_jobs(world.caller, batch, update.update_id, overlapping)
-    await world.api.commit_update(world.caller, batch, update.update_id)
-    documents = await world.api.list_jobs(world.caller, batch, after=0, limit=20)
-
-    assert [job["index"] for job in documents] == list(range(10))
-
-
 async def test_uncommitted_array_is_removed_after_a_while(own_world: World) -> None:
     world = own_world
     batch = await new_batch(world)
@@ -212,24 +175,3 @@ async def test_jobs_of_an_array_are_in_its_sets(world: World) -> None:
     assert (one["group_id"], one["groups"]) == (1, [2])
     assert await world.counts(batch, "pca") == {"ready": 4}
     assert await world.counts(batch, "/tree") == {"ready": 6}
-
-
-async def test_job_of_an_array_may_have_a_name_of_its_own(world: World) -> None:
-    batch = await world.submit(array_rows(3))
-    limits = EditLimits(attributes_max=9, rename_groups_max=9)
-    for job, patch in ((2, {"attributes": {"own": "1"}}), (3, {"name": None})):
-        await world.api.edit_job(world.caller, batch, job, patch=patch, limits=limits)
-    documents = await world.api.list_jobs(world.caller, batch, after=0, limit=10)
-
-    assert [job["name"] for job in documents] == ["array1", "array1", None]
-    assert [job["attributes"] for job in documents] == [
-        {"k": "1"}, {"k": "1", "own": "1"}, {"k": "1"}
-    ]  # fmt: skip
-    assert [job["index"] for job in documents] == [10, 11, 12]
-
-    await world.api.edit_job(
-        world.caller, batch, 1, patch={"attributes": {"k": None}}, limits=limits
-    )
-    await world.api.edit_job(world.caller, batch, 1, patch={"name": "own"}, limits=limits)
-    one = await world.api.get_job(world.caller, batch, 1)
-    assert (one["name"], one["attributes"], one["index"]) == ("own", {}, 10)

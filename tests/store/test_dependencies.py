@@ -4,24 +4,13 @@ import asyncio
 
 import pytest
 
+from store.test_submission import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
 from weft.store.submission import _bunch
 from weft.testing.builders import job_rows
-
-
-async def test_child_is_ready_when_its_last_parent_has_succeeded(world: World) -> None:
-    batch = await world.submit(job_rows(4, parents={4: [1, 2, 3]}))
-    worker = await world.worker()
-    states = []
-    for claimed in await worker.claim():
-        await worker.end(claimed)
-        states.append(await world.states(batch))
-
-    assert states == ["sRRp", "ssRp", "sssr"]
-    assert await worker.run() == [4]
 
 
 async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> None:
@@ -87,18 +76,6 @@ async def test_all_reports_of_one_call_count(world: World) -> None:
 
 
 @pytest.mark.slow
-async def test_chain_of_2000_falls_in_few_sweeps(world: World) -> None:
-    n = 2000
-    batch = await world.submit(job_rows(n, parents={job: [job - 1] for job in range(2, n + 1)}))
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
-    await world.sweep()
-
-    assert await world.states(batch) == "f" + "c" * (n - 1)
-    assert await world.counts(batch) == {"failed": 1, "cancelled": n - 1}
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("reason", [None, Reason.EXIT])
 async def test_fan_of_3000_opens(world: World, reason: Reason | None) -> None:
     """Too many children for one report: they are told in bounded sets."""
@@ -144,9 +121,7 @@ async def test_parent_that_ends_while_an_edge_to_it_is_added(
     worker = await world.worker()
     one, two = await worker.claim()
     api = await world.connect("weft_api")
-    update, _ = await world.api.create_update(
-        world.caller, batch, n_jobs=2, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, 2)
     rows = job_rows(2, parents={1: [-1], 2: [-1, -2]})
     async with api.transaction():
         await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
@@ -171,9 +146,7 @@ async def test_parent_that_ends_while_the_update_is_committed(
     batch = await world.submit(1)
     worker = await world.worker()
     (one,) = await worker.claim()
-    update, _ = await world.api.create_update(
-        world.caller, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, 1)
     await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(1, parents={1: [-1]}))
     api = await world.connect("weft_api")
     async with api.transaction():
@@ -213,19 +186,6 @@ async def test_dependencies_do_not_cross_batches(world: World) -> None:
     assert (await world.states(one), await world.states(two)) == ("sr", "Rp")
 
 
-async def open_update(world: World, batch: int, n_jobs: int) -> int:
-    update, _is_new = await world.api.create_update(
-        world.caller,
-        batch,
-        n_jobs=n_jobs,
-        n_groups=0,
-        idempotency_key=None,
-        digest=b"",
-        trace_id="",
-    )
-    return update.update_id
-
-
 async def test_edge_to_a_parent_whose_children_are_not_told_yet(world: World) -> None:
     """The sweep will tell the new child as well, so the parent's end is not counted twice."""
     batch = await world.submit(job_rows(3, parents={3: [1]}))
@@ -250,13 +210,13 @@ async def test_edge_that_is_added_below_the_cursor_of_a_sweep(world: World) -> N
     batch = await world.submit(2)
     late, early = await open_update(world, batch, 2), await open_update(world, batch, 3)
     first = job_rows(3, parents={1: [-1], 2: [-1], 3: [-1]}, always_run=True)
-    await world.api.add_jobs(world.caller, batch, early, first)
-    await world.api.commit_update(world.caller, batch, early)
+    await world.api.add_jobs(world.caller, batch, early.update_id, first)
+    await world.api.commit_update(world.caller, batch, early.update_id)
     await world.api.cancel_jobs(world.caller, batch, [1])
     await world.driver.sweep("settle_children", await world.lead(), limit_jobs=2)
     second = job_rows(2, parents={1: [-1, -2], 2: [-1]}, always_run=True)
-    await world.api.add_jobs(world.caller, batch, late, second)
-    await world.api.commit_update(world.caller, batch, late)
+    await world.api.add_jobs(world.caller, batch, late.update_id, second)
+    await world.api.commit_update(world.caller, batch, late.update_id)
     await world.sweep()
 
     assert await world.states(batch) == "crprrrr"
@@ -271,11 +231,11 @@ async def test_sweep_waits_for_an_edge_that_is_being_added(world: World) -> None
     api = await world.connect("weft_api")
     async with api.transaction():
         rows = job_rows(1, parents={1: [-1]})
-        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update, rows))
+        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
         sweeping = asyncio.create_task(world.sweep())
         await world.until_somebody_waits()
     await sweeping
-    await world.api.commit_update(world.caller, batch, update)
+    await world.api.commit_update(world.caller, batch, update.update_id)
     await world.sweep()
 
     assert await world.states(batch) == "crc"
@@ -290,16 +250,18 @@ async def test_edge_is_added_beside_a_sweep_of_its_parent(world: World) -> None:
     driver = await world.connect("weft_driver")
     async with driver.transaction():
         await call_on(driver, "settle_children", epoch=await world.lead(), limit_jobs=2)
-        adding = asyncio.create_task(world.api.add_jobs(world.caller, batch, update, rows))
+        adding = asyncio.create_task(
+            world.api.add_jobs(world.caller, batch, update.update_id, rows)
+        )
         await world.until_somebody_waits()
     await adding
     api = await world.connect("weft_api")
     async with api.transaction():
-        await call_on(api, "add_jobs", **_bunch(world.caller, batch, other, rows))
+        await call_on(api, "add_jobs", **_bunch(world.caller, batch, other.update_id, rows))
         async with asyncio.timeout(30):
             await world.sweep()
     for one in (update, other):
-        await world.api.commit_update(world.caller, batch, one)
+        await world.api.commit_update(world.caller, batch, one.update_id)
     await world.sweep()
 
     assert await world.states(batch) == "crrrr"
@@ -320,7 +282,7 @@ async def test_batch_is_deleted_while_its_first_edge_is_added(world: World) -> N
     async with other.transaction():
         await other.execute("SELECT FROM weft.job WHERE batch_id = $1 FOR UPDATE", batch)
         adding = asyncio.create_task(
-            call_on(api, "add_jobs", **_bunch(world.caller, batch, update, rows))
+            call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
         )
         await world.until_somebody_waits()
         deleting = asyncio.create_task(call_on(deleter, "delete_batch", **delete))

@@ -9,7 +9,7 @@ from typing import Any
 
 import asyncpg
 
-from store.test_dependencies import open_update
+from store.test_submission import open_update
 from store.world import World
 from weft.store.database import call_on
 from weft.store.submission import _bunch
@@ -24,7 +24,7 @@ async def sweep(world: World, limit: int = 100) -> asyncio.Task[Any]:
 
 async def child_of(world: World, batch: int, *parents: int) -> tuple[int, Mapping[str, Any]]:
     """Begin an update with one child of earlier jobs; return it and what adds the child."""
-    update = await open_update(world, batch, 1)
+    update = (await open_update(world, batch, 1)).update_id
     rows = job_rows(1, parents={1: [-parent for parent in parents]}, always_run=True)
     return update, _bunch(world.caller, batch, update, rows)
 

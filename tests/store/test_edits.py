@@ -47,14 +47,6 @@ async def test_batch_gets_another_name_and_attributes(world: World) -> None:
     assert change["message"] == 'attributes "a", "c"; name is "new"'
 
 
-async def test_null_removes_name_and_all_attributes(world: World) -> None:
-    batch = await world.submit(name="old", attributes={"a": "1"})
-    await edit(world, batch, 0, name=None, attributes=None)
-    document = await world.api.get_batch(world.caller, batch)
-
-    assert (document["name"], document["attributes"]) == (None, {})
-
-
 async def test_attributes_have_a_limit_that_a_patch_can_keep(world: World) -> None:
     batch = await world.submit(attributes={"a": "1", "b": "2", "c": "3"})
     with pytest.raises(errors.InvalidValue, match="too many attributes"):
@@ -68,29 +60,6 @@ async def test_attributes_have_a_limit_that_a_patch_can_keep(world: World) -> No
     )
 
 
-async def test_new_name_of_a_group_is_in_the_paths_below(world: World) -> None:
-    batch = await world.submit(job_rows(3, group=[1, 2, 3]), groups=TREE)
-    await edit(world, batch, 1, name="x%")
-
-    assert await paths(world, batch) == ["/", "/x%", "/x%/b", "/x%/b/a", "/ab"]
-    document = await world.api.get_group(world.caller, batch, "/x%/b/a")
-    assert (document["group_id"], document["name"], document["n_jobs"]) == (3, "a", 1)
-    with pytest.raises(errors.GroupNotFound):
-        await world.api.get_group(world.caller, batch, "/a/b")
-    (change,) = await world.api.group_history(world.caller, batch, 1, before=None, limit=9)
-    assert change["message"] == 'name is "x%"'
-
-
-async def test_name_that_is_taken_is_refused_and_nothing_is_changed(world: World) -> None:
-    batch = await world.submit(groups=TREE)
-    with pytest.raises(errors.GroupExists, match="/ab"):
-        await edit(world, batch, 1, name="ab", attributes={"k": "v"})
-
-    assert await paths(world, batch) == ["/", "/a", "/a/b", "/a/b/a", "/ab"]
-    assert (await world.api.get_group(world.caller, batch, 1))["attributes"] == {}
-    assert await world.api.group_history(world.caller, batch, 1, before=None, limit=9) == []
-
-
 async def test_rename_is_bounded(world: World) -> None:
     batch = await world.submit(groups=TREE)
     deep = [NewGroup(group_id=n, parent_id=-3, name=f"g{n}") for n in (1, 2)]
@@ -99,21 +68,6 @@ async def test_rename_is_bounded(world: World) -> None:
         await edit(world, batch, 1, name="x")
 
     assert await edit(world, batch, 3, name="x")
-
-
-async def test_set_gets_another_name(world: World) -> None:
-    sets = [NewGroup(group_id=n, name=name, is_set=True) for n, name in ((1, "pca"), (2, "b"))]
-    batch = await world.submit(0, groups=sets)
-    await edit(world, batch, 1, name="pca 2", attributes={"k": "v"})
-    with pytest.raises(errors.GroupExists):
-        await edit(world, batch, 1, name="b")
-    document = await world.api.get_group(world.caller, batch, "pca 2")
-
-    assert (document["group_id"], document["path"], document["attributes"]) == (
-        1,
-        None,
-        {"k": "v"},
-    )
 
 
 @pytest.mark.parametrize("first", ["add_groups", "edit_group"])
@@ -166,16 +120,6 @@ async def test_job_gets_a_name_and_attributes(world: World) -> None:
     assert [(e["kind"], e["jobs"]) for e in events] == [
         ("jobs.edited", [1]), ("jobs.edited", [2]), ("jobs.edited", [2]),
     ]  # fmt: skip
-
-
-async def test_what_is_not_there_cannot_be_edited(world: World) -> None:
-    batch = await world.submit()
-    with pytest.raises(errors.GroupNotFound):
-        await edit(world, batch, 1, name="x")
-    with pytest.raises(errors.JobNotFound):
-        await world.api.edit_job(world.caller, batch, 2, patch={"name": "x"}, limits=LIMITS)
-    with pytest.raises(errors.BatchNotFound):
-        await edit(world, batch + 10**9, 0, name="x")
 
 
 async def test_edits_at_once_do_not_lose_each_other(world: World) -> None:

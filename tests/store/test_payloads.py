@@ -7,7 +7,6 @@ import pytest
 from store.test_deletion import delete, remove, rows_of
 from store.test_submission import new_batch
 from store.world import World
-from weft.core import errors
 from weft.wire.payload import PART_BYTES, bytes_of_part, parts_of
 
 DATA = bytes(PART_BYTES) + b"end"
@@ -45,16 +44,6 @@ async def test_a_payload_is_there_when_all_its_parts_are(world: World) -> None:
     assert await store.get_payload_part(batch, DIGEST, 2) == (len(DATA), b"end")
     assert await store.get_payload_part(batch, DIGEST, 3) is None
     assert await store.get_payload_part(other, DIGEST, 2) is None
-
-
-async def test_a_cancelled_or_foreign_batch_takes_none(world: World) -> None:
-    batch = await new_batch(world)
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-
-    with pytest.raises(errors.BatchCancelled):
-        await add_part(world, batch, 1)
-    with pytest.raises(errors.BatchNotFound):
-        await add_part(world, batch + 1_000_000, 1)
 
 
 @pytest.mark.heavy

@@ -80,20 +80,6 @@ async def test_job_has_its_first_parents_and_all_come_in_pages(world: World) -> 
     assert [one["job_id"] for page in pages for one in page] == some[n]
 
 
-async def test_edges_between_groups_count_jobs_below_them(world: World) -> None:
-    """Jobs in none of the groups stand for the group itself; sets are no part of the tree."""
-    rows = job_rows(6, group=[0, 1, 2, 3, 3, 0], parents={2: [1], 3: [2], 4: [2, 3], 5: [3]})
-    batch = await world.submit(rows, groups=TREE)
-    api, caller = world.api, world.caller
-    group, _ = await api.create_set(caller, batch, NewSet(name="s"))
-    await api.add_members(caller, batch, group, [2, 3, 4])
-
-    found, sampled = await api.list_group_edges(caller, batch, 0, limit=99)
-    assert (sorted(found), sampled) == ([(0, 1, 1), (1, 1, 1), (1, 3, 3)], False)
-    assert await api.list_group_edges(caller, batch, 1, limit=99) == ([(1, 2, 1)], False)
-    assert await api.list_group_edges(caller, batch, 3, limit=99) == ([], False)
-
-
 async def test_many_edges_between_groups_are_sampled_over_all_numbers(world: World) -> None:
     n = 400
     groups = [0] + [1] * (n // 2) + [3] * (n // 2 - 1)

@@ -45,13 +45,6 @@ async def test_jobs_of_an_array_share_rare_fields(world: World) -> None:
     assert await nicknames(world, batch) == ["a", "b", "b", None]
 
 
-async def test_bunch_tells_rare_fields_to_compare_them(world: World) -> None:
-    batch = await world.submit(with_fields(job_rows(2), j2={"nickname": "a", "gates": [LICENCE]}))
-    found = await world.api.get_bunch(world.caller, batch, 1, first_job=1, n_jobs=2)
-
-    assert [row["rare_fields"] for row in found] == [{}, {"nickname": "a", "gates": [LICENCE]}]
-
-
 async def test_gate_of_one_job_is_shared_by_batches(world: World) -> None:
     """Other jobs of the batches pass; the document does not show the gate itself."""
     first, second = [

@@ -5,15 +5,7 @@ import asyncio
 import pytest
 
 from store.world import World
-from weft.core.errors import (
-    BatchCancelled,
-    GroupExists,
-    GroupNotFound,
-    JobNotFound,
-    NotASet,
-    TooManyGroups,
-    TooManySets,
-)
+from weft.core.errors import BatchCancelled, GroupExists, GroupNotFound, TooManyGroups, TooManySets
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.driver.operations import fill_set as set_filling
@@ -45,30 +37,6 @@ async def new_set(world: World, batch: int, name: str = "random", **more: object
     """Make an empty set."""
     number, _ = await world.api.create_set(world.caller, batch, NewSet(name=name, **more))  # type: ignore[arg-type]
     return number
-
-
-async def test_jobs_count_in_their_sets_and_in_the_tree(world: World) -> None:
-    batch = await two_sets(world)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.end(*claimed[:3], reason=Reason.EXIT)
-
-    assert await world.counts(batch) == {"running": 3, "failed": 3}
-    assert await world.counts(batch, "/stage1") == {"running": 3, "failed": 3}
-    assert await world.counts(batch, "pca") == {"running": 1, "failed": 2}
-    assert await world.counts(batch, "vep") == {"running": 1, "failed": 1}
-    await world.fold()
-    assert await world.counts(batch, "pca") == {"running": 1, "failed": 2}
-
-
-async def test_documents_tell_tree_group_and_sets(world: World) -> None:
-    batch = await two_sets(world)
-    job = await world.api.get_job(world.caller, batch, 3)
-    group = await world.api.get_group(world.caller, batch, "vep")
-
-    assert (job["group_id"], job["groups"]) == (1, [PCA, VEP])
-    assert (group["kind"], group["name"], group["path"]) == ("set", "vep", None)
-    assert group["n_jobs"] == 2
 
 
 async def test_set_of_a_cancelled_batch_is_cancelled(world: World) -> None:
@@ -129,19 +97,6 @@ async def test_members_bring_state_usage_and_cost(world: World) -> None:
     assert document["cost"] == whole["cost"] > 0
 
 
-async def test_members_of_unknown_jobs_and_groups_are_refused(world: World) -> None:
-    batch = await world.submit(2, groups=[NewGroup(group_id=1, parent_id=0, name="tree")])
-    mine = await new_set(world, batch)
-
-    with pytest.raises(JobNotFound):
-        await world.api.add_members(world.caller, batch, mine, [1, 3])
-    with pytest.raises(NotASet):
-        await world.api.add_members(world.caller, batch, 1, [1])
-    with pytest.raises(GroupNotFound):
-        await world.api.add_members(world.caller, batch, 99, [1])
-    assert await world.counts(batch, mine) == {}
-
-
 async def test_sets_of_a_job_are_limited(world: World) -> None:
     batch = await world.submit(1)
     sets = [await new_set(world, batch, f"s{number}") for number in range(65)]
@@ -188,16 +143,6 @@ async def test_cancelled_set_takes_no_more(world: World) -> None:
         await world.api.add_members(world.caller, batch, mine, [1])
     with pytest.raises(BatchCancelled, match="random"):
         await world.submit(job_rows(1, sets={1: (-mine,)}), batch=batch)
-
-
-async def test_update_fills_a_set_that_is_there(world: World) -> None:
-    batch = await world.submit(2)
-    mine = await new_set(world, batch)
-    await world.submit(job_rows(3, sets={2: (-mine,)}), batch=batch)
-
-    assert await world.counts(batch, mine) == {"ready": 1}
-    with pytest.raises(GroupNotFound):
-        await world.submit(job_rows(1, sets={1: (-77,)}), batch=batch)
 
 
 async def test_failures_of_a_set_cancel_it(world: World) -> None:

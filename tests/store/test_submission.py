@@ -1,7 +1,6 @@
 """Batches, updates, groups and bunches: what is taken, what is refused, and what a repeat does."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -34,18 +33,6 @@ async def add(world: World, batch: int, update: Reserved, rows: JobRows) -> bool
     return bool(await world.api.add_jobs(world.caller, batch, update.update_id, rows))
 
 
-async def test_same_key_and_body_give_the_same_batch(world: World) -> None:
-    first, second = [
-        await world.api.submit(
-            world.caller, NEW, [], job_rows(3), idempotency_key="k", digest=b"a", trace_id=""
-        )
-        for _ in range(2)
-    ]
-
-    assert first == (first[0], Reserved(1, 1, 1, 3, 0, committed=True), True)
-    assert second == (first[0], first[1], False)
-
-
 async def test_same_key_at_once_makes_one_batch(world: World) -> None:
     answers = await asyncio.gather(
         *[
@@ -58,13 +45,6 @@ async def test_same_key_at_once_makes_one_batch(world: World) -> None:
 
     assert len({batch for batch, _reserved, _is_new in answers}) == 1
     assert sorted(is_new for _batch, _reserved, is_new in answers) == [False] * 3 + [True]
-
-
-async def test_same_key_and_another_body_is_refused(world: World) -> None:
-    await world.api.create_batch(world.caller, NEW, idempotency_key="k", digest=b"a")
-
-    with pytest.raises(errors.IdempotencyConflict, match="another request"):
-        await world.api.create_batch(world.caller, NEW, idempotency_key="k", digest=b"b")
 
 
 async def test_key_belongs_to_its_user(world: World) -> None:
@@ -93,39 +73,12 @@ async def test_update_with_the_same_key_is_made_once(world: World) -> None:
         )
 
 
-async def test_foreign_billing_project_does_not_exist(world: World) -> None:
-    with pytest.raises(errors.ProjectNotFound):
-        await world.submit(billing_project="secret")
-
-
-async def test_updates_reserve_blocks_side_by_side(world: World) -> None:
-    batch = await new_batch(world)
-    first, second = [await open_update(world, batch, 10, 2), await open_update(world, batch, 5, 1)]
-
-    assert (first.first_job, first.first_group) == (1, 1)
-    assert (second.first_job, second.first_group) == (11, 3)
-
-
 async def test_full_batch_takes_no_more(world: World) -> None:
     batch = await new_batch(world)
     await open_update(world, batch, 1_999_999_990)
 
     with pytest.raises(errors.BatchFull):
         await open_update(world, batch, 100)
-
-
-async def test_bunches_may_come_in_any_order_and_twice(world: World) -> None:
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 6)
-    sent = [
-        await add(world, batch, update, job_rows(2, first_job=first)) for first in (5, 1, 3, 1, 5)
-    ]
-    committed = await world.api.commit_update(world.caller, batch, update.update_id)
-    again = await world.api.commit_update(world.caller, batch, update.update_id)
-
-    assert sent == [True, True, True, False, False]
-    assert committed == again == replace(update, committed=True)
-    assert await world.counts(batch) == {"ready": 6}
 
 
 async def test_same_bunch_at_once_is_added_once(world: World) -> None:
@@ -142,23 +95,6 @@ async def test_same_bunch_at_once_is_added_once(world: World) -> None:
 
     assert (first[0][0], await second) == (True, False)
     assert await world.counts(batch) == {"ready": 50}
-
-
-async def test_overlapping_bunches_are_refused(world: World) -> None:
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 6)
-    await add(world, batch, update, job_rows(4))
-    for first, n in [(1, 3), (2, 1), (4, 2), (2, 4)]:
-        with pytest.raises(errors.BunchOverlap):
-            await add(world, batch, update, job_rows(n, first_job=first))
-
-
-async def test_bunch_outside_its_update_is_refused(world: World) -> None:
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 6)
-    for first, n in [(0, 1), (1, 7), (6, 2), (-3, 2)]:
-        with pytest.raises(errors.OutsideUpdate):
-            await add(world, batch, update, job_rows(n, first_job=first))
 
 
 async def test_incomplete_commit_says_what_is_missing(world: World) -> None:
@@ -208,50 +144,6 @@ async def test_uncommitted_update_does_not_exist_for_readers_and_claimers(world:
         await world.api.cancel_group(world.caller, batch, 1, force=False)
 
 
-async def test_committed_update_never_changes(world: World) -> None:
-    """A repeat of what it holds is no change."""
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 2, n_groups=1)
-    group = NewGroup(group_id=1, parent_id=0, name="a")
-    for _ in range(2):
-        await world.api.add_groups(world.caller, batch, update.update_id, [group])
-        await add(world, batch, update, job_rows(2))
-        await world.api.commit_update(world.caller, batch, update.update_id)
-
-    with pytest.raises(errors.UpdateCommitted):
-        await add(world, batch, update, job_rows(1))
-
-
-async def test_missing_batch_and_update_are_named(world: World) -> None:
-    with pytest.raises(errors.BatchNotFound, match="b999999999"):
-        await open_update(world, 999_999_999, 1)
-    batch = await new_batch(world)
-    with pytest.raises(errors.UpdateNotFound, match="update 7"):
-        await world.api.commit_update(world.caller, batch, 7)
-    with pytest.raises(errors.UpdateNotFound):
-        await world.api.add_jobs(world.caller, batch, 7, job_rows())
-    with pytest.raises(errors.UpdateNotFound):
-        await world.api.get_update(world.caller, batch, 7)
-
-
-async def test_parents_within_an_update_are_relative(world: World) -> None:
-    batch = await world.submit(2)
-    await world.submit(job_rows(3, parents={2: [1], 3: [1, 2]}), batch=batch)
-
-    assert await world.states(batch) == "rrrpp"
-    assert (await world.api.get_job(world.caller, batch, 5))["parents"] == [3, 4]
-
-
-async def test_parents_of_before_are_negative_absolute_numbers(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    await worker.run(1)
-    await world.submit(job_rows(2, parents={1: [-1], 2: [-1, -2]}), batch=batch)
-
-    assert await world.states(batch) == "srrp"
-    assert (await world.api.get_job(world.caller, batch, 4))["parents"] == [1, 2]
-
-
 async def test_parent_in_another_bunch_that_comes_later(world: World) -> None:
     batch = await new_batch(world)
     update = await open_update(world, batch, 4)
@@ -260,14 +152,6 @@ async def test_parent_in_another_bunch_that_comes_later(world: World) -> None:
     await world.api.commit_update(world.caller, batch, update.update_id)
 
     assert await world.states(batch) == "rrpp"
-
-
-async def test_parent_that_does_not_exist_is_refused(world: World) -> None:
-    """-3 is the job itself by its absolute number, -100 nobody, 0 never a job."""
-    batch = await world.submit(2)
-    for parent in [-3, -100, 0]:
-        with pytest.raises(errors.ParentNotFound):
-            await world.submit(job_rows(2, parents={1: [parent]}), batch=batch)
 
 
 async def test_uncommitted_parent_of_before_is_refused(world: World) -> None:
@@ -316,39 +200,6 @@ async def test_repeated_parent_counts_once(world: World) -> None:
     assert await world.states(batch) == "ss"
 
 
-async def test_groups_are_a_tree_of_paths(world: World) -> None:
-    groups = [
-        NewGroup(group_id=1, parent_id=0, name="a", attributes={"k": "v"}),
-        NewGroup(group_id=2, parent_id=1, name="b"),
-    ]
-    batch = await world.submit(job_rows(3, group=[0, 1, 2]), groups=groups)
-    below = [NewGroup(group_id=1, parent_id=-2, name="c")]
-    await world.submit(job_rows(2, group=[1, -1]), batch=batch, groups=below)
-    listed = await world.api.list_groups(world.caller, batch, after=-1, limit=10)
-
-    assert [group["path"] for group in listed] == ["/", "/a", "/a/b", "/a/b/c"]
-    assert [group["n_jobs"] for group in listed] == [5, 4, 2, 1]
-    assert [group["parent_id"] for group in listed] == [None, 0, 1, 2]
-    assert listed[1]["attributes"] == {"k": "v"}
-    assert await world.counts(batch, "/a/b") == {"ready": 2}
-
-
-async def test_group_that_does_not_exist_is_refused(world: World) -> None:
-    for group in (1, -1):
-        with pytest.raises(errors.GroupNotFound):
-            await world.submit(job_rows(1, group=group))
-    with pytest.raises(errors.GroupNotFound):
-        await world.submit(1, groups=[NewGroup(group_id=1, parent_id=-9, name="a")])
-
-
-async def test_group_name_is_unique_within_its_parent(world: World) -> None:
-    group = NewGroup(group_id=1, parent_id=0, name="a")
-    batch = await world.submit(1, groups=[group])
-
-    with pytest.raises(errors.GroupExists, match="/a"):
-        await world.submit(1, batch=batch, groups=[group])
-
-
 async def test_group_tree_has_a_depth(world: World) -> None:
     groups = [NewGroup(group_id=n, parent_id=n - 1, name=f"g{n}") for n in range(1, 18)]
     await world.submit(1, groups=groups[:16])
@@ -390,13 +241,6 @@ async def test_nothing_is_added_to_what_was_cancelled(world: World) -> None:
     with pytest.raises(errors.BatchCancelled):
         await world.api.commit_update(world.caller, batch, opened.update_id)
     await world.sweep()
-
-
-async def test_empty_batch_is_complete_and_a_success(world: World) -> None:
-    batch = await new_batch(world)
-    document = await world.api.get_batch(world.caller, batch)
-
-    assert (document["complete"], document["state"], document["n_jobs"]) == (True, "success", 0)
 
 
 async def test_shapes_are_shared(world: World) -> None:

@@ -102,11 +102,6 @@ async def test_repeat_with_the_key_is_the_same_request(http: httpx.AsyncClient) 
     assert unkeyed.status_code == 404
 
 
-async def test_what_is_not_there_cannot_be_deleted(http: httpx.AsyncClient) -> None:
-    for path, status in [("/v1/batches/9", 404), ("/v1/batches/x", 400)]:
-        assert (await http.delete(path)).status_code == status
-
-
 async def test_delete_takes_no_fields(http: httpx.AsyncClient) -> None:
     b = await submit(http)
     wrong = await http.request("DELETE", f"/v1/batches/{b}", json={"force": True})

@@ -234,12 +234,6 @@ async def test_events_that_were_removed_are_gone(
     assert (answer.status_code, answer.json()["code"]) == (410, "API.EVENTS_GONE")
 
 
-async def test_events_of_an_unknown_batch(http: httpx.AsyncClient) -> None:
-    answer = await http.get("/v1/events?batch=b77")
-
-    assert (answer.status_code, answer.json()["code"]) == (404, "API.BATCH_NOT_FOUND")
-
-
 async def test_nobody_listens_when_no_stream_is_open(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:

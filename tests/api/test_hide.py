@@ -2,8 +2,6 @@
 
 import httpx
 
-from api.test_bad_input import assert_problem
-
 
 async def listed(http: httpx.AsyncClient, batch: int, parameters: str) -> bool:
     found = (await http.get(f"/v1/batches?{parameters}")).json()["items"]
@@ -24,9 +22,3 @@ async def test_hidden_batch_is_listed_on_request(http: httpx.AsyncClient) -> Non
     assert (hidden, shown, document["hidden"]) == ([False, False], [True, True], True)
     assert (back["hidden"], back["was_hidden"]) == (False, True)
     assert await listed(http, batch, "")
-
-
-async def test_what_is_not_there_cannot_be_hidden(http: httpx.AsyncClient) -> None:
-    answer = await http.post("/v1/batches/999999/hide", json={})
-
-    assert_problem(answer, 404, "API.BATCH_NOT_FOUND")

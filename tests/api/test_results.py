@@ -85,7 +85,3 @@ async def test_numbers_that_are_wrong_are_refused(http: httpx.AsyncClient, batch
         reply = await http.get(f"/v1/batches/{batch_id}/results", params={"jobs": jobs})
 
         assert (reply.status_code, reply.json()["code"]) == (400, "API.INVALID_PARAMETER")
-
-
-async def test_results_of_a_batch_that_is_not_there(http: httpx.AsyncClient) -> None:
-    assert (await http.get("/v1/batches/9999/results")).status_code == 404

@@ -66,12 +66,3 @@ async def test_retry_of_the_whole_lifts_the_limit_of_failures(
         assert_problem(answer, 409, "API.BATCH_CANCELLED")
         assert "Retry the whole batch" in answer.json()["hint"]
     assert (await http.post(f"{path}/retry", json={})).status_code == 202
-
-
-async def test_deleted_batch_cannot_be_retried(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
-    path = await failed(http, worker)
-    await http.delete(path)
-
-    assert_problem(await http.post(f"{path}/retry", json={}), 404, "API.BATCH_NOT_FOUND")

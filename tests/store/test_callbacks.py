@@ -129,13 +129,6 @@ async def test_document_holds_nothing_that_was_committed_after_the_completion(
     assert not (await world.api.get_batch(world.caller, batch))["complete"]
 
 
-async def test_without_a_callback_there_is_no_delivery(world: World) -> None:
-    batch = await complete(world)
-
-    assert await due(world) == []
-    assert await listed(world, batch) == []
-
-
 async def test_every_attempt_is_written_down(world: World) -> None:
     batch = await complete(world, callback=HOOK)
     (one,) = await due(world)
@@ -284,21 +277,6 @@ async def test_host_that_hangs_and_tenant_with_many_hosts_hold_up_nobody(own_wor
         assert len(full) == 0
         assert len(hook) == 2
         assert late in [one.batch_id for one in hung]
-
-
-async def test_pages_go_on_where_they_ended(world: World) -> None:
-    groups = [
-        NewGroup(group_id=n, parent_id=0, name=f"g{n}", callback=GROUP_HOOK) for n in range(1, 6)
-    ]
-    batch = await world.submit(job_rows(5, group=[1, 2, 3, 4, 5]), groups=groups)
-    await run(world)
-    seen: list[int] = []
-    after = 0
-    while rows := await world.api.list_callbacks(world.caller, batch, after=after, limit=2):
-        seen += [row["group_id"] for row in rows]
-        after = rows[-1]["delivery_id"]
-
-    assert sorted(seen) == [1, 2, 3, 4, 5]
 
 
 async def test_audit_misses_a_delivery_that_was_forgotten(own_world: World) -> None:

@@ -41,14 +41,6 @@ async def test_single_jobs_end_now_or_are_told(world: World) -> None:
     assert again == {2: "cancelled", 3: "cancelled"}
 
 
-async def test_cancel_of_a_job_that_does_not_exist_changes_nothing(world: World) -> None:
-    batch = await world.submit(2)
-
-    with pytest.raises(errors.JobNotFound, match=r"j9"):
-        await world.api.cancel_jobs(world.caller, batch, [1, 9])
-    assert await world.states(batch) == "rr"
-
-
 @pytest.mark.parametrize("reason", [Reason.LOST, Reason.PREEMPTED, Reason.EXIT])
 async def test_job_whose_cancel_was_acknowledged_does_not_run_again(
     world: World, reason: Reason
@@ -160,19 +152,6 @@ async def test_force_stops_what_always_runs(world: World) -> None:
     assert (forced, again, await cancel(world, batch)) == (True, False, False)
     assert await world.states(batch) == "Rcc"
     assert (await worker.beat(running)).to_stop == [(batch, 1, 1)]
-
-
-async def test_lost_job_of_a_cancelled_batch_is_cancelled(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await cancel(world, batch)
-    await world.sweep()
-    await worker.end(*claimed, reason=Reason.LOST)
-
-    assert await worker.claim() == []
-    await world.sweep()
-    assert await world.states(batch) == "cc"
 
 
 async def test_sweep_waits_for_an_end_that_makes_a_job_ready_again(world: World) -> None:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from store.world import Worker, World, open_world
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Reason
@@ -58,23 +58,6 @@ async def test_signal_goes_to_the_attempt_that_runs(world: World) -> None:
     assert (elsewhere, asks_again) == ([], False)
     assert await history(world, batch) == [("signal", "USR1 was delivered")]
     assert await told(world, worker, one) == ([], False)
-
-
-async def test_signal_to_a_job_that_does_not_run_is_refused(world: World) -> None:
-    batch = await world.submit(job_rows(1))
-    with pytest.raises(errors.JobNotRunning, match="does not run") as waits:
-        await signalled(world, batch)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    with pytest.raises(errors.JobNotRunning, match="has not started"):
-        await signalled(world, batch)
-    await worker.start(one)
-    await worker.end(one)
-    with pytest.raises(errors.JobNotRunning, match="does not run"):
-        await signalled(world, batch)
-
-    assert waits.value.detail is not None
-    assert "Its state is ready" in waits.value.detail
 
 
 async def test_signal_that_comes_too_late_is_recorded(world: World) -> None:
@@ -225,19 +208,3 @@ async def test_commands_that_wait_for_a_worker_are_bounded(world: World) -> None
 
     assert len(found) == 101
     assert await signalled(world, batch) == 1
-
-
-async def test_commands_of_others_do_not_exist(world: World) -> None:
-    batch = await world.submit(job_rows(1))
-    worker = await world.worker()
-    await worker.start(*await worker.claim(1))
-    async with open_world(world.backend) as stranger:
-        for number in (batch, 1 << 40):
-            with pytest.raises(errors.BatchNotFound):
-                await signalled(stranger, number)
-            with pytest.raises(errors.BatchNotFound):
-                await stranger.api.message_job(stranger.caller, number, 1, text="x")
-            with pytest.raises(errors.BatchNotFound):
-                await stranger.api.extend_job(stranger.caller, number, 1, by_ms=1)
-
-    assert await world.admin.fetchval(_WAITING, batch) == 0

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from store.test_deletion import delete, remove
-from store.test_recovery import release, retried
-from store.world import Worker, World, open_world
-from weft.core import errors
+from store.test_recovery import let_attempts_age, release, retried
+from store.world import Worker, World
 from weft.core.access.rights import UserRole
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
@@ -111,17 +110,6 @@ async def test_jobs_that_ask_the_same_share_a_condition(world: World) -> None:
     assert await release(world, in_s=1000) == 0  # their dates alone release none
 
 
-async def test_conditions_of_tenants_are_apart(world: World) -> None:
-    async with open_world(world.backend) as other:
-        for one in (world, other):
-            await one.submit(1)
-            worker = await one.worker()
-            await block(worker, *await worker.claim())
-        found = [await conditions(one) for one in (world, other)]
-
-    assert [[one["n_jobs"] for one in page] for page in found] == [[1], [1]]
-
-
 async def test_a_request_without_an_external_error_is_forgotten(world: World) -> None:
     batch = await world.submit(retried(2))
     worker = await world.worker()
@@ -205,12 +193,7 @@ async def test_jobs_of_several_batches_are_given_up(world: World) -> None:
     batches = [await world.submit(2) for _ in range(3)]
     worker = await world.worker()
     await block(worker, *await worker.claim())
-    await world.admin.execute(
-        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '2 days', "
-        "started_at = started_at - interval '2 days', ended_at = ended_at - interval '2 days' "
-        "WHERE batch_id = ANY ($1)",
-        batches,
-    )
+    await let_attempts_age(world, *batches)
     await look(world, soon(11), passed=False)
 
     assert [await world.states(batch) for batch in batches] == ["ee"] * 3
@@ -329,12 +312,7 @@ async def test_job_that_waits_too_long_is_given_up(world: World) -> None:
     worker = await world.worker()
     first, *others = await worker.claim()
     await block(worker, first)
-    await world.admin.execute(
-        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '2 days', "
-        "started_at = started_at - interval '2 days', ended_at = ended_at - interval '2 days' "
-        "WHERE batch_id = $1",
-        batch,
-    )
+    await let_attempts_age(world, batch)
     await block(worker, *others)
     await look(world, soon(11), passed=False)
     job = await world.api.get_job(world.caller, batch, 1)
@@ -455,14 +433,6 @@ async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> Non
     assert opened["next_test_at"] == one["next_test_at"]
     assert closed["condition_id"] == one["condition_id"]
     assert "condition.opened" not in {row["kind"] for row in of_batch}
-
-
-async def test_condition_that_is_over_is_not_found(world: World) -> None:
-    with pytest.raises(errors.ConditionNotFound) as caught:
-        await world.api.get_condition(world.caller, 10**9, limit_jobs=1)
-
-    assert caught.value.code == "API.CONDITION_NOT_FOUND"
-    assert "weft condition ls" in (caught.value.hint or "")
 
 
 async def test_why_of_a_batch_names_the_incident(world: World) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from store.test_holds import TREE, hold, park
 from store.test_submission import add, open_update
-from store.world import Backend, Worker, World, open_world
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
@@ -187,17 +187,6 @@ async def test_every_table_of_batches_is_known_to_the_removal(world: World) -> N
     assert [t for (t,) in tables if not all(re.search(rf"\b{t}\b", text) for text in texts)] == []
 
 
-async def test_repeat_with_the_key_gives_the_operation_again(world: World) -> None:
-    batch = await world.submit(1)
-    operation_id = await delete(world, batch, "k", b"a")
-
-    assert await delete(world, batch, "k", b"a") == operation_id
-    with pytest.raises(errors.IdempotencyConflict):
-        await delete(world, batch, "k", b"b")
-    await remove(world, operation_id)
-    assert await delete(world, batch, "k", b"a") == operation_id
-
-
 async def test_two_deletions_at_once_make_one_operation(world: World) -> None:
     batch = await world.submit(1)
     answers = await asyncio.gather(
@@ -206,15 +195,6 @@ async def test_two_deletions_at_once_make_one_operation(world: World) -> None:
 
     assert sorted(type(one) is int for one in answers) == [False] * 3 + [True]
     assert all(isinstance(one, int | errors.BatchNotFound) for one in answers)
-
-
-async def test_batch_of_another_tenant_is_not_found(world: World, backend: Backend) -> None:
-    batch = await world.submit(1)
-    async with open_world(backend) as stranger:
-        with pytest.raises(errors.BatchNotFound):
-            await delete(stranger, batch)
-
-    assert (await world.api.get_batch(world.caller, batch))["id"] == batch
 
 
 async def test_key_of_the_batch_is_free_again(world: World) -> None:

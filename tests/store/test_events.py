@@ -61,27 +61,6 @@ async def test_life_of_a_batch_in_events(world: World) -> None:
     assert await read(world, position) == ([], position)
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5])
-async def test_reading_can_go_on_where_it_stopped(world: World, limit: int) -> None:
-    position = start = await world.api.events_now()
-    for _ in range(4):
-        await world.submit(2)
-    worker = await world.worker()
-    await worker.run(3)
-    await worker.run()
-    whole, _end = await read(world, start)
-    parts: list[Any] = []
-    while True:
-        part, position = await read(world, position, limit)
-        if not part:
-            break
-        assert len(part) <= limit
-        parts += part
-
-    assert parts == whole
-    assert len(whole) > 6
-
-
 async def test_events_of_one_batch(world: World) -> None:
     after = await world.api.events_now()
     await world.submit()

@@ -9,8 +9,7 @@ import pytest
 from store.test_deadlines import due, look
 from store.test_deletion import delete, remove
 from store.test_recovery import fail, release, retried
-from store.world import Backend, Worker, World, open_world
-from weft.core.errors import BatchNotFound
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.testing.builders import end_report, job_rows
@@ -91,16 +90,6 @@ async def test_only_failures_for_good_are_dead_letters(world: World) -> None:
     assert waits == []
     assert (letter["job_id"], letter["state"], letter["exit_code"]) == (2, "failed", 3)
     assert (letter["attempt"], letter["final_retry_count"]) == (2, 1)
-
-
-async def test_repeated_report_counts_once(world: World) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await fail(worker, one)
-    await fail(worker, one)
-
-    assert await causes(world, batch) == [(1, None, 1)]
 
 
 async def test_reasons_and_codes_are_causes(world: World) -> None:
@@ -234,16 +223,6 @@ async def test_cause_without_jobs_is_removed(world: World) -> None:
     await fail_again(world, batch, 1, 2, 3, 4, 5)
 
     assert (n_causes, found) == (0, [])
-
-
-async def test_other_tenants_see_nothing(world: World, backend: Backend) -> None:
-    batch = await failed_batch(world)
-    async with open_world(backend) as other:
-        listed = await letters(other)
-        with pytest.raises(BatchNotFound):
-            await acknowledge(other, batch)
-
-    assert listed == []
 
 
 async def test_deleted_batch_has_none(world: World) -> None:

@@ -81,29 +81,6 @@ async def test_child_that_waits(world: World) -> None:
     ]
 
 
-async def test_child_of_a_failed_parent(world: World) -> None:
-    batch = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
-    await world.sweep()
-
-    assert short(await history(world, batch, 2)) == [
-        (None, "pending", None, "update 1"),
-        ("pending", "cancelled", None, "parent did not succeed"),
-    ]
-
-
-async def test_child_whose_parents_ended_before_its_update(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    await worker.run(1)
-    await worker.run(1, reason=Reason.EXIT)
-    await world.submit(job_rows(2, parents={1: [-1], 2: [-2]}), batch=batch)
-
-    assert short(await history(world, batch, 3))[-1][:2] == ("pending", "ready")
-    assert short(await history(world, batch, 4))[-1][:2] == ("pending", "cancelled")
-
-
 @pytest.mark.parametrize("waits_for_parent", [False, True])
 async def test_cancelled_by_a_group(world: World, *, waits_for_parent: bool) -> None:
     parents = {2: [1]} if waits_for_parent else {}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from store.test_recovery import release
+from store.test_recovery import let_attempts_age, release
 from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.queues import Queue
@@ -263,12 +263,7 @@ async def an_hour_passes(world: World, batch: int) -> None:
         "WHERE batch_id = $1",
         batch,
     )
-    await world.admin.execute(
-        "UPDATE weft.attempt SET claimed_at = claimed_at - d, started_at = started_at - d, "
-        "ended_at = ended_at - d FROM (SELECT interval '1 h' AS d) x "
-        "WHERE batch_id = $1 AND ended_at IS NOT NULL",
-        batch,
-    )
+    await let_attempts_age(world, batch, hours=1)
     await world.admin.execute(
         "UPDATE weft.job SET ready_at = ready_at - interval '1 h' WHERE batch_id = $1", batch
     )

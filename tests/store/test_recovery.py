@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from core.test_retry_policy import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
-from store.test_deletion import delete, remove
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
 from weft.core.ends.retry_policy import EXTERNAL, wait_s
@@ -55,6 +54,15 @@ async def fail(worker: Worker, *claimed: Claimed, code: int = 1) -> None:
     assert set(await worker.end(*claimed, reason=Reason.EXIT, exit_code=code)) == {"ok"}
 
 
+async def let_attempts_age(world: World, *batches: int, hours: int = 48) -> None:
+    """Let the attempts of batches have ended so long ago."""
+    await world.admin.execute(
+        "UPDATE weft.attempt SET claimed_at = claimed_at - d, started_at = started_at - d, "
+        "ended_at = ended_at - d FROM (SELECT $2 * interval '1 h' AS d) x "
+        "WHERE batch_id = ANY ($1) AND ended_at IS NOT NULL", batches, hours,
+    )  # fmt: skip
+
+
 async def wait_of(world: World, batch: int, job: int = 1) -> float:
     """Return how long a blocked job waits in all."""
     row = await world.admin.fetchrow(
@@ -84,19 +92,6 @@ async def test_retry_waits_for_its_date(world: World) -> None:
     assert late == "rr"
     assert [one.attempt for one in claimed] == [2, 2]
     assert await world.counts(batch) == {"succeeded": 2}
-
-
-async def test_last_failure_is_final(world: World) -> None:
-    batch = await world.submit(retried(tries=2))
-    worker = await world.worker()
-    for _ in range(2):
-        await fail(worker, *await worker.claim(), code=4)
-        await release(world, in_s=61)
-
-    job = await world.api.get_job(world.caller, batch, 1)
-    assert (job["state"], job["reason"], job["exit_code"], job["attempt"]) == (
-        "failed", "exit", 4, 2
-    )  # fmt: skip
 
 
 async def test_document_and_history_say_when_it_goes_on(world: World) -> None:
@@ -168,28 +163,13 @@ async def test_external_error_is_given_up_after_two_days(world: World) -> None:
     worker = await world.worker()
     await fail(worker, *await worker.claim(), code=75)
     await release(world, in_s=61)
-    await world.admin.execute(
-        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '2 days', "
-        "started_at = started_at - interval '2 days', ended_at = ended_at - interval '2 days' "
-        "WHERE batch_id = $1",
-        batch,
-    )
+    await let_attempts_age(world, batch)
     await fail(worker, *await worker.claim(), code=75)
     await world.sweep()
 
     job = await world.api.get_job(world.caller, batch, 1)
     assert (job["state"], job["reason"], job["exit_code"]) == ("error", "blocked", 75)
     assert await world.states(batch) == "ec"
-
-
-async def test_repeated_report_of_an_external_error_changes_nothing(world: World) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await fail(worker, *claimed, code=75)
-    await fail(worker, *claimed, code=75)
-
-    assert await world.counts(batch) == {"blocked": 1}
 
 
 async def test_policy_that_gives_up_makes_the_failure_final(world: World) -> None:
@@ -313,18 +293,6 @@ async def test_place_at_a_gate_is_free_while_its_job_is_blocked(world: World) ->
     assert second.job_id == 2
     assert await world.states(batch) == "rR"
     assert await worker.claim() == []
-
-
-async def test_batch_with_blocked_jobs_is_deleted(world: World) -> None:
-    batch = await world.submit(retried(2))
-    worker = await world.worker()
-    await fail(worker, *await worker.claim())
-    await remove(world, await delete(world, batch))
-    left = await world.admin.fetchval(
-        "SELECT count(*) FROM weft.blocked_job WHERE batch_id = $1", batch
-    )
-
-    assert left == 0
 
 
 async def test_notice_tells_the_driver(world: World) -> None:

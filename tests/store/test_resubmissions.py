@@ -13,14 +13,7 @@ from store.test_arrays import array_rows
 from store.test_completion_times import TREE
 from store.test_retry import DIAMOND, begin, end_all
 from store.world import World
-from weft.core.errors import (
-    BatchNotFound,
-    BatchRunning,
-    IdempotencyConflict,
-    JobNotFound,
-    NothingToResubmit,
-    ProjectNotFound,
-)
+from weft.core.errors import BatchNotFound, IdempotencyConflict, JobNotFound, NothingToResubmit
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
 from weft.driver.operations.signed_copies import Keys
@@ -366,21 +359,6 @@ async def test_it_waits_for_an_earlier_retry(world: World) -> None:
     assert not await advance_operation(world.driver, epoch, two)
     assert await advance_operation(world.driver, epoch, one)
     assert await advance_operation(world.driver, epoch, two)
-
-
-async def test_what_cannot_be_resubmitted_is_refused(world: World) -> None:
-    empty, running = await world.submit(0), await world.submit(1)
-    with pytest.raises(NothingToResubmit):
-        await ask(world, empty)
-    with pytest.raises(BatchRunning, match="is still running"):
-        await ask(world, running, failed=True)
-    await end_all(await world.worker())
-    with pytest.raises(NothingToResubmit):
-        await ask(world, running, failed=True)
-    with pytest.raises(ProjectNotFound):
-        await ask(world, running, batch={"billing_project": "nobody's"})
-    with pytest.raises(BatchNotFound):
-        await ask(world, 10**12)
 
 
 async def test_nothing_is_left_of_one_that_finds_nothing(world: World) -> None:

@@ -8,9 +8,17 @@ import pytest
 
 from store.test_completion_times import TREE
 from store.test_failures import acknowledge, letters
-from store.test_recovery import A_MINUTE, fail, message_of, release, save, waiting
+from store.test_recovery import (
+    A_MINUTE,
+    fail,
+    let_attempts_age,
+    message_of,
+    release,
+    save,
+    waiting,
+)
 from store.world import Worker, World
-from weft.core.errors import BatchCancelled, BatchNotFound, JobNotFailed, JobNotFound, ParentFailed
+from weft.core.errors import BatchCancelled, ParentFailed
 from weft.core.queues.queue import QueueState
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
@@ -109,23 +117,6 @@ async def test_retry_between_two_folds_is_another_completion(world: World) -> No
     assert await completions(world, batch) == 2
 
 
-async def test_jobs_that_were_cancelled_because_of_it_run_after_it(world: World) -> None:
-    batch = await world.submit(job_rows(4, parents=DIAMOND))
-    worker = await world.worker()
-    await end_all(worker, 1)
-    await world.sweep()
-    failed = await world.states(batch)
-    n = await retry(world, batch)
-    again = await world.states(batch)
-    order = [await end_all(worker), await end_all(worker), await end_all(worker)]
-
-    assert failed == "fccc"
-    assert n == 4
-    assert again == "rppp"
-    assert order == [[1], [2, 3], [4]]
-    assert await completions(world, batch) == 1
-
-
 async def test_job_with_another_bad_parent_stays_cancelled(world: World) -> None:
     """It runs when the last of them is retried."""
     batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
@@ -190,19 +181,6 @@ async def test_waiting_child_waits_once_more_for_a_retried_parent(world: World) 
     assert await world.states(batch) == "ssr"
 
 
-async def test_job_that_always_runs_and_ran_stays_as_it_is(world: World) -> None:
-    batch = await world.submit(job_rows(2, parents={2: [1]}, always_run=[False, True]))
-    worker = await world.worker()
-    await end_all(worker, 1)
-    await end_all(worker)
-    n = await retry(world, batch)
-    await end_all(worker)
-
-    assert n == 1
-    assert await world.states(batch) == "ss"
-    assert (await world.job(batch, 2))["attempt"] == 1
-
-
 async def test_failed_job_that_always_runs_waits_for_its_retried_parent(world: World) -> None:
     batch = await world.submit(job_rows(2, parents={2: [1]}, always_run=[False, True]))
     worker = await world.worker()
@@ -254,11 +232,7 @@ async def test_policy_counts_from_the_retry_on(world: World) -> None:
     worker = await world.worker()
     await end_all(worker, 1)
     await release(world, in_s=61)
-    await world.admin.execute(
-        "UPDATE weft.attempt SET claimed_at = claimed_at - interval '1 h', "
-        "started_at = started_at - interval '1 h', ended_at = ended_at - interval '1 h' "
-        "WHERE batch_id = $1", batch
-    )  # fmt: skip
+    await let_attempts_age(world, batch, hours=1)
     await end_all(worker, 1)
     ended = await world.states(batch)
     await retry(world, batch)
@@ -355,43 +329,6 @@ async def test_retry_of_a_group(world: World) -> None:
     assert await retry(world, batch) == 1
 
 
-async def test_what_cannot_be_retried_is_refused(world: World) -> None:
-    batch = await world.submit(job_rows(5, parents={5: [4]}))
-    worker = await world.worker()
-    one, two, _three, four = await worker.claim()
-    await worker.end(one)
-    await worker.end(four, reason=Reason.EXIT)
-    for job, state in ((1, "success"), (2, "running")):
-        with pytest.raises(JobNotFailed, match=f"j{job} has not failed") as caught:
-            await begin(world, batch, 4, job)
-        assert state in caught.value.detail
-    with pytest.raises(JobNotFound):
-        await begin(world, batch, 6)
-    with pytest.raises(ParentFailed, match="parent j4"):
-        await begin(world, batch, 5)
-    assert await retry(world, batch, 4, 5) == 2
-    await worker.end(two)
-    cancelled = await world.submit(1)
-    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
-    with pytest.raises(BatchCancelled):
-        await begin(world, cancelled)
-    deleted = await world.submit(1)
-    await world.api.delete_batch(
-        world.caller, deleted, trace_id="0" * 32, idempotency_key=None, digest=b""
-    )
-    with pytest.raises(BatchNotFound):
-        await begin(world, deleted)
-
-
-async def test_retry_of_nothing_ends_at_once(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    await end_all(worker)
-
-    assert await retry(world, batch) == 0
-    assert await completions(world, batch) == 1
-
-
 async def test_later_retry_waits_for_an_earlier_one(world: World) -> None:
     batch = await world.submit(1)
     await end_all(await world.worker(), 1)
@@ -403,16 +340,6 @@ async def test_later_retry_waits_for_an_earlier_one(world: World) -> None:
     assert (await finish(world, first), await finish(world, second)) == (
         {"n_retried": 1}, {"n_retried": 0},
     )  # fmt: skip
-
-
-async def test_key_makes_one_retry(world: World) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    await end_all(worker, 1)
-    one = await begin(world, batch, key="k")
-
-    assert await begin(world, batch, key="k") == one
-    assert await finish(world, one) == {"n_retried": 1}
 
 
 async def test_history_shows_who_retried(world: World) -> None:

@@ -273,16 +273,6 @@ async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
     assert [group["cost"] for group in again] == [group["cost"] for group in groups]
 
 
-async def test_lease_that_never_ran_costs_nothing(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.end(*claimed, reason=Reason.PREEMPTED, start_age_us=None)
-    document = await world.api.get_batch(world.caller, batch)
-
-    assert (document["cost"], document["cost_by_resource"]) == (0, []) or document["cost"] == 0
-
-
 async def test_folded_deltas_are_removed(own_world: World) -> None:
     world = own_world
     await world.submit(5)
@@ -296,16 +286,3 @@ async def test_folded_deltas_are_removed(own_world: World) -> None:
     left = await world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
 
     assert left <= 2
-
-
-async def test_overview_counts_the_tenant(world: World) -> None:
-    await world.submit(job_rows(4, parents={4: [1]}))
-    worker = await world.worker(world.pool)
-    await worker.claim(1)
-    before = await world.api.overview(world.caller)
-    await world.fold()
-    after = await world.api.overview(world.caller)
-
-    for document in (before, after):
-        assert (document["pending"], document["ready"], document["running"]) == (1, 2, 1)
-        assert world.pool in [one["worker"] for one in document["workers"]]

@@ -133,19 +133,6 @@ async def test_request_that_changes_nothing_has_no_entry(own_world: World) -> No
     assert await world.admin.fetchval("SELECT count(*) FROM weft.trail_unsealed") == 0
 
 
-async def test_batch_that_a_request_makes_is_named(own_world: World) -> None:
-    world = own_world
-    with acting(action(world.caller, "create_batch")):
-        batch = await world.submit(2)
-    with acting(action(world.caller, "create_token")):
-        await make_token(world, "a")
-    await seal(world)
-    (entry,) = await entries(world, batch_id=batch)
-
-    assert (entry["action"], entry["number"]) == ("create_batch", 1)
-    assert [one["batch_id"] for one in await entries(world)] == [batch, None]
-
-
 async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> None:
     """A writer that is late holds up nobody, and has no gap in front of it."""
     world = own_world
@@ -212,23 +199,6 @@ async def test_audit_finds_what_the_owner_does_to_the_trail(own_world: World) ->
     assert [what for what, rows in found.items() if not rows] == []
     assert await world.admin.fetch(text_of("audit", CHECK)) == []
     assert [row["number"] for row in found["changed"]] == [2]
-
-
-async def test_trail_is_read_by_filters_and_pages(own_world: World) -> None:
-    world = own_world
-    bob = await world.user("bob")
-    for n, caller in enumerate((world.caller, bob, bob)):
-        with acting(action(caller, f"act_{n}")):
-            await make_token_of(world, caller, str(n))
-        await seal(world)
-    whole = await entries(world)
-    page = await world.api.list_trail(world.caller, TrailQuery(user="bob"), before=3, limit=9)
-
-    assert [one["number"] for one in await entries(world, user="bob")] == [2, 3]
-    assert [one["number"] for one in await entries(world, action="act_0")] == [1]
-    assert [one["number"] for one in await entries(world, number=2)] == [2]
-    assert [one["number"] for one in page] == [2]
-    assert len(whole) == 3
 
 
 async def test_idle_driver_is_told_of_an_entry(own_world: World) -> None:

@@ -228,15 +228,6 @@ async def test_batch_at_max_running_is_no_work(world: World) -> None:
     assert not await worker.waits()
 
 
-async def test_held_batch_is_passed_over(world: World) -> None:
-    held, other = await world.submit(2), await world.submit(1)
-    await world.api.hold_group(world.caller, held, 0)
-    worker = await world.worker()
-
-    assert [one.batch_id for one in await worker.claim()] == [other]
-    assert await worker.waits()
-
-
 async def test_draining_worker_claims_nothing(world: World) -> None:
     await world.submit(1)
     worker = await world.worker()

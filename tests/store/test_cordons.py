@@ -116,22 +116,6 @@ async def test_cordon_stays_when_the_processes_are_started_again(world: World) -
     assert len(await new.claim()) == 1
 
 
-async def test_first_reason_stays_and_all_changes_are_told(world: World) -> None:
-    await world.worker()
-    for reason in ("hot", "cold"):
-        await cordon(world, reason=reason)
-    found = await shown(world)
-    await uncordon(world)
-    after = await shown(world)
-
-    assert (found["cordoned_by"], found["cordon_reason"]) == ("user ada", "hot")
-    assert [(one["state"], one["reason"]) for one in after["history"]] == [
-        ("active", None),
-        ("cordoned", "hot"),
-    ]
-    assert after["cordoned_at"] is after["cordon_reason"] is None
-
-
 async def test_newest_hundred_changes_are_kept(world: World) -> None:
     await world.worker()
     for number in range(51):

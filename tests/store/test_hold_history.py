@@ -1,10 +1,7 @@
 """The history of holds: their authors, targets and times."""
 
-import pytest
-
 from store.test_holds import TREE, hold, release
 from store.world import World
-from weft.core import errors
 from weft.ports.store import EditLimits
 from weft.testing.builders import job_rows
 
@@ -55,12 +52,3 @@ async def test_job_that_came_into_a_held_group_knows_since_when(world: World) ->
     ]  # fmt: skip
     assert [h["subtype"] for h in two] == ["update 2"]
     assert one[0]["at"] == one[1]["at"]
-
-
-async def test_what_is_not_there_cannot_be_held(world: World) -> None:
-    batch = await world.submit()
-    for call in (world.api.hold_group, world.api.release_group):
-        with pytest.raises(errors.GroupNotFound):
-            await call(world.caller, batch, 1)
-        with pytest.raises(errors.BatchNotFound):
-            await call(world.caller, batch + 10**9, 0)

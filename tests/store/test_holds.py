@@ -152,20 +152,6 @@ async def test_single_jobs_are_held_and_released(world: World) -> None:
     assert await held(world, batch) == [1, 5]
 
 
-async def test_job_of_a_held_group_waits_on_when_it_is_released(world: World) -> None:
-    batch = await tree_of(world)
-    worker = await world.worker()
-    await world.api.hold_jobs(world.caller, batch, [3, 5])
-    await hold(world, batch, 2)
-    await park(world)
-    answer = await world.api.release_jobs(world.caller, batch, [3, 5])
-
-    assert answer == {3: "released", 5: "held"}
-    assert numbers(await worker.claim()) == [1, 2, 3, 4, 7, 8]
-    await release(world, batch, 2)
-    assert numbers(await worker.claim()) == [5, 6]
-
-
 async def test_running_attempts_go_on_and_lost_ones_wait(world: World) -> None:
     batch = await world.submit(job_rows(3, max_attempts=3, retry_on=[Reason.EXIT]))
     worker = await world.worker()

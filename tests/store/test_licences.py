@@ -66,30 +66,6 @@ async def test_pools_and_tenants_share_a_licence(
     assert len(await there.claim()) == 3
 
 
-async def test_a_job_takes_as_many_as_it_asks_for(world: World, name: str) -> None:
-    await world.api.set_licence(world.caller, name, 5)
-    await world.submit(asking(*[{name: 2}] * 4))
-    worker = await world.worker()
-    first = await worker.claim()
-
-    assert (ids(first), await used(world, name)) == ([1, 2], 4)
-    await worker.end(first[0])
-    assert ids(await worker.claim()) == [3]
-
-
-async def test_several_licences_are_taken_all_or_none(world: World, name: str) -> None:
-    other = f"{name}b"
-    await world.api.set_licence(world.caller, name, 2)
-    await world.api.set_licence(world.caller, other, 1)
-    await world.submit(asking({other: 1}, {name: 2, other: 1}, {name: 1}))
-    worker = await world.worker()
-    first = await worker.claim()
-
-    assert (ids(first), await used(world, name)) == ([1, 3], 1)
-    await worker.end(*first)
-    assert ids(await worker.claim()) == [2]
-
-
 async def test_a_job_that_needs_many_is_not_overtaken_for_ever(world: World, name: str) -> None:
     await world.api.set_licence(world.caller, name, 4)
     await world.submit(asking(*[{name: 1}] * 4, {name: 4}, *[{name: 1}] * 4))
@@ -114,21 +90,6 @@ async def test_one_that_needs_more_than_there_are_lets_others_pass(
     await visit(world)
 
     assert ids(await worker.claim()) == [3]
-
-
-async def test_running_jobs_go_on_when_there_are_fewer(world: World, name: str) -> None:
-    await world.api.set_licence(world.caller, name, 4)
-    await world.submit(asking(*[{name: 1}] * 6))
-    worker = await world.worker()
-    running = await worker.claim()
-    await world.api.set_licence(world.caller, name, 3)
-    await visit(world)
-    await worker.end(running[0])
-
-    assert await worker.claim() == []
-    assert await used(world, name) == 3
-    await worker.end(running[1])
-    assert ids(await worker.claim()) == [5]
 
 
 async def test_a_removed_licence_comes_back(world: World, name: str) -> None:

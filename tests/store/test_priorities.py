@@ -7,7 +7,7 @@ from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
-from weft.ports.store import Caller, EditLimits, Operation
+from weft.ports.store import EditLimits, Operation
 from weft.testing.builders import job_rows
 
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
@@ -111,37 +111,6 @@ async def test_pending_and_running_ones_keep_it_until_they_are_ready(world: Worl
     assert await order(world) == [2, 4, 3, 5]
 
 
-async def test_ended_job_is_refused_unless_it_has_that_priority(world: World) -> None:
-    batch = await world.submit(1)
-    await (await world.worker()).run()
-    with pytest.raises(errors.JobEnded, match=rf"job b{batch}\.j1 has ended"):
-        await world.api.edit_job(
-            world.caller, batch, 1, patch={"priority": 1, "name": "x"}, limits=LIMITS
-        )
-    same = await prioritize_job(world, batch, 1, 0)
-    job = await world.api.get_job(world.caller, batch, 1)
-
-    assert not same
-    assert (job["name"], job["priority"]) == (None, 0)
-
-
-async def test_name_and_priority_are_dated_each(world: World) -> None:
-    batch = await world.submit(1)
-    patch = {"priority": 5, "name": "x", "attributes": {"k": "secret"}}
-    await world.api.edit_job(world.caller, batch, 1, patch=patch, limits=LIMITS)
-    history = await world.api.job_history(world.caller, batch, 1)
-    kinds = await world.admin.fetch(
-        "SELECT kind, jobs FROM weft.event WHERE batch_id = $1 AND jobs = '{1}' ORDER BY kind",
-        batch,
-    )
-
-    assert [(one["subtype"], one["actor"], one["message"]) for one in history[1:]] == [
-        ("edited", "user ada", 'attributes "k"; name is "x"'),
-        ("prioritized", "user ada", "priority is 5"),
-    ]
-    assert [row["kind"] for row in kinds] == ["jobs.edited", "jobs.prioritized"]
-
-
 @pytest.mark.parametrize("swept", [False, True])
 @pytest.mark.parametrize("priority", [0, 4])
 async def test_held_jobs_stay_parked_and_come_back_in_their_new_order(
@@ -175,33 +144,6 @@ async def test_job_of_a_held_batch_is_parked_when_it_leaves_its_range(world: Wor
     assert await parked(world, batch) == [2]
     await release(world, batch)
     assert await order(world) == [2, 1, 3]
-
-
-async def test_jobs_of_another_tenant_do_not_exist(world: World) -> None:
-    batch = await world.submit(1)
-    row = await world.admin.fetchrow(
-        "WITH t AS (INSERT INTO weft.tenant (name) VALUES ($1) RETURNING tenant_id) "
-        "INSERT INTO weft.tenant_user (tenant_id, name) SELECT tenant_id, 'eve' FROM t "
-        "RETURNING tenant_id, user_id",
-        f"{world.pool}-other",
-    )
-    stranger = Caller(row["tenant_id"], row["user_id"], "eve")
-    patch = {"priority": 1}
-
-    with pytest.raises(errors.BatchNotFound):
-        await world.api.edit_job(stranger, batch, 1, patch=patch, limits=LIMITS)
-    with pytest.raises(errors.BatchNotFound):
-        await world.api.prioritize_group(
-            stranger, batch, 0, patch=patch, limits=LIMITS, trace_id="0" * 32
-        )
-    operation = await ask(world, batch, 0, 1)
-    with pytest.raises(errors.OperationNotFound):
-        await world.api.get_operation(stranger, operation)
-    with pytest.raises(errors.JobNotFound):
-        await prioritize_job(world, batch, 2, 1)
-    with pytest.raises(errors.GroupNotFound):
-        await ask(world, batch, 7, 1)
-    assert await steps(world, batch) == ["moved"]
 
 
 @pytest.mark.parametrize(
@@ -294,13 +236,6 @@ async def test_cancelled_batch_has_nothing_to_change_but_what_always_runs(world:
     assert late["result"] == {"group_id": 0, "priority": 7, "n_changed": 2}
     assert await world.states(batch) == "ccrr"
     assert await order(world) == [3, 4]
-
-
-async def test_batch_without_jobs_is_done_at_once(world: World) -> None:
-    batch = await world.submit(0, groups=TREE)
-    document = await prioritize(world, batch, 1, 5)
-
-    assert (document["state"], document["done"], document["total"]) == ("success", 0, 0)
 
 
 async def test_history_and_events_say_who_changed_a_group(world: World) -> None:

@@ -47,15 +47,6 @@ async def test_queue_runs_no_more_jobs_than_its_limit_whatever_their_batches(wor
     assert (numbers(again, first), numbers(again, second)) == ([3], [1])
 
 
-async def test_with_one_place_the_next_job_starts_without_the_driver(world: World) -> None:
-    await save(world, max_running=1)
-    batch = await world.submit(rows_of(world, 4))
-    worker = await world.worker()
-
-    assert [await worker.run() for _ in range(5)] == [[1], [2], [3], [4], []]
-    assert await world.states(batch) == "ssss"
-
-
 async def test_each_user_has_places_of_their_own(world: World) -> None:
     bob = await world.user("bob")
     await save(world, max_running=3, max_running_per_user=2)
@@ -119,15 +110,6 @@ async def test_new_limit_holds_for_jobs_that_are_submitted_later(world: World) -
     claimed = await (await world.worker()).claim()
 
     assert (numbers(claimed, before), numbers(claimed, after)) == ([1, 2, 3], [1])
-
-
-async def test_jobs_that_become_ready_later_pass_the_gate(world: World) -> None:
-    await save(world, max_running=1)
-    batch = await world.submit(rows_of(world, 3, parents={2: [1], 3: [1]}))
-    worker = await world.worker()
-
-    assert [await worker.run() for _ in range(3)] == [[1], [2], [3]]
-    assert await world.states(batch) == "sss"
 
 
 async def test_full_queue_refuses_more_and_keeps_nothing(world: World) -> None:

@@ -1,36 +1,23 @@
 """What keeps a ready job from being claimed withdraws the offer of a queued one."""
 
-from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from store.test_fair_shares import new_user
 from store.test_gates import limit, visit
 from store.test_holds import park
-from store.test_licences import asking, used
+from store.test_licences import asking, other_world, used
 from store.test_moves import move
 from store.test_priorities import LIMITS, prioritize, prioritize_job
-from store.test_transports import Rabbit, claims, messages_of, open_rabbit, words
-from store.world import Backend, Worker, World, open_world
+from store.test_transports import Rabbit, claims, messages_of, open_rabbit, rabbit, words
+from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Caller
 from weft.testing.builders import job_rows
 
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def other_world(backend: Backend) -> AsyncIterator[World]:
-    """Give another tenant."""
-    async with open_world(backend) as result:
-        yield result
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def rabbit(world: World) -> Rabbit:
-    """Give a world with a queue that travels."""
-    return await open_rabbit(world)
+__all__ = ["other_world", "rabbit"]
 
 
 async def is_as_ready(rabbit: Rabbit, worker: Worker, batch: int, states: str) -> None:

@@ -48,3 +48,12 @@ def test_jobs_by_state_and_groups_are_listed(weft: Weft, batch: str) -> None:
     assert [group["path"] or group["name"] for group in groups] == ["/s", "/s/t", "pca"]
     assert f"{batch}/s/t" in shown
     assert weft.run("jobs", batch, "--state", "happy").returncode == 2
+
+
+def test_what_only_asks_does_so_without_an_event_loop(weft: Weft, batch: str) -> None:
+    job = f"{batch}.j2"
+    for words in (["ls"], ["status", batch], ["status", job], ["why", job], ["jobs", batch]):
+        done = weft.run(*words, env={"PYTHONPROFILEIMPORTTIME": "1"})
+        assert (done.returncode, b"asyncio" in done.stderr) == (0, False), words
+    watched = weft.run("wait", job, env={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert (watched.returncode, b"asyncio" in watched.stderr) == (1, True)

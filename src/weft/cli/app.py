@@ -248,9 +248,9 @@ def _dispatch(arguments: list[str], *, is_alone: bool) -> int:
     _collect_garbage_again()
     outcome = command(*values.args, **values.kwargs)
     if isinstance(outcome, Coroutine):
-        import asyncio  # noqa: PLC0415 (what asks a server has imported it)
+        from weft.client.http.blocking import run  # noqa: PLC0415
 
-        outcome = asyncio.run(outcome)
+        outcome = run(outcome)
     return outcome if isinstance(outcome, int) else 0
 
 

@@ -3,7 +3,6 @@
 This is what the command line and the objects of `weft.aio` are built on.
 """
 
-import asyncio
 import base64
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
@@ -16,6 +15,7 @@ import msgspec
 from weft.client.generated.api_calls import ApiCalls
 from weft.client.generated.calls import Calls
 from weft.client.http.address import Locator
+from weft.client.http.blocking import asyncio, need_loop
 from weft.client.http.calls import decode
 from weft.client.http.connection import ConnectionLost
 from weft.client.http.listing import Document
@@ -25,6 +25,7 @@ from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, HttpSession, Q
 from weft.client.http.sse import EventParser, ServerEvent
 from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.waiting import wait_beside
+from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
 from weft.core.errors import EventsGone
 from weft.core.text.number_ranges import format_ranges
 from weft.wire.payload import PART_BYTES, parts_of
@@ -79,9 +80,6 @@ class ResultRow(msgspec.Struct, kw_only=True):
     """Why the server cannot read its result, as a problem document."""
 
 
-_decode_result = msgspec.json.Decoder(ResultRow).decode
-
-
 def _is_complete(document: Document) -> bool:
     return bool(document["complete"])
 
@@ -116,14 +114,10 @@ class Api(Routes, Calls, ApiCalls):
         on_outage: Callable[[str], None] | None = None,
     ) -> None:
         locator = Locator(url, token, home, visit)
-        super().__init__(
-            HttpSession(
-                locator,
-                patience_s=patience_s,
-                wait_patience_s=wait_patience_s,
-                on_outage=on_outage,
-            )
+        session = HttpSession(
+            locator, patience_s=patience_s, wait_patience_s=wait_patience_s, on_outage=on_outage
         )
+        super().__init__(session)
 
     async def upload_jobs(
         self,
@@ -202,6 +196,7 @@ class Api(Routes, Calls, ApiCalls):
         called every `WATCH_PAUSE_S`, or, if only some are wanted, every `END_PAUSE_S`; at once
         when something happened to more than a job, such as a completion.
         """
+        await need_loop()
         pause_s = WATCH_PAUSE_S if wanted is None else END_PAUSE_S
         changed, opened, at_once = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -342,7 +337,7 @@ class Api(Routes, Calls, ApiCalls):
             try:
                 async with reply:
                     async for line in _lines(reply.chunks()):
-                        row = _decode_result(line)
+                        row: ResultRow = read_json(line, ResultRow, depth_max=ENVELOPE_DEPTH_MAX)
                         row.batch_id = batch_id
                         left.discard(row.job_id)
                         yield row

@@ -1,15 +1,19 @@
 """Wait for an event that a task will set, or for the last of many items."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 Item = TypeVar("Item")
 
 
-async def wait_beside(event: asyncio.Event, task: "asyncio.Task[None]") -> None:
+async def wait_beside(event: "asyncio.Event", task: "asyncio.Task[None]") -> None:
     """Return when the event is set. Raise what ended the task if that ends first."""
+    import asyncio  # noqa: PLC0415 (most commands wait for nothing)
+
     waiting = asyncio.create_task(event.wait())
     try:
         await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)

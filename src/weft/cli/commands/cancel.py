@@ -1,12 +1,12 @@
 """`weft cancel`: start no more of its jobs, and stop the running ones."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
+from weft.client.http.blocking import run
 from weft.core.states import ENDED_WORDS
 
 
@@ -33,7 +33,7 @@ def cancel(
     if code is not None:
         return code
     parsed = [(text, parse_target(text)) for text in (target, *others) if text is not None]
-    return asyncio.run(_cancel(parsed, shared, force=force))
+    return run(_cancel(parsed, shared, force=force))
 
 
 async def _cancel(targets: list[tuple[str, Target]], shared: Shared, *, force: bool) -> int:

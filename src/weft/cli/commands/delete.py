@@ -1,6 +1,5 @@
 """`weft delete`: delete batches with everything that belongs to them."""
 
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
@@ -12,12 +11,12 @@ from weft.cli.terminal.confirm import NotConfirmed, ask
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.screen import note, one_line, plain
 from weft.client.api import WAIT_PATIENCE_S, Api
-from weft.core.ids import BatchId, format_batch_id, parse_batch_id
+from weft.core.ids import format_batch_id, parse_batch_id
 
 NAME_WIDTH = 60
 
 
-def delete(
+async def delete(
     batch: str, /, *others: str, yes: Flag = False, wait: bool = True, shared: Shared = SHARED
 ) -> int:
     """Delete batches with all their jobs. They disappear at once; running jobs are stopped.
@@ -39,10 +38,6 @@ def delete(
             "deleting a batch needs a confirmation",
             detail="Standard input is not a terminal, so nobody can confirm.",
         )
-    return asyncio.run(_delete(batch_ids, shared, yes=yes, wait=wait))
-
-
-async def _delete(batch_ids: Sequence[BatchId], shared: Shared, *, yes: bool, wait: bool) -> int:
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         await check_targets(client, map(Target, batch_ids))
         if not yes and (code := await _ask(client, batch_ids)):

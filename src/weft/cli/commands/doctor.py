@@ -1,12 +1,12 @@
 """`weft doctor`: find problems, and suggest repairs."""
 
-import asyncio
 from dataclasses import asdict
 from typing import Annotated
 
 from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.settings import NO_LINK_OPTIONS, LinkOptions, settings_of
 from weft.cli.terminal.findings import print_findings
+from weft.client.http.blocking import run
 from weft.core.findings import Finding
 from weft.settings import Settings
 
@@ -31,7 +31,7 @@ def doctor(
     from weft.run.doctor import examine  # noqa: PLC0415 (heavy: the server's side)
 
     settings = settings_of(shared, link)
-    findings = examine(settings) if link.connect is None else asyncio.run(_outside(settings))
+    findings = examine(settings) if link.connect is None else run(_outside(settings))
     shown = [finding for finding in findings if not quiet or finding.verdict not in {"ok", "off"}]
     if not shared.as_json([asdict(finding) for finding in shown]):
         print_findings(shown)

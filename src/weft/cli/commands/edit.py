@@ -1,6 +1,5 @@
 """`weft rename` and `weft set`: change the name, attributes or priority of something."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +7,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.input.values import parse_attribute
 from weft.cli.terminal.report import note
+from weft.client.http.blocking import run
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.errors import Invalid
@@ -67,7 +67,7 @@ def set_attributes(
 
 def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> None:
     """Send a merge patch for `b12`, `b12.j7` or `b12/stage1`, and say that it is done."""
-    document = asyncio.run(_send_and_wait(text, patch, shared))
+    document = run(_send_and_wait(text, patch, shared))
     shared.tell(document, f"{text}: {done}")
 
 

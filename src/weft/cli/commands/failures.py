@@ -1,13 +1,12 @@
 """`weft failures`: why jobs failed for good, and who has seen to it."""
 
-import asyncio
 import shlex
 import sys
 from contextlib import suppress
 from typing import Final
 
 from weft.cli.input.options import SHARED, AllFlag, App, Flag, Shared
-from weft.cli.input.targets import Target, check_targets, parse_batch, parse_target
+from weft.cli.input.targets import check_targets, parse_batch, parse_target
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, JsonItems, TableRows, cell, moment, note, plain
 from weft.client.api import Api
@@ -103,7 +102,7 @@ async def list_failures(
 
 
 @app.command(name="ack")
-def acknowledge(
+async def acknowledge(
     target: str, /, *others: str, note: str, cause: str | None = None, shared: Shared = SHARED
 ) -> int:
     """Acknowledge failed jobs: they leave the list, and the note stays in their history.
@@ -117,7 +116,16 @@ def acknowledge(
         cause: Only jobs that failed for this cause.
     """
     targets = [(text, parse_target(text, groups=False)) for text in (target, *others)]
-    return asyncio.run(_acknowledge(targets, note, cause, shared))
+    async with shared.client() as client:
+        await check_targets(client, [one for _, one in targets])
+        for name, one in targets:
+            jobs = None if one.job_id is None else [one.job_id]
+            n_jobs = await client.acknowledge_failures(one.batch_id, note, cause=cause, jobs=jobs)
+            shared.tell(
+                {"target": name, "n_jobs": n_jobs},
+                f"{name}: {_counted(n_jobs, 'failed job')} acknowledged",
+            )
+    return 0
 
 
 def _batch_of(text: str) -> BatchId:
@@ -188,20 +196,3 @@ def _row(one: Document) -> tuple[object, ...]:
         moment(one["failed_at"]),
         None if said is None else cell(said, width=LINE_CHARS),
     )
-
-
-async def _acknowledge(
-    targets: list[tuple[str, Target]], text: str, cause: str | None, shared: Shared
-) -> int:
-    async with shared.client() as client:
-        await check_targets(client, [target for _, target in targets])
-        for name, target in targets:
-            jobs = None if target.job_id is None else [target.job_id]
-            n_jobs = await client.acknowledge_failures(
-                target.batch_id, text, cause=cause, jobs=jobs
-            )
-            shared.tell(
-                {"target": name, "n_jobs": n_jobs},
-                f"{name}: {_counted(n_jobs, 'failed job')} acknowledged",
-            )
-    return 0

@@ -1,10 +1,10 @@
 """`weft hide` and `weft unhide`: does `weft ls` show a batch?"""
 
-import asyncio
 from collections.abc import Sequence
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_batch
+from weft.client.http.blocking import run
 from weft.core.ids import format_batch_id
 
 
@@ -17,7 +17,7 @@ def hide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
         batch: `b12`.
         others: More batches.
     """
-    return asyncio.run(_change((batch, *others), shared, hidden=True))
+    return run(_change((batch, *others), shared, hidden=True))
 
 
 def unhide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
@@ -29,7 +29,7 @@ def unhide(batch: str, /, *others: str, shared: Shared = SHARED) -> int:
         batch: `b12`.
         others: More batches.
     """
-    return asyncio.run(_change((batch, *others), shared, hidden=False))
+    return run(_change((batch, *others), shared, hidden=False))
 
 
 async def _change(texts: Sequence[str], shared: Shared, *, hidden: bool) -> int:

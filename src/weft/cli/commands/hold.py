@@ -1,6 +1,5 @@
 """`weft hold` and `weft release`: may waiting jobs start?"""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.screen import note, print_json
 from weft.client.api import Api
+from weft.client.http.blocking import run
 from weft.core.states import ENDED_WORDS
 
 
@@ -32,7 +32,7 @@ def hold(
     code = act_on_batches("hold", (target, *others), found, shared)
     if code is not None:
         return code
-    return asyncio.run(_change_all((target, *others), shared, held=True))
+    return run(_change_all((target, *others), shared, held=True))
 
 
 def release(
@@ -55,7 +55,7 @@ def release(
     code = act_on_batches("release", (target, *others), found, shared)
     if code is not None:
         return code
-    return asyncio.run(_change_all((target, *others), shared, held=False))
+    return run(_change_all((target, *others), shared, held=False))
 
 
 async def _change_all(texts: tuple[str | None, ...], shared: Shared, *, held: bool) -> int:

@@ -2,7 +2,6 @@
 on a job, or that it depends on.
 """
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -10,6 +9,7 @@ from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.screen import Document, JsonItems, TableRows, moment, note, print_plan
+from weft.client.http.blocking import run
 from weft.client.http.listing import Listing
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId, Invalid
@@ -68,7 +68,7 @@ def jobs(
                 target, expected="what is chosen from is a batch b12 or a group b12/stage1"
             )
         of = (batch.batch_id, batch.job_id)
-        return asyncio.run(_list_neighbours(shared, shown, *of, parents=parents))
+        return run(_list_neighbours(shared, shown, *of, parents=parents))
     if parents:
         raise BadId(target, expected="what has parents is a job b12.j7")
     if batch.group is not None and group is not None:
@@ -78,16 +78,11 @@ def jobs(
             hint="Name the group once.",
         )
     where = (batch.batch_id, query, batch.group or group)
-    return asyncio.run(
-        _explain(shared, *where) if explain else _list(shared, shown, *where, state)
-    )
-
-
-async def _explain(shared: Shared, batch_id: int, query: str | None, group: str | None) -> int:
-    async with shared.client() as client:
-        plan = await client.explain_jobs(batch_id, query, group=group)
+    if explain:
+        plan = shared.ask(lambda client: client.explain_jobs(*where[:2], group=where[2]))
         print_plan(plan, as_json=shared.json)
-    return 0
+        return 0
+    return run(_list(shared, shown, *where, state))
 
 
 async def _list(

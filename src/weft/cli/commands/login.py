@@ -1,6 +1,5 @@
 """`weft login`: get a token from a server by logging in at its issuer."""
 
-import asyncio
 import socket
 import sys
 from contextlib import suppress
@@ -14,6 +13,7 @@ from weft.cli.login.keeping import find_browser, keep_login, open_privately, ser
 from weft.cli.terminal.screen import moment, note, one_line, plain
 from weft.client.api import Api
 from weft.client.http.address import kept_login
+from weft.client.http.blocking import run
 from weft.client.http.listing import Document
 from weft.core.errors import NoDeviceLogin, WeftError
 from weft.run.home import explained
@@ -70,7 +70,7 @@ def login(
                 await client.revoke_token(former.token_id)
         return done
 
-    done = asyncio.run(log_in())
+    done = run(log_in())
     keep_login(settings.home, url, done)
     _report(done, url, shared, is_overridden=settings.token is not None)
     return 0

@@ -1,8 +1,7 @@
 """`weft ls`: the batches of this user."""
 
-import asyncio
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from weft.cli.input.options import SHARED, Flag, Limit, Shared, first_of
 from weft.cli.input.targets import query_of
@@ -22,7 +21,7 @@ SPARE = (BY, "Created", "Cost", "Done", "Took")
 PAGE_ROWS = 1000
 
 
-def ls(
+async def ls(
     query: str | None = None,
     /,
     *,
@@ -50,52 +49,27 @@ def ls(
         all: Also hidden batches.
         explain: Show how the server would run the query, and do not run it.
     """
-    wanted = _Wanted(query, name, sort if reverse or sort != "number" else None, reverse)
-    return asyncio.run(_ls(wanted, limit, shared, hidden=all, explain=explain))
-
-
-class _Wanted(NamedTuple):
-    """Which batches, and in which order."""
-
-    query: str | None
-    name: str | None
-    sort: BatchSort | None
-    reverse: bool
-
-
-async def _ls(wanted: _Wanted, limit: int, shared: Shared, *, hidden: bool, explain: bool) -> int:
-    name = wanted.name
+    order: BatchSort | None = sort if reverse or sort != "number" else None
     async with shared.client() as client:
-        query = wanted.query and await query_of(client, wanted.query)
+        query = query and await query_of(client, query)
         if explain:
-            plan = await client.explain_batches(
-                query, name=name, sort=wanted.sort, reverse=wanted.reverse
-            )
+            plan = await client.explain_batches(query, name=name, sort=order, reverse=reverse)
             print_plan(plan, as_json=shared.json)
             return 0
         page_rows = min(limit or PAGE_ROWS, PAGE_ROWS)
         listing = client.list_batches(
-            query,
-            name=name,
-            hidden=hidden,
-            sort=wanted.sort,
-            reverse=wanted.reverse,
-            page_rows=page_rows,
+            query, name=name, hidden=all, sort=order, reverse=reverse, page_rows=page_rows
         )
         batches = await first_of(listing, limit)
-        are_hidden = not batches and not hidden and await _has_hidden(client, query, name)
+        are_hidden = not batches and not all and await _has_hidden(client, query, name)
     for text in listing.warnings:
         note(text)
     if shared.json:
         print_json(batches)
     elif batches:
-        doors = [came_by(batch) for batch in batches]
-        rows = [_row(batch) for batch in batches]
-        if any(doors):
-            rows = [
-                (*row, cell(door or "", width=60)) for row, door in zip(rows, doors, strict=True)
-            ]
-        header = (*HEADER, BY) if any(doors) else HEADER
+        doors = [cell(came_by(batch) or "", width=60) for batch in batches]
+        header = (*HEADER, BY)[: len(HEADER) + any(doors)]
+        rows = [(*_row(one), by)[: len(header)] for one, by in zip(batches, doors, strict=True)]
         print_table(header, rows, right=NUMBERS, spare=SPARE)
     elif query or name:
         note("only hidden batches match; --all shows them" if are_hidden else "no batch matches")

@@ -1,6 +1,5 @@
 """`weft pool`: where workers are, and which queues use them."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from weft.cli.input.declared import apply_file, text_of
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import bounded
 from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
+from weft.client.http.blocking import run
 from weft.core.billing.resources import MIB
 from weft.core.errors import Invalid
 from weft.core.text.amounts import money, size
@@ -32,7 +32,7 @@ def list_pools(*, shared: Shared = SHARED) -> None:
 
         weft pool ls
     """
-    found = asyncio.run(_pools(shared))
+    found = run(_pools(shared))
     shared.table(found, {
         "Pool": text("pool", 40), "Workers": "n_workers",
         "Machines": lambda row: row["max_workers"] and f"{row['n_machines']}/{row['max_workers']}",

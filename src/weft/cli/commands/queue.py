@@ -1,6 +1,5 @@
 """`weft queue`: where jobs wait."""
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -12,6 +11,7 @@ from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, App, Flag, Shared
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, long_text, note, plain
+from weft.client.http.blocking import run
 from weft.core.errors import Invalid
 from weft.wire.documents.queues import QueueDocument
 
@@ -132,7 +132,7 @@ def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) 
         name: Name of the queue.
         move_to: Move the jobs that wait there to this queue; those that have run before stay.
     """
-    done, moves = asyncio.run(_drain(name, move_to, shared))
+    done, moves = run(_drain(name, move_to, shared))
     if not shared.as_json(done):
         _print_moves(moves)
         note(f"queue {plain(name)} takes no more jobs; `weft queue ls` shows what is left")

@@ -1,6 +1,5 @@
 """`weft resubmit`: make a new batch from an old one."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -10,6 +9,7 @@ from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.input.values import bounded, check_text, parse_attribute, read_option
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S
+from weft.client.http.blocking import asyncio, run
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.billing.resources import parse_cpu_m, parse_memory_mib
@@ -76,7 +76,7 @@ def resubmit(
     }
     check_text([text for text in (name, project, queue) if text is not None])
     document = {name: value for name, value in given.items() if value is not None}
-    return asyncio.run(_resubmit(which, document, key, shared))
+    return run(_resubmit(which, document, key, shared))
 
 
 def _sizes(cpu: str | None, memory: str | None) -> Mapping[str, str]:

@@ -1,6 +1,5 @@
 """`weft retry`: run again what failed."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
@@ -9,6 +8,7 @@ from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.terminal.names import retried_words
 from weft.client.api import WAIT_PATIENCE_S
+from weft.client.http.blocking import run
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.errors import Invalid
@@ -65,7 +65,7 @@ def retry(
             "a cause is for a whole batch",
             detail="The command also has a query, or names a group or a job.",
         )
-    return asyncio.run(_retry(targets, q, cause, shared))
+    return run(_retry(targets, q, cause, shared))
 
 
 async def _retry(

@@ -1,6 +1,5 @@
 """`weft status`: the state of a batch, a job or a group."""
 
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,6 +29,7 @@ from weft.cli.terminal.screen import (
 )
 from weft.cli.terminal.waits import reason_of
 from weft.client.api import Api
+from weft.client.http.blocking import asyncio
 from weft.client.waiting import last_of
 from weft.core.ends.end_words import explain_end, explain_reason, over_memory
 from weft.core.ends.services import service_words

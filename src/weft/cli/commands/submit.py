@@ -1,6 +1,5 @@
 """`weft submit`: a batch from a file."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
 from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.screen import note, print_json
 from weft.cli.terminal.waiting import wait_for_batch
+from weft.client.http.blocking import run
 from weft.client.progress import is_bar_drawable
 from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
 from weft.core.ids import format_batch_id
@@ -70,10 +70,10 @@ def submit(
             document.update(batch_fields(of_batch, own if isinstance(own, dict) else None))
         if check:
             _check_types(document)
-            asyncio.run(_check_files(document, shared))
+            run(_check_files(document, shared))
         if dry_run:
             return _show(document, as_json=shared.json)
-        return asyncio.run(_submit(document, shared, wait=wait))
+        return run(_submit(document, shared, wait=wait))
     except Invalid as error:
         invalid = with_values(error, given) if isinstance(error, InvalidDocument) else error
         if not shared.json:  # a program finds a field by its pointer

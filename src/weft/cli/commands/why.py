@@ -1,6 +1,5 @@
 """`weft why`: why jobs wait, and the commands that change it."""
 
-import asyncio
 import sys
 
 from weft.cli.input.options import SHARED, Shared
@@ -11,7 +10,7 @@ from weft.cli.terminal.screen import Document, plain
 from weft.core.ids import format_job_ref
 
 
-def why(target: str, /, *, shared: Shared = SHARED) -> int:
+async def why(target: str, /, *, shared: Shared = SHARED) -> int:
     """Say why jobs wait, with the commands that change it.
 
         weft why b12.j7
@@ -23,18 +22,14 @@ def why(target: str, /, *, shared: Shared = SHARED) -> int:
     Args:
         target: A batch `b12`, a job `b12.j7` or a group `b12/stage1`.
     """
-    return asyncio.run(_why(target, shared))
-
-
-async def _why(text: str, shared: Shared) -> int:
-    target = parse_target(text)
+    which = parse_target(target)
     async with shared.client() as client:
-        if target.job_id is None:
-            answer = await client.why_group(target.batch_id, target.group)
+        if which.job_id is None:
+            answer = await client.why_group(which.batch_id, which.group)
             name = answer["name"]
         else:
-            answer = await client.why_job(target.batch_id, target.job_id)
-            name = format_job_ref(target.batch_id, target.job_id)
+            answer = await client.why_job(which.batch_id, which.job_id)
+            name = format_job_ref(which.batch_id, which.job_id)
     if not shared.as_json(answer):
         print_causes(answer, name)
         if came := _came_words(answer):

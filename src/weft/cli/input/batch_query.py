@@ -1,6 +1,5 @@
 """Commands that change targets, or all batches that a query finds."""
 
-import asyncio
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from weft.cli.input.targets import query_of
 from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.http.blocking import asyncio, run
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress
 from weft.core.errors import Invalid
@@ -60,7 +60,7 @@ def act_on_batches(
             "changing all batches that match needs a confirmation",
             detail="Standard input is not a terminal, so nobody can confirm.",
         )
-    return asyncio.run(_act(action, query.batches, shared, yes=query.yes))
+    return run(_act(action, query.batches, shared, yes=query.yes))
 
 
 async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:

@@ -10,8 +10,6 @@ from weft.cli.input.limit_options import parse_concurrency_key, parse_moment, pa
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.durations import parse_seconds
-from weft.wire.documents.batches import BatchDocument
-from weft.wire.field_types import check_types
 from weft.wire.mistakes import word_of
 
 OWN = "x-"
@@ -52,6 +50,9 @@ def expand(
             for index, one in enumerate(jobs)
         ]
     if problems.found:
+        from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415 (30 ms)
+        from weft.wire.field_types import check_types  # noqa: PLC0415
+
         check_types(document, BatchDocument, "", problems)
     problems.raise_any()
     return document

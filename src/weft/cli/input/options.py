@@ -1,6 +1,5 @@
 """Options that every command takes."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from weft.cli.input.values import bounded
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import Columns, Document, print_columns, print_facts, print_json
 from weft.client.api import PATIENCE_S, Api
+from weft.client.http.blocking import run
 
 __all__ = ["App", "Parameter"]
 
@@ -81,12 +81,8 @@ class Shared(Local):
         """Return a client for the server of this home, or of WEFT_URL. `on_outage` is told why
         the server does not answer; default: a note on standard error.
         """
-        return Api(
-            home=self.home,
-            visit=self.visit,
-            patience_s=patience_s,
-            on_outage=on_outage or say_outage,
-        )
+        told = on_outage or say_outage
+        return Api(home=self.home, visit=self.visit, patience_s=patience_s, on_outage=told)
 
     def ask(self, question: Callable[[Api], Awaitable[AnswerT]]) -> AnswerT:
         """Return what the server answers to one question."""
@@ -95,7 +91,7 @@ class Shared(Local):
             async with self.client() as client:
                 return await question(client)
 
-        return asyncio.run(answered())
+        return run(answered())
 
     def ask_all(
         self, question: Callable[[Api], AsyncIterator[AnswerT]], limit: int = 0

@@ -1,10 +1,11 @@
 """Notice that the reader of our output is gone before we write again."""
 
-import asyncio
 import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from weft.client.http.blocking import asyncio
 
 
 @contextmanager

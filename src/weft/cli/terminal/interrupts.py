@@ -1,12 +1,12 @@
 """Ctrl-C in two steps: the first asks for an orderly end, the second leaves at once."""
 
-import asyncio
 import os
 import signal
 from collections.abc import Awaitable, Callable
 from typing import Self
 
 from weft.cli.terminal.report import note, print_error
+from weft.client.http.blocking import asyncio
 from weft.core.errors import WeftError
 
 INTERRUPTED = 130

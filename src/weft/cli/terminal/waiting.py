@@ -1,6 +1,5 @@
 """Wait for a batch, a group or a job with a progress bar, and say how it ended."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import Any
@@ -12,6 +11,7 @@ from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import Api, Document
+from weft.client.http.blocking import asyncio
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere
 from weft.core.ids import format_batch_id, format_job_ref
@@ -29,15 +29,8 @@ async def wait_for_batch(
     client: Api, batch_id: int, *, as_json: bool, is_late: IsLate = never
 ) -> int:
     """Show progress until the batch is complete; return 0 if it succeeded, else 1."""
-    name = format_batch_id(batch_id)
-    return await _wait_for_all(
-        client,
-        batch_id,
-        lambda: client.get_batch(batch_id),
-        name,
-        as_json=as_json,
-        is_late=is_late,
-    )
+    name, look = format_batch_id(batch_id), lambda: client.get_batch(batch_id)
+    return await _wait_for_all(client, batch_id, look, name, as_json=as_json, is_late=is_late)
 
 
 async def wait_for_group(
@@ -45,14 +38,8 @@ async def wait_for_group(
 ) -> int:
     """Show progress until the group is complete; return 0 if it succeeded, else 1."""
     batch_id, group_id = int(group["batch_id"]), int(group["group_id"])
-    return await _wait_for_all(
-        client,
-        batch_id,
-        lambda: client.get_group(batch_id, group_id),
-        group_name(group),
-        as_json=as_json,
-        is_late=is_late,
-    )
+    name, look = group_name(group), lambda: client.get_group(batch_id, group_id)
+    return await _wait_for_all(client, batch_id, look, name, as_json=as_json, is_late=is_late)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Say what a job, a batch or a group waits for if it does not start."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -11,6 +10,7 @@ import msgspec
 from weft.cli.terminal.names import group_name
 from weft.cli.terminal.report import note
 from weft.client.api import Api
+from weft.client.http.blocking import asyncio, need_loop
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
@@ -37,6 +37,7 @@ async def waits_told(
     `look` returns the document of a job, batch or group, None if there is none now. The same is
     not said twice.
     """
+    await need_loop()
     telling = asyncio.ensure_future(_tell(client, look, say, first_look_s))
     try:
         yield

@@ -5,12 +5,12 @@ read here; the command line writes them.
 """
 
 import fcntl
-import json
 import os
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from weft.core.bounded import read_json
 from weft.core.errors import Invalid, Unavailable
 from weft.settings import load_client_settings
 from weft.settings.client import ClientProcessSettings
@@ -35,9 +35,9 @@ def kept_login(home: Path, url: str) -> KeptLogin | None:
     token is still good, the server says.
     """
     try:
-        stored = json.loads(login_file(home, url).read_bytes())
+        stored = read_json(login_file(home, url).read_bytes())
         found = KeptLogin(str(stored["token"]), int(stored["token_id"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     is_usable = found.token.isascii() and found.token.isprintable()
     return found if is_usable and stored.get("url") == url else None
@@ -169,7 +169,7 @@ def _invalid_url(url: str, why: str) -> InvalidUrl:
 
 def _read_client_file(file: Path) -> dict[str, str]:
     try:
-        stored = json.loads(file.read_bytes())
+        stored = read_json(file.read_bytes())
         return {
             "url": str(stored["url"]),
             "token": str(stored["token"]),

@@ -1,6 +1,5 @@
 """Calls that are written by hand, and that clients and `Api` have alike."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -52,6 +51,8 @@ class ClientRoutes(DocumentCalls):
         alone. The same content changes nothing: then `changed` is false. Only for operators. Raise
         `InvalidApp`, `AppFolderUnreadable`.
         """
+        import hashlib  # noqa: PLC0415
+
         from weft.wire.app_folder import BadFolder, pack  # noqa: PLC0415 (who adds none needs it not)
 
         name = name_of_app(Path(folder))

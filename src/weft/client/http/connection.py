@@ -1,27 +1,28 @@
-"""HTTP/1.1 over asyncio streams: connections that are kept, requests with a whole body, replies
-that may stream.
+"""HTTP/1.1 over streams, of asyncio or blocking: connections that are kept, requests with a whole
+body, replies that may stream.
 
 h11 knows the protocol; this file moves the bytes. httpx and aiohttp were measured beside it:
 importing either takes 290 ms, this 50 ms, and a command of the shell starts a process each time.
 """
 
-import asyncio
 import os
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 import h11
 
 from weft.client.http.address import Endpoint
-from weft.client.http.trust import tls_context
+from weft.client.http.blocking import NeedsLoop, asyncio, is_blocking, ssl
 
 READ_BYTES = 64 * 1024
 READ_LIMIT = 1 << 20
 IDLE_CONNECTIONS_MAX = 8
 CONNECT_TIMEOUT_S = 10.0
+REPLY_TIMEOUT_S = 60.0
+PLAIN_S = 1.0
+"""A server that takes longer to take a connection is left to the event loop."""
 
 _SILENT = MappingProxyType({
     "http": "it closed the connection without an answer, as it does if it speaks TLS (https://)",
@@ -50,8 +51,8 @@ class ConnectionLost(Exception):
 
 @dataclass
 class _Connection:
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
+    reader: "asyncio.StreamReader | _Blocking"
+    writer: "asyncio.StreamWriter | _Blocking"
     protocol: h11.Connection
     is_silent: bool = True
     """Nothing has come yet."""
@@ -213,6 +214,11 @@ class ConnectionPool:
             self.close()
 
     async def _connect(self) -> _Connection:
+        if is_blocking():
+            stream = _Blocking(self.endpoint)
+            return _Connection(stream, stream, h11.Connection(h11.CLIENT))
+        from weft.client.http.trust import tls_context  # noqa: PLC0415 (it imports ssl)
+
         if self._guard is None:
             self._guard = self._close_at_end()
             await anext(self._guard)
@@ -257,9 +263,44 @@ class ConnectionPool:
         return Reply(self, connection, head)
 
 
+class _Blocking:
+    """Both streams of a connection without an event loop. Whatever is not plain, such as TLS or a
+    server that is not there, is left to one.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        import socket  # noqa: PLC0415 (with a loop it is there)
+
+        if endpoint.scheme != "http" or endpoint.is_gone():
+            raise NeedsLoop
+        try:
+            host = endpoint.host.encode("ascii")  # a text would import how names are written
+            address: tuple[Any, int] = (host, endpoint.port)
+            self._socket = socket.create_connection(address, PLAIN_S)
+        except (OSError, UnicodeEncodeError) as error:
+            raise NeedsLoop from error
+        self._socket.settimeout(REPLY_TIMEOUT_S)
+        self.write, self.close = self._socket.sendall, self._socket.close
+
+    async def read(self, n: int) -> bytes:
+        try:
+            return self._socket.recv(n)
+        except TimeoutError:
+            raise ConnectionLost("no answer in time") from None
+
+    async def drain(self) -> None:
+        """Do nothing: all is sent."""
+
+    def at_eof(self) -> bool:
+        return not is_blocking()  # nothing in a loop may block
+
+    def is_closing(self) -> bool:
+        return False
+
+
 async def _open(
-    endpoint: Endpoint, tls: ssl.SSLContext | None
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    endpoint: Endpoint, tls: "ssl.SSLContext | None"
+) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
     if tls is not None and any(name.lower() in _PROXIES for name in os.environ):
         # Loaded when it is needed: that takes 30 ms.
         from weft.client.http.proxy import find_proxy, open_through  # noqa: PLC0415

@@ -1,10 +1,10 @@
 """A command beside a running job, as a client talks to it."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from weft.client.http.blocking import asyncio
 from weft.client.http.connection import ConnectionLost, Reply
 from weft.core.bounded import read_json
 from weft.core.errors import MalformedBody, Unavailable

@@ -3,7 +3,7 @@ sends them.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import msgspec
@@ -11,10 +11,11 @@ import msgspec
 from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.calls import PAGE_ROWS, Requests, decode, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
-from weft.client.http.exec_calls import Exec
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
-from weft.wire.exec import BEGIN, MEDIA, frame
+
+if TYPE_CHECKING:
+    from weft.client.http.exec_calls import Exec
 
 Stream = Literal["stdout", "stderr", "both"]
 BYTES = "application/octet-stream"
@@ -23,10 +24,13 @@ BYTES = "application/octet-stream"
 class Routes(ClientRoutes, ApiRoutes, Requests):
     """The HTTP api, one method per route."""
 
-    async def begin_exec(self, batch_id: int, job_id: int, command: Sequence[str]) -> Exec:
+    async def begin_exec(self, batch_id: int, job_id: int, command: Sequence[str]) -> "Exec":
         """Start a command beside a running job: as its user, in its place, and no longer than it.
         Raise `JobNotRunning`, `ExecElsewhere`, `ExecsFull`.
         """
+        from weft.client.http.exec_calls import Exec  # noqa: PLC0415 (3 ms)
+        from weft.wire.exec import BEGIN, MEDIA, frame  # noqa: PLC0415
+
         path = f"/v1/batches/{batch_id}/jobs/{job_id}/exec"
         first = frame(BEGIN, msgspec.json.encode({"command": command}))
         headers = [("content-type", MEDIA)]

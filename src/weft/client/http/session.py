@@ -6,9 +6,9 @@ for a bounded time. A client that has never reached its server does not wait for
 server which is not running, and the user should know at once.
 """
 
-import asyncio
+import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime
 from time import monotonic
@@ -16,7 +16,9 @@ from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from weft.client.http.address import Endpoint, NotRunning
+from weft.client.http.blocking import NeedsLoop, asyncio, is_blocking, need_loop
 from weft.client.http.connection import (
+    REPLY_TIMEOUT_S,
     ConnectionLost,
     ConnectionPool,
     CouldNotConnect,
@@ -30,7 +32,6 @@ from weft.core.errors import QuotaExceeded, Unavailable
 VISIT_HEADER = "x-weft-visit"
 PATIENCE_S = 30.0
 WAIT_PATIENCE_S = 600.0
-REPLY_TIMEOUT_S = 60.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
 OUTAGE_S = 1.0
 UNAUTHENTICATED, TOO_MANY, UNAVAILABLE = 401, 429, 503
@@ -92,9 +93,7 @@ def telling_over_quota() -> Iterator[None]:
 
 def new_key() -> str:
     """Return an idempotency key: requests with the same one are the same request."""
-    import secrets  # noqa: PLC0415 (what only reads needs none)
-
-    return secrets.token_hex(16)
+    return os.urandom(16).hex()
 
 
 class Finder(Protocol):
@@ -149,12 +148,15 @@ class HttpSession:
         retries = self._retries()
         while True:
             try:
-                async with asyncio.timeout(self._reply_timeout_s):
+                async with self._time_limit():
                     reply = await self._send(
                         method, path, query, extra, body, is_repeatable=is_repeatable
                     )
                     async with reply:
                         answer = await reply.read()
+            except NeedsLoop:
+                await need_loop()
+                continue
             except (CouldNotConnect, ConnectionLost, TimeoutError) as error:
                 await self._after_failure(error, retries)
                 continue
@@ -176,6 +178,7 @@ class HttpSession:
         """Return a reply whose body is still to be read. Repeats only until the head has come.
         `first`: POST this, of a body that goes on; what may have arrived is not sent again.
         """
+        await need_loop()
         retries, goes_on = self._retries(), first is not None
         method = "POST" if goes_on else "GET"
         while True:
@@ -192,6 +195,9 @@ class HttpSession:
                 continue
             if not await self._may_repeat(reply, retries):
                 raise to_error(reply.status, answer)
+
+    def _time_limit(self) -> "nullcontext[None] | asyncio.Timeout":
+        return nullcontext() if is_blocking() else asyncio.timeout(self._reply_timeout_s)
 
     def _retries(self) -> "_Retries":
         patience_s = self._wait_patience_s if _is_waiting.get() else self._patience_s
@@ -298,6 +304,7 @@ class _Retries:
         if self._on_outage is not None and now + wait_s > self._began_at + OUTAGE_S:
             self._on_outage(why)
             self._on_outage = None
+        await need_loop()
         await asyncio.sleep(wait_s)
         return True
 

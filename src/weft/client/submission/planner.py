@@ -1,9 +1,9 @@
 """How jobs travel: in one request if they are few, else in bunches of one update."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
+from weft.client.http.blocking import asyncio
 from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
 from weft.client.submission.upload import PART_JOBS, Upload

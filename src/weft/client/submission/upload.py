@@ -1,12 +1,12 @@
 """Many jobs for one update: bunches of the right size, several at a time, resumable."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
 
+from weft.client.http.blocking import asyncio, need_loop
 from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
 from weft.client.submission.arrays import parts_of, size_of
@@ -125,6 +125,7 @@ async def send_bunches(
             if on_sent is not None:
                 on_sent(bunch.n_jobs)
 
+    await need_loop()
     workers = [asyncio.create_task(work()) for _ in range(parallel)]
     try:
         # No TaskGroup: up to Python 3.12.7 one that failed leaves its task half cancelled, for

@@ -90,7 +90,7 @@ async def test_cursor_of_another_list_is_refused(http: httpx.AsyncClient) -> Non
 async def test_named_parents_are_sorted_and_numbers_told(http: httpx.AsyncClient) -> None:
     jobs = [
         {"name": "report", "parents": ["merge", "count"]},
-        {"name": "merge", "parents": ["count"]},
+        {"name": "merge", "parents": [{"of": "count", "need": "end"}]},
         {"name": "count"},
     ]
 
@@ -99,6 +99,8 @@ async def test_named_parents_are_sorted_and_numbers_told(http: httpx.AsyncClient
     assert created["job_ids"] == [3, 2, 1]
     report = (await http.get(f"/v1/batches/{created['id']}/jobs/3")).json()
     assert (report["name"], report["parents"], report["state"]) == ("report", [1, 2], "pending")
+    merge = (await http.get(f"/v1/batches/{created['id']}/jobs/2")).json()
+    assert (merge["parents"], merge["end_parents"], "end_parents" in report) == ([1], [1], False)
 
 
 async def test_parents_in_earlier_updates(http: httpx.AsyncClient, worker: LiveWorker) -> None:
@@ -352,7 +354,7 @@ async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_differe
     await http.post(f"{at}/{update}/groups", json=groups)
     jobs: list[dict[str, Any]] = [
         {"command": ["a"], "name": "x", "resources": {"cpu": 0.5}},
-        {"command": ["b"], "parents": [1], "groups": [1], "attributes": {"k": "v"}},
+        {"parents": [{"of": 1, "need": "end"}], "groups": [1], "attributes": {"k": "v"}},
         {"command": ["c"], "priority": 3},
     ]
     first = await http.post(f"{at}/{update}/jobs", json={"first": 1, "jobs": jobs})
@@ -368,6 +370,7 @@ async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_differe
         (0, {"command": ["z"]}, "/jobs/0/command"),
         (0, {"resources": {"cpu": 1}}, "/jobs/0/cpu_m"),
         (1, {"parents": []}, "/jobs/1/parents"),
+        (1, {"parents": [1]}, "/jobs/1/parents"),
         (1, {"groups": []}, "/jobs/1/groups"),
         (1, {"attributes": {"k": "w"}}, "/jobs/1/attributes"),
         (2, {"priority": 4}, "/jobs/2/priority"),

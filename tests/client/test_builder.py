@@ -114,11 +114,12 @@ async def test_parents_are_named_by_where_they_are() -> None:
         array = bb.create_job(count=3)
         bb.create_job(parents=[array])
         await bb.submit()
-        bb.create_job(parents=[array, 9, bb.create_job()])
+        bb.create_job(parents=[array, 9, {"of": bb.create_job(), "need": "end"}])
         await bb.submit()
 
     assert sent(server.requests[0])["jobs"][1]["parents"] == [[1, 3]]
-    assert sent(server.requests[1])["jobs"][1]["parents"] == ["b7.j1", "b7.j2", "b7.j3", "j9", 1]
+    named = ["b7.j1", "b7.j2", "b7.j3", "j9", {"of": 1, "need": "end"}]
+    assert sent(server.requests[1])["jobs"][1]["parents"] == named
 
 
 async def test_a_builder_with_nothing_in_it_sends_nothing_to_a_batch() -> None:

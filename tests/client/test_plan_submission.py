@@ -91,11 +91,12 @@ def test_arrays_take_a_position_for_each_job() -> None:
         {"name": "gather", "parents": ["each", "first"]},
         {"name": "each", "count": 1000, "parents": ["first"]},
         {"name": "first"},
-        {"count": 2, "parents": [3, [1, 2]]},
+        {"count": 2, "parents": [3, {"of": [1, 2], "need": "end"}]},
     )
+    last = [[2, 3], 1002, {"of": 2, "need": "end"}, {"of": 1002, "need": "end"}]
 
     assert [job.get("name") for job in found.jobs] == ["first", "each", "gather", None]
-    assert [job.get("parents") for job in found.jobs] == [None, [1], [[1, 1001]], [[2, 3], 1002]]
+    assert [job.get("parents") for job in found.jobs] == [None, [1], [[1, 1001]], last]
     assert (found.n_jobs, list(found.positions)) == (1004, [2, 1, 0, 3])
 
 

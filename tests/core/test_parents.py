@@ -33,7 +33,7 @@ def resolve(
     problems = Problems()
     positions = Positions(counts or [None] * len(refs), first=first)
     found = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
-    return found, problems
+    return found[0], problems
 
 
 def test_references_become_numbers() -> None:

@@ -193,10 +193,10 @@ def test_gates(gate: GateFacts, expected: str) -> None:
           "waits: b7.j2 is held; `weft release b7.j2`"]),
         ({"state": "pending", "parents": (ParentFacts(1, "running"),), "n_parents": 1},
          ["waits for its parent b7.j1: b7.j1 runs; `weft why b7.j1`"]),
-        ({"state": "pending", "parents": (ParentFacts(1, "ready"),), "n_parents": 3,
+        ({"state": "pending", "parents": (ParentFacts(1, "ready", on_end=True),), "n_parents": 3,
           "held": ("",)},
-         ["waits for its parents b7.j1 and 2 more: b7.j1 is ready; `weft why b7.j1`",
-          "waits: b7.j2 is held; `weft release b7.j2`"]),
+         [("waits for its parents b7.j1 and 2 more: b7.j1 is ready, and its end is enough; "
+           "`weft why b7.j1`"), "waits: b7.j2 is held; `weft release b7.j2`"]),
         ({"state": "pending", "n_parents": 2000}, ["waits for 2,000 parents"]),
         ({"preempts": (HOLDER,), "held": ("",)},
          ["waits: b7.j2 is held; `weft release b7.j2`",

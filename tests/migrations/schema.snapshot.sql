@@ -1166,6 +1166,7 @@ CREATE TABLE weft.edge (
     parent_id integer NOT NULL,
     child_id integer NOT NULL,
     tenant_id integer NOT NULL,
+    on_end boolean,
     CONSTRAINT parent_below_child CHECK ((parent_id < child_id))
 )
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
@@ -3237,6 +3238,8 @@ CREATE INDEX dead_message_resend_idx ON weft.dead_message USING btree (resend_at
 CREATE INDEX dead_message_tenant_idx ON weft.dead_message USING btree (tenant_id, dead_id);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX edge_on_end_idx ON weft.edge USING btree (batch_id, child_id, parent_id) WHERE on_end;
 
 CREATE INDEX empty_batch_created_idx ON weft.empty_batch USING btree (created_at);
 

@@ -133,22 +133,24 @@ class Machine(
     ) -> tuple[list[Job], JobRows]:
         """Return jobs for the model and rows for the database; both of the same choices."""
         model = self.models[which]
-        jobs, parents, groups = [], {}, []
+        jobs, parents, groups, on_end = [], {}, [], set()
         for number, drawn_one in enumerate(drawn, first):
             one = {**drawn_one}
             for feature, fields in NARROW.items():
                 one |= {} if feature in self.features else fields
             possible = [*self._interesting(model), *range(first, number)]
             chosen = {possible[choice % len(possible)] for choice in one["parents"] if possible}
-            own = {"parents": chosen, "sets": {*one["sets"]}, **tries_of(one)}
+            loose = {p for p in chosen if one["on_end"] and p % 2}
+            own = {"parents": chosen, "on_end": loose, "sets": {*one["sets"]}, **tries_of(one)}
             jobs.append(Job(number=number, **{**one, **own}))
             parents[number - first + 1] = [p - first + 1 if p >= first else -p for p in chosen]
+            on_end |= {(number - first + 1, p - first + 1 if p >= first else -p) for p in loose}
             groups.append(-one["group"])
         rows = job_rows(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
             always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
             sets=sets_of(jobs, first), shapes=shapes_of(self.world.pool),
-            shape_index=[j.shape for j in jobs],
+            shape_index=[j.shape for j in jobs], on_end=on_end,
         )  # fmt: skip
         for job in jobs:
             fields = {

@@ -34,6 +34,7 @@ JOBS = st.lists(
     st.fixed_dictionaries(
         {
             "parents": st.lists(st.integers(0, 9), max_size=3),
+            "on_end": st.sampled_from([False, False, True]),
             "group": st.integers(0, 3),
             "sets": st.sampled_from([frozenset(), frozenset(), {4}, {5}, {4, 5}]),
             "always_run": st.sampled_from([False, False, True]),

@@ -28,6 +28,7 @@ class Job:
     number: int
     group: int
     parents: set[int]
+    on_end: set[int]  # of them, those whose end is enough
     always_run: bool
     priority: int
     max_attempts: int
@@ -258,8 +259,7 @@ class Batch:
         """Decide about a job that waits, when all its parents have ended."""
         if job.state != P or job.told < job.parents:
             return
-        good = all(self.jobs[parent].state == S for parent in job.parents)
-        if good or job.always_run:
+        if job.always_run or all(self.jobs[p].state == S for p in job.parents - job.on_end):
             self._ready(job)
             if self.is_cancelled(job):
                 self._end(job, C)
@@ -304,7 +304,7 @@ class Batch:
             is_closed &= not (copied and job.state in {F, E})
             is_closed |= job.has_deadline and self.is_late
             is_stuck = not job.always_run and any(
-                self.jobs[parent].state > S and parent not in again for parent in job.parents
+                self.jobs[one].state > S and one not in again for one in job.parents - job.on_end
             )
             if is_meant and not is_closed and not is_stuck:
                 again.append(job.number)

@@ -117,14 +117,15 @@ async def test_array_in_a_bunch_waits_for_jobs_of_before(world: World) -> None:
     one, two, three = await worker.claim()
     await worker.end(two)
     await worker.end(three, reason=Reason.EXIT)
-    update = await open_update(world, batch, 9)
+    update = await open_update(world, batch, 11)
     rows = array_rows(
-        3, 3, 3,
+        3, 3, 3, 2,
         edges={
             1: [range(-1, 0), range(-2, -1)], 4: [range(-2, -1)],
-            7: [range(-3, -2), range(1, 2)],
+            7: [range(-3, -2), range(1, 2)], 10: [range(-3, -2), range(7, 10)],
         },
     )  # fmt: skip
+    rows.edge_parent_n[-2:] = [-1, -3]  # the ends of these are enough
     await world.api.add_jobs(world.caller, batch, update.update_id, rows)
     again = await world.api.add_jobs(world.caller, batch, update.update_id, rows)
     await world.api.commit_update(world.caller, batch, update.update_id)
@@ -132,11 +133,11 @@ async def test_array_in_a_bunch_waits_for_jobs_of_before(world: World) -> None:
     await worker.end(one)
 
     assert again is False
-    assert committed == "Rsf" + "ppp" + "rrr" + "ppp"
-    assert await world.states(batch) == "ssf" + "rrr" + "rrr" + "ppp"
+    assert committed == "Rsf" + "ppp" + "rrr" + "ppp" + "pp"
+    assert await world.states(batch) == "ssf" + "rrr" + "rrr" + "ppp" + "pp"
     await worker.run()
     await world.sweep()
-    assert await world.states(batch) == "ssf" + "sss" + "sss" + "ccc"
+    assert await world.states(batch) == "ssf" + "sss" + "sss" + "ccc" + "rr"
 
 
 async def test_entries_must_add_up(world: World) -> None:

@@ -34,20 +34,20 @@ async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> N
 
 
 @pytest.mark.parametrize("reason", [None, Reason.EXIT, Reason.OOM, Reason.CANCELLED])
-async def test_always_run_child_runs_whatever_became_of_its_parents(
+async def test_child_runs_whatever_became_of_its_parents(
     world: World, reason: Reason | None
 ) -> None:
-    batch = await world.submit(
-        job_rows(3, parents={2: [1], 3: [2]}, always_run=[False, True, False])
-    )
+    """It always runs, or the end of this parent is enough for it."""
+    parents, always = {2: [1], 3: [2], 4: [1]}, [False, True, False, False]
+    batch = await world.submit(job_rows(4, parents=parents, always_run=always, on_end={(4, 1)}))
     worker = await world.worker()
     await worker.run(reason=reason)
     await world.sweep()
 
-    assert await worker.run() == [2]
+    assert await worker.run() == [2, 4]
     # Its own child asks for the success of its parent, not of its grandparent.
     assert await worker.run() == [3]
-    assert (await world.states(batch))[1:] == "ss"
+    assert (await world.states(batch))[1:] == "sss"
 
 
 async def test_lost_parent_is_not_an_end(world: World) -> None:
@@ -94,12 +94,13 @@ async def test_fan_of_3000_opens(world: World, reason: Reason | None) -> None:
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 7])
 async def test_sweep_does_not_depend_on_its_size(world: World, limit: int) -> None:
     """Two cancelled parents with common children and grandchildren."""
-    parents = {3: [1], 4: [1, 2], 5: [2], 6: [3, 4, 5], 7: [6], 8: [1, 2]}
-    batch = await world.submit(job_rows(8, parents=parents, always_run=[False] * 7 + [True]))
+    parents = {3: [1], 4: [1, 2], 5: [2], 6: [3, 4, 5], 7: [6], 8: [1, 2], 9: [1, 6], 10: [1, 6]}
+    always, on_end = [False] * 7 + [True, False, False], {(9, 1), (9, 6), (10, 6)}
+    batch = await world.submit(job_rows(10, parents=parents, always_run=always, on_end=on_end))
     await world.api.cancel_jobs(world.caller, batch, [1, 2])
     await world.sweep(limit)
 
-    assert await world.states(batch) == "cccccccr"
+    assert await world.states(batch) == "cccccccrrc"
 
 
 async def test_parents_at_once_are_both_counted(world: World) -> None:
@@ -169,11 +170,12 @@ async def test_child_of_a_parent_that_did_not_succeed_before_is_cancelled_at_the
     batch = await world.submit(1)
     worker = await world.worker()
     await worker.run(reason=Reason.EXIT)
-    rows = job_rows(3, parents={1: [-1], 2: [1], 3: [-1]}, always_run=[False, False, True])
+    parents, always = {1: [-1], 2: [1], 3: [-1], 4: [-1]}, [False, False, True, False]
+    rows = job_rows(4, parents=parents, always_run=always, on_end={(4, -1)})
     await world.submit(rows, batch=batch)
     await world.sweep()
 
-    assert await world.states(batch) == "fccr"
+    assert await world.states(batch) == "fccrr"
 
 
 async def test_dependencies_do_not_cross_batches(world: World) -> None:

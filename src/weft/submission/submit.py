@@ -489,7 +489,7 @@ def _pointing(
             FieldError(f"/jobs/{index}/parents/{n}", error.message)
             for index, job in enumerate(jobs)
             for n, ref in enumerate(job.parents)
-            if isinstance(ref, str) and ref.rpartition(".")[2] == error.subject
+            if str(getattr(ref, "of", ref)).rpartition(".")[2] == error.subject
         )
         error.errors = tuple(islice(found, PROBLEMS_MAX)) or error.errors
         raise

@@ -1,9 +1,9 @@
 """Which fields of a document have a wrong name or type: all of them, not only the first."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -25,8 +25,10 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
     container: object = get_origin(bare)
     if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
         _check_struct(value, bare, pointer, problems)
-    elif (tagged := _tagged(bare)) and isinstance(value, Mapping):
-        _check_tagged(value, tagged, pointer, problems)
+    elif isinstance(value, Mapping) and (kinds := _structs(bare)):
+        _check_tagged(value, kinds, pointer, problems)
+    elif container is Literal and value not in get_args(bare):
+        problems.add(WrongType, pointer, f"expected one of {', '.join(map(str, get_args(bare)))}")
     elif (container is list or container is tuple) and isinstance(value, list):
         for index, item in enumerate(value):
             check_types(item, get_args(bare)[0], pointer + pointer_of(index), problems)
@@ -43,12 +45,16 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
 
 def _check_tagged(
     value: Mapping[Any, Any],
-    tagged: Mapping[str, type[msgspec.Struct]],
+    kinds: Sequence[type[msgspec.Struct]],
     pointer: str,
     problems: Problems,
 ) -> None:
-    """Check one of several structs, which a field tells apart."""
-    name = next(iter(tagged.values())).__struct_config__.tag_field or "type"
+    """Check the only struct that it can be, or one of several, which a field tells apart."""
+    if len(kinds) == 1:
+        _check_struct(value, kinds[0], pointer, problems)
+        return
+    tagged = {str(one.__struct_config__.tag): one for one in kinds}
+    name = kinds[0].__struct_config__.tag_field or "type"
     if name not in value:
         problems.add(WrongType, pointer + pointer_of(name), "this field is required")
         return
@@ -62,14 +68,10 @@ def _check_tagged(
     _check_struct(rest, kind, pointer, problems)
 
 
-def _tagged(kind: Kind) -> Mapping[str, type[msgspec.Struct]]:
-    """Return the structs of a union of them by their tags; empty: it is something else."""
-    if not isinstance(kind, UnionType):
-        return {}
-    kinds = get_args(kind)
-    if not all(isinstance(one, type) and issubclass(one, msgspec.Struct) for one in kinds):
-        return {}
-    return {str(one.__struct_config__.tag): one for one in kinds}
+def _structs(kind: Kind) -> Sequence[type[msgspec.Struct]]:
+    """Return the structs of a union; empty: it is something else."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else ()
+    return [one for one in kinds if isinstance(one, type) and issubclass(one, msgspec.Struct)]
 
 
 def _check_struct(

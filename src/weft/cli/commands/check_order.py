@@ -10,6 +10,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.screen import Document, note, print_columns, print_json
 from weft.client.api import Api
+from weft.client.objects.crate_calls import all_parents
 from weft.core.graph.start_order import EarlyStart, early_starts
 from weft.core.ids import format_job_ref
 
@@ -56,7 +57,7 @@ async def _times(
 
     async def look(job: Document) -> None:
         number = int(job["job_id"])
-        parents[number] = await _parents_of(client, batch_id, number)
+        parents[number] = await all_parents(client, await client.get_job(batch_id, number))
         if job["ended_at"]:
             ended[number] = datetime.fromisoformat(job["ended_at"])
         attempts = [job]
@@ -74,15 +75,6 @@ async def _times(
             waiting.clear()
     await asyncio.gather(*map(look, waiting))
     return started, ended, parents
-
-
-async def _parents_of(client: Api, batch_id: int, job_id: int) -> Sequence[int]:
-    """Return all parents of a job, of which its document has the first ones."""
-    job = await client.get_job(batch_id, job_id)
-    shown: Sequence[int] = job["parents"]
-    if job.get("n_parents", len(shown)) == len(shown):  # an older server shows all
-        return shown
-    return [parent["job_id"] async for parent in client.list_parents(batch_id, job_id)]
 
 
 def _document(early: EarlyStart) -> dict[str, Any]:

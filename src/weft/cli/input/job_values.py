@@ -53,7 +53,8 @@ def _wrong_values(document: Mapping[str, Any]) -> Iterator[_Mistake]:
         if isinstance(asked := job.get("resources"), Mapping):
             yield from _wrong_sizes(asked, pointer_of("jobs", index, "resources"))
         if isinstance(parents := job.get("parents"), list):
-            for n, one in enumerate(parents):
+            for n, ref in enumerate(parents):
+                one = ref.get("of") if isinstance(ref, Mapping) else ref
                 if isinstance(one, str) and one not in names and not refers_to_earlier(one):
                     message = f"no job of the document is named {one[:80]!r}"
                     yield ParentNotFound, pointer_of("jobs", index, "parents", n), message

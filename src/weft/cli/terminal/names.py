@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weft.cli.terminal.plain import cell
+from weft.core.graph.parents import merged
 from weft.core.ids import format_batch_id
 from weft.core.states import ENDED_WORDS, shown_state
 
@@ -65,15 +66,9 @@ def worker_host(worker: Document) -> str:
 
 def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
     """Return ascending numbers as ranges: `j2–j1001, j1005`."""
-    parts: list[tuple[int, int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1] = parts[-1][0], number
-        else:
-            parts.append((number, number))
     return ", ".join(
-        f"{prefix}{first}" if first == last else f"{prefix}{first}–{prefix}{last}"
-        for first, last in parts
+        f"{prefix}{one}" if isinstance(one, int) else f"{prefix}{one.start}–{prefix}{one.stop - 1}"
+        for one in merged(tuple(numbers))
     )
 
 

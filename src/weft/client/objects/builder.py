@@ -155,7 +155,7 @@ class GroupBuilder(Generic[JobT]):
         resources: Mapping[str, float | str] | None = None,
         timeout_s: float | None = None,
         always_run: bool = False,
-        parents: Sequence[HasRef | int] = (),
+        parents: Sequence[HasRef | int | Mapping[str, Any]] = (),
         groups: Sequence["GroupBuilder[JobT] | str"] = (),
         count: int | None = None,
         values: Iterable[str | PurePath] | None = None,
@@ -172,7 +172,8 @@ class GroupBuilder(Generic[JobT]):
             resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
             timeout_s: Seconds after which it ends as `error`.
             always_run: Run also if a parent did not succeed, and after a cancel.
-            parents: Jobs, or numbers of jobs of the batch, that must succeed before.
+            parents: Jobs, or numbers of jobs of the batch, that must succeed before; a job whose
+                end is enough is `{"of": job, "need": "end"}`.
             groups: Sets that it is in besides.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             values: Instead: texts, one for each job of the array; `{value}` in the command.
@@ -240,12 +241,16 @@ class GroupBuilder(Generic[JobT]):
     def _wrong_parents(self, message: str) -> InvalidDocument:
         return WrongType.of([FieldError(f"/jobs/{self._draft.n_jobs}/parents", message)])
 
-    def _parent(self, parent: HasRef | int) -> Iterator[int | str | tuple[int, int]]:
+    def _parent(self, parent: object) -> Iterator[object]:
         """Yield a parent as documents name it: a position in this update, the first and the last
         of an array's, or `b12.j7`; `j7` if the batch goes without saying.
         """
         if isinstance(parent, int):
             yield f"j{parent}"
+            return
+        if isinstance(parent, Mapping):
+            for jobs in self._parent(parent.get("of")):
+                yield {**parent, "of": jobs}
             return
         ref = getattr(parent, "ref", None)
         if not isinstance(ref, JobRef):

@@ -87,15 +87,21 @@ def plan_submission(document: Document) -> SubmissionPlan:
     refs = [job.get("parents") or () for job in jobs]
     positions = Positions([size_of(job) for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
-    parents = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)
+    parents, on_end = resolve_parents(
+        names, refs, positions=positions, earlier=earlier, problems=problems
+    )
     order = order_jobs(parents, names, problems, positions)
     problems.raise_any()
     origins: Sequence[int] = range(len(jobs))
     if order is not None:
         origins = order
-        parents = renumbered(parents, positions, positions.numbers_in(order))
+        numbers = positions.numbers_in(order)
+        parents, on_end = (renumbered(one, positions, numbers) for one in (parents, on_end))
     groups = _plan_groups(document.get("groups") or (), jobs)
-    planned = [_planned_job(jobs[origin], parents[origin], groups) for origin in origins]
+    planned = [
+        _planned_job(jobs[one], parents[one], on_end[one] if on_end else (), groups)
+        for one in origins
+    ]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
     return SubmissionPlan(batch, groups.documents, planned, origins, positions.n_jobs)
 
@@ -126,11 +132,13 @@ def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupP
     )
 
 
-def _planned_job(job: Document, parents: Parents, groups: GroupPlan) -> Document:
+def _planned_job(job: Document, parents: Parents, on_end: Parents, groups: GroupPlan) -> Document:
     changed = {**job, **groups.of_job(job)}
     if job.get("parents"):
-        changed["parents"] = [
+        refs = [
             [parent.start, parent.stop - 1] if isinstance(parent, range) else parent
-            for parent in parents
+            for parent in (*parents, *on_end)
         ]
+        ends = [{"of": ref, "need": "end"} for ref in refs[len(parents) :]]
+        changed["parents"] = refs[: len(parents)] + ends
     return changed

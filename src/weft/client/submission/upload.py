@@ -98,6 +98,8 @@ def _parts(jobs: Iterable[Job], part_max: int) -> Iterator[tuple[int, msgspec.Ra
 
 def _count_of(parent: object) -> int:
     """Return for how many jobs a parent stands: `[first, last]` is a range."""
+    if isinstance(parent, dict):
+        return _count_of(parent["of"])
     if isinstance(parent, list | tuple):
         first, last = map(int, parent)
         return max(1, last - first + 1)

@@ -6,13 +6,19 @@ import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+import msgspec
 
 from weft.core.errors import (
+    InvalidDocument,
     InvalidValue,
     ParentAmbiguous,
     ParentCycle,
     ParentNotBelow,
     ParentNotFound,
+    WrongType,
 )
 from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
@@ -22,10 +28,20 @@ _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 _SHOWN_MAX = 10
 """Jobs of a cycle that are named."""
 
-ParentRef = int | str | tuple[int, int]
+JobsRef = int | str | tuple[int, int]
 """What a job says: a position (1 is the first), the first and the last of several positions,
 `"j7"` or `"b12.j7"` for an earlier job, or a name.
 """
+
+
+class ParentNeed(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A parent, and what the child needs of it."""
+
+    of: JobsRef
+    need: Literal["success", "end"] = "success"
+
+
+ParentRef = JobsRef | ParentNeed
 Parent = int | range
 """A position in the update, several positions, or -7 for j7."""
 Parents = tuple[Parent, ...]
@@ -53,14 +69,15 @@ def resolve_parents(
     positions: Positions,
     earlier: Earlier,
     problems: Problems,
-) -> list[Parents]:
-    """Return the parents of each entry, none of them twice.
+) -> tuple[list[Parents], list[Parents]]:
+    """Return the parents of each entry, none of them twice; and those of them whose end is enough,
+    an empty list if no entry has such.
 
     The name of an array stands for all its jobs. A wrong reference is noted in `problems` and
     left out. A name may stand for a later job; see `order_jobs`.
     """
-    scope = _Scope(positions, earlier, _Names(names) if earlier.names else None, problems)
-    return [
+    scope = _Scope(positions, earlier, _Names(names) if earlier.names else None, problems, {})
+    found = [
         _distinct(
             parent for n, ref in enumerate(given) if (parent := scope.resolve(ref, index, n))
         )
@@ -68,6 +85,8 @@ def resolve_parents(
         else ()
         for index, given in enumerate(refs)
     ]
+    ends = scope.on_end
+    return found, [tuple(ends.get(index, ())) for index in range(len(found))] if ends else []
 
 
 def _distinct(parents: Iterator[Parent]) -> Parents:
@@ -91,6 +110,11 @@ def merged(parents: Parents) -> Parents:
         else:
             joined.append([start, stop])
     return tuple(start if stop == start + 1 else range(start, stop) for start, stop in joined)
+
+
+def numbers_of(parents: Parents) -> Iterator[int]:
+    """Return the numbers of all jobs that these parents stand for."""
+    return chain.from_iterable(one if isinstance(one, range) else (one,) for one in parents)
 
 
 def count_of(parent: Parent) -> int:
@@ -117,75 +141,80 @@ class _Scope:
     earlier: Earlier
     names: _Names | None
     problems: Problems
+    on_end: dict[int, list[Parent]]
+    """The parents whose end is enough, of the entries that have such."""
 
     def resolve(self, ref: ParentRef, index: int, n: int) -> Parent:
         """Return one parent; 0 if it was wrong."""
         pointer = f"/jobs/{index}/parents/{n}"
         if isinstance(ref, int):
             return self._position(ref, index, pointer)
+        if isinstance(ref, ParentNeed | dict):
+            return self._needed(ref, index, n, pointer)
         if not isinstance(ref, str):
             return self._range(ref, index, pointer)
         match = _EARLIER.fullmatch(ref)
         # A new batch has no earlier jobs: a name such as j1 is one.
         is_name = self.earlier.batch_id is None and self.names and ref in self.names.entry
         if match is not None and not is_name:
-            return _resolve_earlier(ref, match, self.earlier, pointer, self.problems)
+            return self._earlier(ref, match, pointer)
         return self._named(ref, pointer)
+
+    def _wrong(self, kind: type[InvalidDocument], pointer: str, message: str) -> int:
+        self.problems.add(kind, pointer, message)
+        return 0
+
+    def _needed(self, ref: object, index: int, n: int, pointer: str) -> Parent:
+        try:
+            found = msgspec.convert(ref, ParentNeed)
+        except msgspec.ValidationError as error:
+            return self._wrong(WrongType, pointer, str(error))
+        parent = self.resolve(found.of, index, n)
+        if parent and found.need == "end":
+            self.on_end.setdefault(index, []).append(parent)
+        return parent
 
     def _position(self, ref: int, index: int, pointer: str) -> int:
         own = self.positions.firsts[index]
         if ref < 1:
             message = f"{ref} is not a position; the first job is 1"
-            self.problems.add(ParentNotFound, pointer, message)
-            return 0
+            return self._wrong(ParentNotFound, pointer, message)
         if ref >= own:
             message = f"parent {ref} is not below its child, which is job {own}"
-            self.problems.add(ParentNotBelow, pointer, message)
-            return 0
+            return self._wrong(ParentNotBelow, pointer, message)
         return ref
 
     def _range(self, ref: tuple[int, int], index: int, pointer: str) -> Parent:
         first, last = ref
         if first > last:
             message = f"[{first}, {last}] ends before it begins"
-            self.problems.add(InvalidValue, pointer, message)
-            return 0
+            return self._wrong(InvalidValue, pointer, message)
         if not all(self._position(one, index, pointer) for one in ref):
             return 0
         return range(first, last + 1) if first < last else first
 
     def _named(self, ref: str, pointer: str) -> Parent:
+        name = repr(ref[:80])
         if self.names is None:
             where = "in a bunch a parent is a number, or j7 for an earlier job"
-            self.problems.add(ParentNotFound, pointer, f"{ref[:80]!r} is a name; {where}")
-            return 0
+            return self._wrong(ParentNotFound, pointer, f"{name} is a name; {where}")
         if ref in self.names.ambiguous:
-            message = f"several jobs are named {ref[:80]!r}"
-            self.problems.add(ParentAmbiguous, pointer, message)
-            return 0
+            return self._wrong(ParentAmbiguous, pointer, f"several jobs are named {name}")
         entry = self.names.entry.get(ref)
         if entry is None:
-            message = f"no job of the document is named {ref[:80]!r}"
-            self.problems.add(ParentNotFound, pointer, message)
-            return 0
+            message = f"no job of the document is named {name}"
+            return self._wrong(ParentNotFound, pointer, message)
         positions = self.positions.of(entry)
         return positions if len(positions) > 1 else positions.start
 
-
-def _resolve_earlier(
-    ref: str, match: re.Match[str], earlier: Earlier, pointer: str, problems: Problems
-) -> int:
-    if earlier.batch_id is None:
-        problems.add(
-            ParentNotFound,
-            pointer,
-            f"{ref}: a new batch has no earlier jobs, and no job of this name",
-        )
-        return 0
-    if match[1] is not None and int(match[1]) != earlier.batch_id:
-        problems.add(ParentNotFound, pointer, f"{ref} is not in batch b{earlier.batch_id}")
-        return 0
-    return -int(match[2])
+    def _earlier(self, ref: str, match: re.Match[str], pointer: str) -> int:
+        batch_id = self.earlier.batch_id
+        if batch_id is None:
+            message = f"{ref}: a new batch has no earlier jobs, and no job of this name"
+            return self._wrong(ParentNotFound, pointer, message)
+        if match[1] is not None and int(match[1]) != batch_id:
+            return self._wrong(ParentNotFound, pointer, f"{ref} is not in batch b{batch_id}")
+        return -int(match[2])
 
 
 def order_jobs(

@@ -21,6 +21,8 @@ class ParentFacts(msgspec.Struct, frozen=True):
 
     job_id: int
     state: str
+    on_end: bool = False
+    """Its end is enough, whatever its outcome."""
 
 
 class GateFacts(msgspec.Struct, frozen=True):

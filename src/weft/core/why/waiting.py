@@ -78,9 +78,9 @@ def _parents(job: JobFacts) -> Iterator[Cause]:
     others = f" and {count - 1:,} more" if count > 1 else ""
     does = "runs" if first.state == "running" else f"is {first.state}"
     noun = "parents" if count > 1 else "parent"
-    yield Cause(
-        "parent", f"waits for its {noun} {name}{others}: {name} {does}", command("why", name)
-    )
+    enough = ", and its end is enough" if first.on_end else ""
+    text = f"waits for its {noun} {name}{others}: {name} {does}{enough}"
+    yield Cause("parent", text, command("why", name))
 
 
 def _holds(job: JobFacts) -> Iterator[Cause]:

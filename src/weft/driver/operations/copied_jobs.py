@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+from weft.core.graph.parents import count_of, merged
 from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.scheduling.time_limits import limit_class
 from weft.driver.operations.copied_specs import (
@@ -69,6 +70,8 @@ def rows_of(page: Page) -> JobRows:
         rows.combo_index = []
     for entry in entries:
         _add_details(rows, page, entry, has_arrays=has_arrays)
+    if not has_arrays and min(rows.edge_parent_n, default=1) > 0:
+        rows.edge_parent_n = []
     _add_chunks(rows, page, entries)
     return rows
 
@@ -85,7 +88,7 @@ def _entries(jobs: Sequence[Row]) -> Iterator[range]:
 _ALIKE = (
     "array_first", "cpu_m", "memory_mib", "storage_mib", "gpu", "countables", "group_id",
     "set_ids", "priority", "always_run", "max_attempts", "retry_on", "name", "attributes",
-    "rare_fields", "parents",
+    "rare_fields", "parents", "on_ends",
 )  # fmt: skip
 
 
@@ -121,15 +124,13 @@ def _hashable(value: Any) -> Any:  # noqa: ANN401 (a JSON value)
 
 def _add_details(rows: JobRows, page: Page, entry: range, *, has_arrays: bool) -> None:
     job, number = page.jobs[entry.start], page.first + entry.start
-    parents = _new_parents(page, job["parents"] or ())
-    if has_arrays:
-        for stretch in _stretches(parents):
+    needs = list(zip(job["parents"] or (), job["on_ends"] or (), strict=True))
+    for sign, on_end in (1, False), (-1, True):
+        parents = _new_parents(page, [parent for parent, need in needs if need is on_end])
+        for one in merged(tuple(parents)) if has_arrays else parents:
             rows.edge_child.append(number)
-            rows.edge_parent.append(stretch.start)
-            rows.edge_parent_n.append(len(stretch))
-    else:
-        rows.edge_child += [number] * len(parents)
-        rows.edge_parent += parents
+            rows.edge_parent.append(one.start if isinstance(one, range) else one)
+            rows.edge_parent_n.append(sign * count_of(one))
     fields = job["rare_fields"] or job["array_fields"]
     if fields and (fields := _fields(fields, page)):
         rows.rare_job.append(number)
@@ -152,7 +153,7 @@ def _add_details(rows: JobRows, page: Page, entry: range, *, has_arrays: bool) -
 
 
 def _new_parents(page: Page, parents: Sequence[int]) -> list[int]:
-    """Return the numbers of the parents that are in the new batch; the others have succeeded."""
+    """Return the numbers of the parents that are in the new batch; the others have ended."""
     found = []
     for parent in parents:
         if parent > 0:
@@ -160,15 +161,6 @@ def _new_parents(page: Page, parents: Sequence[int]) -> list[int]:
         elif (at := page.at.get(-parent)) is not None:
             found.append(page.first + at)
     return sorted(found)
-
-
-def _stretches(numbers: Sequence[int]) -> Iterator[range]:
-    start = 0
-    for end in range(1, len(numbers) + 1):
-        if end < len(numbers) and numbers[end] == numbers[end - 1] + 1:
-            continue
-        yield range(numbers[start], numbers[end - 1] + 1)
-        start = end
 
 
 def _fields(fields: Mapping[str, Any], page: Page) -> dict[str, Any]:

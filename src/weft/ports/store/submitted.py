@@ -158,7 +158,9 @@ class JobRows:
     one element for each entry, and `edge_child` is the first job of one.
     """
     edge_parent_n: list[int] = field(default_factory=list)
-    """Only if there are arrays: how many jobs from `edge_parent` on are parents."""
+    """Only if there are arrays: how many jobs from `edge_parent` on are parents. Negative, also
+    without arrays: their end is enough.
+    """
     arrays: list[ArrayRow] = field(default_factory=list)
     output_keep_s: int | None = None
     """How long after the end of the batch output is kept, the longest of these jobs; None: not

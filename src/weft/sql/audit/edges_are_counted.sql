@@ -1,4 +1,4 @@
--- A waiting job counts its parents that have not ended, and knows whether one failed; except ends that are noted or in work.
+-- A waiting job counts its parents that have not ended, and knows whether one did not succeed that should; except ends noted or in work.
 SELECT x.* FROM (
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < STATE_SUCCESS) AS n_not_ended
 FROM weft.job j
@@ -11,7 +11,8 @@ LEFT JOIN (SELECT x.batch_id, x.child_id, sum(x.n) AS n, bool_or(x.bad) AS bad F
 WHERE j.state = STATE_PENDING
 GROUP BY j.batch_id, j.job_id, d.n, d.bad
 HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
-    OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > STATE_SUCCESS) FILTER (WHERE c.job_id IS NULL), false)
+    OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > STATE_SUCCESS)
+        FILTER (WHERE c.job_id IS NULL AND e.on_end IS NULL), false)
 ) x
 -- A batch that is being removed is incomplete.
 WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -222,10 +222,12 @@ CREATE TABLE weft.edge (
     parent_id int NOT NULL,
     child_id int NOT NULL,
     tenant_id int NOT NULL,
+    on_end boolean,  -- the parent's end is enough, whatever its outcome; NULL: it must succeed
     PRIMARY KEY (batch_id, parent_id, child_id),
     CONSTRAINT parent_below_child CHECK (parent_id < child_id)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 CREATE INDEX edge_child_idx ON weft.edge (batch_id, child_id, parent_id);
+CREATE INDEX edge_on_end_idx ON weft.edge (batch_id, child_id, parent_id) WHERE on_end;
 ROWS_OF_TENANT weft.edge;
 
 -- Ends of parents of a crowded child that are still to be subtracted from its n_unfinished: added by every

@@ -86,7 +86,7 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
             "retry_on": _at(rows.retry_on, entry),
             "name": name,
             "attributes": attributes or None,
-            "parents": sorted(parents.get(job, ())),
+            "parents": sorted(parents.get(job, ()), key=abs),
             "rare_fields": rare.get(job, {}),
         }
         for number in range(job, job + count):
@@ -121,5 +121,6 @@ def _parents_by_child(rows: JobRows, update: Reserved) -> dict[int, set[int]]:
     counts = rows.edge_parent_n or [1] * len(rows.edge_parent)
     for child, parent, count in zip(rows.edge_child, rows.edge_parent, counts, strict=True):
         first = _absolute(parent, update.first_job)
-        found.setdefault(child, set()).update(range(first, first + count))
+        numbers = range(first, first + abs(count))
+        found.setdefault(child, set()).update(numbers if count > 0 else (-n for n in numbers))
     return found

@@ -27,6 +27,8 @@ class Columns:
     more: Sequence[Sequence[MoreRule]]
     """By which rules retries ask for more."""
     parents: Sequence[Parents]
+    on_end: Sequence[Parents]
+    """Those of them whose end is enough."""
     carriers: Carriers
 
     def of_entries(self, entries: Sequence[int]) -> "Columns":

@@ -20,7 +20,7 @@ from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import JobField, check_fields, given_fields
 from weft.submission.translation.functions import carriers_of, moved_carriers
 from weft.submission.translation.gates import asks_of
-from weft.submission.translation.groups import Combos, cut_arrays, sets_of
+from weft.submission.translation.groups import GROUP_MAX, Combos, cut_arrays, sets_of
 from weft.submission.translation.retries import DEFAULT_RETRY, check_retried, mask_of
 from weft.submission.translation.rows import (
     count_edges,
@@ -33,7 +33,6 @@ from weft.submission.translation.services import STARTS_MAX, check_children, che
 from weft.wire.documents.batches import JobDocument
 
 Value = TypeVar("Value", int, bool)
-GROUP_MAX: Final = 2_000_000_000
 THREAD_JOBS: Final = 500
 """A larger document is translated in a thread, so that other requests are served meanwhile."""
 
@@ -75,6 +74,7 @@ def translate(
     fields = _checked(jobs, context, problems)
     positions = _positions(jobs, context)
     asks, combos = asks_of(jobs, context, workers, problems), sets_of(jobs, context, problems)
+    parents, on_end = _parents(jobs, context, positions, problems)
     columns = Columns(
         shape_index=asks.shape_index,
         group_id=_groups(jobs, context, problems),
@@ -82,7 +82,8 @@ def translate(
         combo_index=combos.index,
         licences=asks.licences,
         more=asks.more,
-        parents=_parents(jobs, context, positions, problems),
+        parents=parents,
+        on_end=on_end,
         carriers=carriers_of(context.rare(jobs), positions, context, problems),
     )
     if fields and columns.parents:
@@ -154,6 +155,7 @@ def _renumbered(
     moved = replace(
         columns,
         parents=renumbered(columns.parents, positions, numbers),
+        on_end=renumbered(columns.on_end, positions, numbers),
         carriers=moved_carriers(columns.carriers, positions, numbers, problems),
     )
     problems.raise_any()
@@ -186,7 +188,7 @@ def _rows(
         entry_n=[positions.count_of(n) for n in range(len(jobs))] if positions.has_arrays else [],
     )
     if columns.parents:
-        fill_edges(rows, columns.parents, positions)
+        fill_edges(rows, columns.parents, columns.on_end, positions)
     fill_labels(rows, jobs, positions)
     return rows
 
@@ -215,19 +217,13 @@ def _groups(
         if isinstance(group, str):
             number = 0 if group == "/" else context.group_by_path.get(group)
             if number is None and not context.whole:
-                problems.add(
-                    WrongType,
-                    f"/jobs/{index}/group",
-                    "in a bunch a group is a number: 1 of this update, 0 the root, -3 for g3",
-                )
+                message = "in a bunch a group is a number: 1 of this update, 0 the root, -3 for g3"
+                problems.add(WrongType, f"/jobs/{index}/group", message)
         elif group is not None:
             number = group
             if context.whole and group != 0:
-                problems.add(
-                    WrongType,
-                    f"/jobs/{index}/group",
-                    "in a whole submission a group is a path such as /stage1",
-                )
+                message = "in a whole submission a group is a path such as /stage1"
+                problems.add(WrongType, f"/jobs/{index}/group", message)
             elif abs(group) > GROUP_MAX:
                 problems.add(InvalidValue, f"/jobs/{index}/group", "not the number of a group")
         numbers.append(number or 0)
@@ -251,12 +247,12 @@ def _mask_of(job: JobDocument, index: int, problems: Problems) -> int:
 
 def _parents(
     jobs: Sequence[JobDocument], context: DocumentContext, positions: Positions, problems: Problems
-) -> Sequence[Parents]:
-    """Return the parents of each entry; empty: no job has any."""
+) -> tuple[Sequence[Parents], Sequence[Parents]]:
+    """Return the parents of each entry as `resolve_parents`; empty: no job has any."""
     refs = [job.parents for job in jobs]
     if not any(refs):
-        return ()
-    parents = resolve_parents(
+        return (), ()
+    parents, on_end = resolve_parents(
         [job.name for job in jobs] if context.whole else (),
         refs,
         positions=positions,
@@ -271,4 +267,4 @@ def _parents(
             hint="Put a job without a command between two arrays: it waits for all jobs of the "
             "first, and all jobs of the second wait for it.",
         )
-    return parents
+    return parents, on_end

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 import msgspec
 
-from weft.core.graph.parents import Parents, count_of
+from weft.core.graph.parents import Parents, count_of, numbers_of
 from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
 from weft.submission.translation.apps import FoundApp, with_apps
@@ -44,8 +44,17 @@ def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
     )
 
 
-def fill_edges(rows: JobRows, parents: Sequence[Parents], positions: Positions) -> None:
-    """Add the edges one by one, or by ranges if there are arrays."""
+def fill_edges(
+    rows: JobRows, parents: Sequence[Parents], on_end: Sequence[Parents], positions: Positions
+) -> None:
+    """Add the edges one by one, or by ranges if there are arrays and all parents must succeed."""
+    if on_end:
+        for child, own, ends in zip(positions.firsts, parents, on_end, strict=True):
+            numbers, loose = list(numbers_of(own)), {*numbers_of(ends)}
+            rows.edge_child += [child] * len(numbers)
+            rows.edge_parent += numbers
+            rows.edge_parent_n += [-1 if number in loose else 1 for number in numbers]
+        return
     for child, own in zip(positions.firsts, parents, strict=True):
         if not own:
             continue
@@ -54,8 +63,7 @@ def fill_edges(rows: JobRows, parents: Sequence[Parents], positions: Positions) 
             rows.edge_parent.extend(one.start if isinstance(one, range) else one for one in own)
             rows.edge_parent_n.extend(map(count_of, own))
             continue
-        for one in own:
-            rows.edge_parent.extend(one if isinstance(one, range) else (one,))
+        rows.edge_parent.extend(numbers_of(own))
         rows.edge_child.extend([child] * (len(rows.edge_parent) - len(rows.edge_child)))
 
 

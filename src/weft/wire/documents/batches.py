@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.core.deliveries.sinks import SINKS_MAX
+from weft.core.graph.parents import ParentRef
 from weft.wire.description import END, says
 from weft.wire.documents.apps import JobApp, JobParameters
 from weft.wire.documents.containers import JobContainer, JobEngine, JobNetwork
@@ -199,13 +200,15 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         bool, says("Run even if a parent failed or the batch was cancelled.")
     ] = False
     parents: Annotated[
-        tuple[int | str | tuple[int, int], ...],
+        tuple[ParentRef, ...],
         says(
             "Jobs that must end first: names in this document, positions from 1 on, `[first, "
             "last]` for a range of positions, `j7` for an existing job of the batch. The name of "
-            "an array means all its jobs.",
+            "an array means all its jobs. They must also succeed, unless it is written with "
+            "`need`: `{of: prepare, need: end}`.",
             ["prepare"],
             [1, [2, 501]],
+            [{"of": "prepare", "need": "end"}],
         ),
     ] = ()
     group: Annotated[

@@ -10,8 +10,8 @@ DECLARE
     v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
 BEGIN
     SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(e.ok) INTO v_batches, v_children, v_oks FROM (
-        SELECT e.batch_id, e.child_id, t.s = 6 AS ok FROM unnest(_settle_children.batch_ids, _settle_children.job_ids,
-            _settle_children.states) t (b, j, s)
+        SELECT e.batch_id, e.child_id, t.s = 6 OR NOT weft._must_succeed(e.batch_id, e.parent_id, e.child_id) AS ok
+        FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
         JOIN weft.edge e ON e.batch_id = t.b AND e.parent_id = t.j WHERE t.s >= 6 LIMIT 1001) e;
     IF v_children IS NULL THEN
         RETURN;
@@ -27,8 +27,6 @@ BEGIN
         FROM weft._end_parents(v_batches, v_children, v_oks, false, false, _settle_children.at) e;
     END IF;
     IF v_left_jobs IS NOT NULL THEN
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
-        ON CONFLICT DO NOTHING;
+        PERFORM weft._leave_children(v_left_batches, v_left_jobs);
     END IF;
 END $$;

@@ -19,11 +19,7 @@ BEGIN
     END IF;
     SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
     FROM weft._end_parents(v_batch, v_child, array_fill(true, ARRAY[cardinality(v_child)]), false, true, count_parent_ends.at) e;
-    IF v_left_jobs IS NOT NULL THEN
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
-            ON CONFLICT DO NOTHING;
-    END IF;
+    PERFORM weft._leave_children(v_left_batches, v_left_jobs);
     PERFORM weft._announce();
     RETURN cardinality(v_child);
 END $$;

@@ -13,9 +13,9 @@
 CREATE OR REPLACE FUNCTION weft.settle_children(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
-    v_parent record; v_told record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_found int[]; v_n bigint := 0; v_low record;
-    v_next_batch bigint[]; v_next_job int[]; v_has_opened boolean; v_ended_at timestamptz; v_limit int; v_high_batch bigint := 0;
-    v_high_job int := 0; v_at timestamptz := settle_children.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
+    v_parent record; v_told record; v_batch bigint[]; v_child int[]; v_ok boolean[]; v_oks boolean[]; v_found int[]; v_n bigint := 0;
+    v_low record; v_next_batch bigint[]; v_next_job int[]; v_has_opened boolean; v_ended_at timestamptz; v_high_batch bigint := 0;
+    v_high_job int := 0; v_limit int; v_at timestamptz := settle_children.at; v_until timestamptz := clock_timestamp() + interval '0.1 s';
 BEGIN
     PERFORM weft._check_term(settle_children.epoch);
     IF NOT EXISTS (SELECT FROM weft.cascade) THEN
@@ -39,10 +39,10 @@ BEGIN
     LOOP
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';
         IF v_next_job IS NOT NULL THEN
-            SELECT array_agg(e.batch_id), array_agg(e.child_id), array_fill(false, ARRAY[count(*)::int]) INTO v_batch, v_child, v_ok
-            FROM (SELECT e.batch_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.edge e ON e.batch_id = p.b
-                AND e.parent_id = p.j
-                  LIMIT limit_jobs - v_n + 1) e;
+            SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(NOT weft._must_succeed(e.batch_id, e.parent_id, e.child_id))
+            INTO v_batch, v_child, v_ok FROM (
+                SELECT e.batch_id, e.parent_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j)
+                JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j LIMIT limit_jobs - v_n + 1) e;
             SELECT t.b, t.c INTO v_low FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1, 2 LIMIT 1;
             EXIT WHEN cardinality(v_child) > limit_jobs - v_n OR (v_low.b, v_low.c) <= (v_high_batch, v_high_job);
             v_n := v_n + cardinality(v_child);
@@ -55,16 +55,16 @@ BEGIN
                 JOIN weft.job j ON j.batch_id = c.batch_id AND j.job_id = c.job_id
                 ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
             LOOP
-                SELECT coalesce(array_agg(x.child_id), '{}') INTO v_found FROM (
+                SELECT coalesce(array_agg(x.child_id), '{}'), v_ok || array_agg(
+                    v_parent.ok OR NOT weft._must_succeed(v_parent.batch_id, v_parent.job_id, x.child_id)) INTO v_found, v_oks FROM (
                     SELECT e.child_id FROM weft.edge e
                     WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
                     ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
                 CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (v_high_batch, v_high_job);
-                PERFORM weft._move_cascade(
-                    v_parent.batch_id, v_parent.job_id, CASE WHEN cardinality(v_found) = limit_jobs - v_n
-                        THEN v_found[cardinality(v_found)] END);
+                PERFORM weft._move_cascade(v_parent.batch_id, v_parent.job_id,
+                    CASE WHEN cardinality(v_found) = limit_jobs - v_n THEN v_found[cardinality(v_found)] END);
                 v_batch := v_batch || array_fill(v_parent.batch_id, ARRAY[cardinality(v_found)]);
-                v_ok := v_ok || array_fill(v_parent.ok, ARRAY[cardinality(v_found)]);
+                v_ok := v_oks;
                 v_child := v_child || v_found;
                 v_n := v_n + cardinality(v_found);
                 v_at := greatest(v_at, v_parent.ended_at);  -- a child is not ready before its parents have ended (invariant 12)
@@ -77,11 +77,7 @@ BEGIN
         FROM weft._end_parents(v_batch, v_child, v_ok, cardinality(v_child) >= 100, false, v_at) e;
         EXIT WHEN v_has_opened OR v_n >= limit_jobs OR clock_timestamp() > v_until;
     END LOOP;
-    IF v_next_job IS NOT NULL THEN
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
-            ON CONFLICT DO NOTHING;
-    END IF;
+    PERFORM weft._leave_children(v_next_batch, v_next_job);
     IF v_n > 0 THEN
         PERFORM weft._announce();
     END IF;

@@ -47,27 +47,22 @@ BEGIN
         JOIN weft.batch b ON b.batch_id = of_batch_id JOIN weft.queue q ON q.queue_id = b.queue_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _open_neighbours.at, u.tenant_id, of_batch_id, 'jobs.ready', STATE_PENDING, STATE_READY, array_agg(u.job_id) FROM upd u
-            WHERE u.state = STATE_READY
-            GROUP BY u.tenant_id)
-    SELECT count(*), array_agg(u.job_id) FILTER (WHERE u.state = STATE_READY AND u.listed), CASE WHEN count(*) < v_n
-        THEN array_agg(u.job_id) END
+        SELECT _open_neighbours.at, u.tenant_id, of_batch_id, 'jobs.ready', STATE_PENDING, STATE_READY, array_agg(u.job_id)
+        FROM upd u WHERE u.state = STATE_READY GROUP BY u.tenant_id)
+    SELECT count(*), array_agg(u.job_id) FILTER (WHERE u.state = STATE_READY AND u.listed),
+        CASE WHEN count(*) < v_n THEN array_agg(u.job_id) END
     INTO n_told, v_ready, v_left FROM upd u;
     IF n_told < v_n THEN
         SELECT array_agg(x) INTO v_left FROM generate_series(v_first, last_child) x WHERE x <> ALL (coalesce(v_left, '{}'));
         SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
         FROM weft._end_parents(array_fill(of_batch_id, ARRAY[cardinality(v_left)]), v_left, array_fill(true, ARRAY[cardinality(v_left)]),
-            false, false,
-                               _open_neighbours.at) e;
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
-        SELECT p.b, p.j, b.tenant_id FROM unnest(v_left_batches, v_left_jobs) p (b, j) JOIN weft.batch b ON b.batch_id = p.b
-            ON CONFLICT DO NOTHING;
+            false, false, _open_neighbours.at) e;
+        PERFORM weft._leave_children(v_left_batches, v_left_jobs);
         n_told := v_n;
     END IF;
     PERFORM weft._add_ranges(ARRAY[of_batch_id], ARRAY[v_found.update_id], ARRAY[v_found.lane_id], ARRAY[v_first], ARRAY[last_child]);
     IF v_ready IS NOT NULL THEN
         PERFORM weft._list_ready(array_fill(of_batch_id, ARRAY[cardinality(v_ready)]), v_ready,
-            array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]),
-                                 _open_neighbours.at);
+            array_fill(STATE_READY::smallint, ARRAY[cardinality(v_ready)]), _open_neighbours.at);
     END IF;
 END $$;

@@ -9,7 +9,8 @@ CREATE OR REPLACE FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids 
     counted AS MATERIALIZED (
         SELECT x AS job_id, c.n, c.bad FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE p.state < STATE_SUCCESS OR t.is_untold)::int AS n,
-                coalesce(bool_or(p.state > STATE_SUCCESS AND NOT t.is_untold), false) AS bad
+                coalesce(bool_or(p.state > STATE_SUCCESS AND NOT t.is_untold AND weft._must_succeed(of_batch_id, e.parent_id, x)),
+                    false) AS bad
             FROM weft.edge e
             CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.parent_id OFFSET 0) p
             CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM weft.cascade s WHERE s.batch_id = of_batch_id AND s.job_id = e.parent_id

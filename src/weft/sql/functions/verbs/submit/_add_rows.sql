@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     IF cardinality(jobs.edge_children) > 0 THEN
         SELECT e.* INTO v_parent_count, v_bad_child, v_cross_child
-        FROM weft._add_edges(bunch, base, jobs.edge_children, jobs.edge_parents) e;
+        FROM weft._add_edges(bunch, base, jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) e;
     END IF;
     v_has_cross := v_cross_child IS NOT NULL;
     IF cardinality(jobs.chunk_firsts) = 1 THEN
@@ -25,10 +25,8 @@ BEGIN
     -- A job without parents is ready, and its range covers it unless it has a priority, always runs or has gates of its own.
     WITH new AS (
         INSERT INTO weft.job (batch_id, job_id, tenant_id, update_id, group_id, shape_id, cpu_m, memory_mib, lane_id, spec_first,
-            state, n_unfinished, listed, staged,
-                              bad_parent, crowded, always_run, priority, max_attempts, retry_on, gate_set_id)
-        SELECT bunch.batch_id, v_before + t.n, bunch.tenant_id, bunch.update_id,
-               coalesce(t.g, v_group),
+            state, n_unfinished, listed, staged, bad_parent, crowded, always_run, priority, max_attempts, retry_on, gate_set_id)
+        SELECT bunch.batch_id, v_before + t.n, bunch.tenant_id, bunch.update_id, coalesce(t.g, v_group),
                shape_ids[t.s + 1], v_cpu_ms[t.s + 1], v_memory_mibs[t.s + 1], shape_lanes[t.s + 1], t.spec_first,
                CASE WHEN coalesce(t.np, -1) < 0 THEN STATE_READY ELSE STATE_PENDING END, greatest(coalesce(t.np, 0), 0),
                coalesce(t.np, -1) >= 0 OR coalesce(t.priority, v_priority) <> 0 OR coalesce(t.always_run, v_always)
@@ -37,7 +35,7 @@ BEGIN
                v_has_cross AND v_before + t.n = ANY (v_cross_child),
                v_bad_child IS NOT NULL AND v_before + t.n = ANY (v_bad_child), coalesce(t.np > 1000, false),
                coalesce(t.always_run, v_always), coalesce(t.priority, v_priority), coalesce(t.tries, v_tries),
-                   coalesce(t.retry_on, v_retry_on), t.gate_set
+               coalesce(t.retry_on, v_retry_on), t.gate_set
         FROM (SELECT t.* FROM unnest(
                 CASE WHEN cardinality(jobs.shape_indexes) = bunch.n_jobs THEN jobs.shape_indexes
                     ELSE array_fill(jobs.shape_indexes[1], ARRAY[bunch.n_jobs]) END,

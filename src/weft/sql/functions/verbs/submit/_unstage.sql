@@ -27,13 +27,11 @@ BEGIN
                max(_unstage.at) FILTER (WHERE u.state = STATE_CANCELLED)
         FROM upd u WHERE u.state <> STATE_PENDING GROUP BY 1, 2, 3, 4),
     cas AS (
-        INSERT INTO weft.cascade (batch_id, job_id, tenant_id) SELECT u.batch_id, u.job_id, u.tenant_id FROM upd u
-            WHERE u.state = STATE_CANCELLED
-        ON CONFLICT DO NOTHING)
+        INSERT INTO weft.cascade (batch_id, job_id, tenant_id)
+        SELECT u.batch_id, u.job_id, u.tenant_id FROM upd u WHERE u.state = STATE_CANCELLED ON CONFLICT DO NOTHING)
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-    SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', STATE_PENDING, STATE_CANCELLED, array_agg(u.job_id) FROM upd u
-        WHERE u.state = STATE_CANCELLED
-        GROUP BY u.tenant_id, u.batch_id;
+    SELECT _unstage.at, u.tenant_id, u.batch_id, 'jobs.cancelled', STATE_PENDING, STATE_CANCELLED, array_agg(u.job_id)
+    FROM upd u WHERE u.state = STATE_CANCELLED GROUP BY u.tenant_id, u.batch_id;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
         SELECT CASE WHEN b.gated THEN weft._job_gates(b.gate_set_id, j.gate_set_id) ELSE 0 END,

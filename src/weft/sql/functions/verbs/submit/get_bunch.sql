@@ -1,11 +1,11 @@
 -- get_bunch: the jobs of a bunch as they were sent, with absolute numbers; also before the update is committed.
--- Safe to repeat: yes, it only reads.   Plan: by key.   Returns: one row per job in the order of their numbers.  Raises WF101, WF104.
+-- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF104.
+-- Returns: one row per job in the order of their numbers; parents whose end is enough are negative.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_bunch(tenant_id int, of_batch_id bigint, of_update_id int, first_position int, n_jobs int)
 RETURNS TABLE (job_id int, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, group_id int, set_ids int[], priority smallint,
-    always_run boolean,
-               max_attempts smallint, retry_on int, name text, attributes jsonb, parents int[], spec_first int,
-               rare_fields jsonb) LANGUAGE plpgsql AS $$
+    always_run boolean, max_attempts smallint, retry_on int, name text, attributes jsonb, parents int[], spec_first int,
+    rare_fields jsonb) LANGUAGE plpgsql AS $$
 DECLARE
     v_first int;
 BEGIN
@@ -15,9 +15,9 @@ BEGIN
     SELECT j.job_id, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, coalesce(m.group_id, j.group_id), coalesce(m.set_ids, '{}'), j.priority,
         j.always_run,
            j.max_attempts, j.retry_on, coalesce(l.name, a.name), coalesce(l.attributes, a.attributes),
-           (SELECT coalesce(array_agg(e.parent_id ORDER BY e.parent_id), '{}') FROM weft.edge e WHERE e.batch_id = j.batch_id
-               AND e.child_id = j.job_id), j.spec_first,
-           coalesce(l.rare_fields, a.rare_fields, '{}')
+           (SELECT coalesce(array_agg(CASE WHEN e.on_end THEN -e.parent_id ELSE e.parent_id END ORDER BY e.parent_id), '{}')
+            FROM weft.edge e WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id),
+           j.spec_first, coalesce(l.rare_fields, a.rare_fields, '{}')
     FROM weft.job j
     JOIN weft.shape s USING (shape_id)
     LEFT JOIN weft.membership m ON m.batch_id = j.batch_id AND m.membership_id = j.group_id

@@ -3,7 +3,8 @@
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._open_parents(of_batch_id bigint, of_job_id int, shown_max int DEFAULT 3) RETURNS jsonb LANGUAGE sql STABLE
 AS $$
-    SELECT coalesce(jsonb_agg(jsonb_build_object('job_id', x.job_id, 'state', x.word)), '[]') FROM (
+    SELECT coalesce(jsonb_agg(jsonb_build_object('job_id', x.job_id, 'state', x.word,
+        'on_end', NOT weft._must_succeed(of_batch_id, x.job_id, of_job_id))), '[]') FROM (
         SELECT p.job_id, s.word
         FROM (SELECT e.parent_id FROM weft.edge e WHERE e.batch_id = of_batch_id AND e.child_id = of_job_id
             ORDER BY e.parent_id LIMIT 1000) e

@@ -6,6 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from store.test_submission import open_update
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup
@@ -151,9 +152,7 @@ async def test_staged_child_of_many_earlier_jobs(world: World) -> None:
     worker = await world.worker()
     claimed = await worker.claim(N)
     api = world.api
-    update, _ = await api.create_update(
-        world.caller, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, 1)
     rows = job_rows(1, parents={1: range(-N, 0)})
     await api.add_jobs(world.caller, batch, update.update_id, rows)
     await worker.end(*claimed[:200])

@@ -10,6 +10,7 @@ from store.test_arrays import array_rows
 from store.test_hold_races import claim_call
 from store.test_holds import park
 from store.test_rare_fields import with_fields
+from store.test_submission import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup
@@ -161,10 +162,7 @@ async def test_late_jobs_count_as_failures(world: World) -> None:
 
 async def test_uncommitted_jobs_are_looked_at_after_their_commit(world: World) -> None:
     batch = await world.submit(0)
-    reserved, _ = await world.api.create_update(
-        world.caller, batch, n_jobs=1, n_groups=0, idempotency_key=None, digest=b"",
-        trace_id="0" * 32,
-    )  # fmt: skip
+    reserved = await open_update(world, batch, 1)
     await world.api.add_jobs(world.caller, batch, reserved.update_id, due(job_rows(1), 60, 1))
     before = await look(world, in_s=61)
     await world.api.commit_update(world.caller, batch, reserved.update_id)

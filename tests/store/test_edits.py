@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from store.test_submission import open_update
 from store.world import World
 from weft.core import errors
 from weft.ports.store import EditLimits, NewGroup
@@ -73,9 +74,7 @@ async def test_rename_is_bounded(world: World) -> None:
 @pytest.mark.parametrize("first", ["add_groups", "edit_group"])
 async def test_group_that_is_added_meanwhile_gets_the_new_path(world: World, first: str) -> None:
     batch = await world.submit(groups=TREE)
-    update, _ = await world.api.create_update(
-        world.caller, batch, n_jobs=0, n_groups=1, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, 0, 1)
     calls: dict[str, dict[str, Any]] = {
         "add_groups": {
             "update_id": update.update_id, "group_ids": [1], "parent_ids": [-2], "names": ["new"],

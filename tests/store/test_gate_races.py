@@ -16,6 +16,7 @@ from store.test_deletion import delete, remove
 from store.test_gates import places, visit
 from store.test_holds import hold, numbers, park, release
 from store.test_rare_fields import with_fields
+from store.test_submission import open_update
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.ports.store import Gate, JobRows
@@ -131,10 +132,7 @@ async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) ->
     opens_at = datetime.now(UTC) + timedelta(hours=1)
     await licence(world, None, batch, opens_at=opens_at)
     await visit(world)
-    update, _is_new = await world.api.create_update(
-        world.caller, batch, n_jobs=2, n_groups=0, idempotency_key=None, digest=b"",
-        trace_id="0" * 32,
-    )  # fmt: skip
+    update = await open_update(world, batch, 2)
     await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(2))
     connection, driver = await world.connect("weft_api"), await world.connect()
     async with connection.transaction():

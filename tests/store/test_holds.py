@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from store.test_submission import open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
@@ -215,9 +216,7 @@ async def test_update_that_is_committed_while_held_is_parked_whenever_it_was_fil
     """Jobs that no commit has shown yet are left alone: their update may be given up."""
     batch = await tree_of(world)
     api, caller = world.api, world.caller
-    update, _ = await api.create_update(
-        caller, batch, n_jobs=2, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, 2)
     await api.add_jobs(caller, batch, update.update_id, job_rows(2, group=-1, priority=[0, 3]))
     await hold(world, batch, 1)
     await park(world)

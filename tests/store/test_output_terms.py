@@ -7,6 +7,7 @@ import pytest
 
 from store.site import TRACE_ID, UNKEYED
 from store.test_byte_quotas import ONE, forget, stored, wrote
+from store.test_submission import open_update
 from store.world import Worker, World
 from weft.ports.store import NewBatch
 from weft.testing.builders import job_rows
@@ -154,9 +155,7 @@ async def test_jobs_that_never_came_say_nothing_for_others(world: World) -> None
     """Neither while their update is open nor when it was given up."""
     api, worker = world.api, await world.worker()
     batch = await ended(world, worker, 100, 1)
-    update, _ = await api.create_update(
-        world.caller, batch, n_jobs=5, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, 5)
     rows = replace(job_rows(5), output_keep_s=3600)
     await api.add_jobs(world.caller, batch, update.update_id, rows)
     assert await remove(world) == 0

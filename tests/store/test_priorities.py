@@ -3,6 +3,7 @@
 import pytest
 
 from store.test_holds import TREE, hold, numbers, park, parked, release
+from store.test_submission import open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
@@ -191,10 +192,7 @@ async def test_what_ended_runs_or_was_added_later_is_as_it_should_be(world: Worl
     worker = await world.worker()
     await worker.run(1)
     (running_one,) = await worker.claim(1)
-    reserved, _ = await world.api.create_update(
-        world.caller, batch, n_jobs=2, n_groups=0, idempotency_key=None, digest=b"",
-        trace_id="0" * 32,
-    )  # fmt: skip
+    reserved = await open_update(world, batch, 2)
     update = reserved.update_id
     await world.api.add_jobs(world.caller, batch, update, job_rows(2, priority=[0, 1]))
     await ask(world, batch, 0, 7)

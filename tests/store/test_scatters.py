@@ -8,6 +8,7 @@ import pytest_asyncio
 
 from store.test_crowds import CHILD, N, end_all, end_on, gather, listed, noted, ranges, scatter
 from store.test_holds import hold, park, release
+from store.test_submission import open_update
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.states import Reason
@@ -288,9 +289,7 @@ async def test_staged_children_are_told_before_their_commit(world: World) -> Non
     worker = await world.worker()
     (parent,) = await worker.claim()
     api = world.api
-    update, _ = await api.create_update(
-        world.caller, batch, n_jobs=N, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update = await open_update(world, batch, N)
     rows = job_rows(N, parents={child: [-1] for child in range(1, N + 1)})
     await api.add_jobs(world.caller, batch, update.update_id, rows)
     await worker.end(parent)

@@ -26,6 +26,7 @@ from weft.run.down import run_down
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
 from weft.settings import Settings, load_settings
+from weft.store.embedded.server import dying_with_parent
 
 TENANT_USER = "bench"
 READY_S = 60.0
@@ -56,7 +57,7 @@ async def running_weft(home: Home, *, port: str = "0", **environment: str) -> As
     log_path = home.role_logs / "up.log"
     process = _spawn(
         [
-            *_dying_with_us(), sys.executable, "-P", "-m", "weft.cli", "up",
+            *dying_with_parent(), sys.executable, "-P", "-m", "weft.cli", "up",
             "--home", str(home.path), "--port", port, "--log-format", "json",
         ],
         log_path, _environment() | environment,
@@ -178,9 +179,3 @@ def _settings(home: Home) -> Settings:
 def _environment() -> dict[str, str]:
     """Return our environment without the user's settings of weft."""
     return {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
-
-
-def _dying_with_us() -> list[str]:
-    """Return the words that let a process get SIGTERM when we are killed."""
-    program = shutil.which("setpriv", path=os.defpath)
-    return [] if program is None else [program, "--pdeathsig", "TERM", "--"]

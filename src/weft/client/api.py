@@ -84,11 +84,11 @@ def _is_complete(document: Document) -> bool:
     return bool(document["complete"])
 
 
-def _has_ended(document: Document) -> bool:
+def has_ended(document: Document) -> bool:
     return bool(document["state"] != "running")
 
 
-def _is_of_operation(event: ServerEvent) -> bool:
+def is_of_operation(event: ServerEvent) -> bool:
     return event.kind.startswith("operation.")
 
 
@@ -177,8 +177,8 @@ class Api(Routes, Calls, ApiCalls):
         return self.watch(
             None,
             lambda: self.get_operation(operation_id),
-            is_last=_has_ended,
-            wanted=_is_of_operation,
+            is_last=has_ended,
+            wanted=is_of_operation,
         )
 
     async def watch(

@@ -13,7 +13,7 @@ import msgspec
 
 from weft.core.bounded import Unreadable, read_json
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
-from weft.wire.documents.simulations import SimulationDocument, Step, known_fields
+from weft.wire.documents.simulations import SimulationDocument, known_fields
 
 CREATED: Final = "job-created"
 RUN: Final = "run-job"
@@ -175,10 +175,7 @@ def _simulation(envelope: Envelope, body: Mapping[str, Any]) -> SimulationDocume
     except msgspec.ValidationError as error:
         raise BadInstruction(envelope, f"instruction: {error}") from error
     for step in document.steps:
-        if any(not -_INT_MAX <= n <= _INT_MAX for n in _numbers(step)):
+        numbers = [one for one in msgspec.structs.asdict(step).values() if isinstance(one, int)]
+        if any(not -_INT_MAX <= n <= _INT_MAX for n in numbers):
             raise BadInstruction(envelope, "instruction: a number has more than 32 bits")
     return document
-
-
-def _numbers(step: Step) -> list[int]:
-    return [value for value in msgspec.structs.asdict(step).values() if isinstance(value, int)]

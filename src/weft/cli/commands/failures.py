@@ -172,17 +172,14 @@ def _print_cause(cause: Document, batch_id: int) -> None:
     said = f": {plain(cause['message'])}" if cause["message"] else ""
     seen = f", {cause['n_acknowledged']:,} acknowledged" if cause["n_acknowledged"] else ""
     print()
-    print(wrapped(f"{cause['n_jobs']:,} × {_how(cause)}{said}", sys.stdout))
+    how = explain_reason({**cause, "state": "failed"})
+    print(wrapped(f"{cause['n_jobs']:,} × {how}{said}", sys.stdout))
     example = cause["example"]
     if example is not None:
         ref = format_job_ref(batch_id, example["job_id"])
         print(f"  cause {cause['cause']}, for example {ref}{seen}")
     for line in cause["log"]:
         print(f"    {cell(line, width=LINE_CHARS)}")
-
-
-def _how(cause: Document) -> str:
-    return explain_reason({**cause, "state": "failed"})
 
 
 def _row(one: Document) -> tuple[object, ...]:

@@ -1,6 +1,5 @@
 """`weft schedule`: batches that are submitted again and again."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -62,7 +61,7 @@ def add(
     except Invalid as error:
         if shared.json or not error.errors:
             raise
-        if not _is_in_file(error.errors):
+        if not all(one.pointer.startswith(_WITHIN) for one in error.errors):
             _name_options(error)
         else:
             error.errors = tuple(
@@ -197,10 +196,6 @@ def _name_options(error: Invalid) -> None:
     )
     if len(error.errors) == 1:
         error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
-
-
-def _is_in_file(errors: Sequence[FieldError]) -> bool:
-    return all(error.pointer.startswith(_WITHIN) for error in errors)
 
 
 def _local(one: Document) -> str:

@@ -222,7 +222,7 @@ class GroupBuilder(Generic[JobT]):
         if isinstance(values, str):
             raise WrongType.of([FieldError(pointer, "values are a list of texts, not one text")])
         found = [str(value) if isinstance(value, PurePath) else value for value in values]
-        wrong = next((n for n, value in enumerate(found) if not _is_text(value)), None)
+        wrong = next((n for n, value in enumerate(found) if not isinstance(value, str)), None)
         if wrong is not None:
             message = f"{found[wrong]!r} is not a text"
             raise WrongType.of([FieldError(f"{pointer}/{wrong}", message)])
@@ -353,10 +353,6 @@ def group_options(
             "callback": callback,
         }
     )
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

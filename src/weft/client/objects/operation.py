@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from weft.client.api import Api
+from weft.client.api import Api, has_ended, is_of_operation
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
 from weft.client.http.sse import ServerEvent
@@ -20,11 +20,11 @@ async def end_of(api: Api, operation: Document, shown: Progress) -> Document:
         shown.advance_to(document["done"], document["total"])
 
     # Steps cause events of their own; without a progress bar only the end matters.
-    of_progress = None if batch_id is not None else _is_of_operation
+    of_progress = None if batch_id is not None else is_of_operation
     watched = api.watch(
         batch_id,
         lambda: api.get_operation(operation_id),
-        is_last=_has_ended,
+        is_last=has_ended,
         wanted=of_progress if shown.is_shown else _is_end,
     )
     document = await last_of(watched, note)
@@ -50,14 +50,6 @@ async def retried(
     with Progress(f"{title} retry", shown=shown) as bar:
         result = await end_of(api, operation, bar)
     return int(result["n_retried"])
-
-
-def _has_ended(document: Document) -> bool:
-    return bool(document["state"] != "running")
-
-
-def _is_of_operation(event: ServerEvent) -> bool:
-    return event.kind.startswith("operation.")
 
 
 def _is_end(event: ServerEvent) -> bool:

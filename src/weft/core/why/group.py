@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 
 from weft.core.ends.end_words import explain_end
-from weft.core.why.facts import EndFacts, GroupFacts
+from weft.core.why.facts import GroupFacts
 from weft.core.why.sentences import (
     Cause,
     GateSentence,
@@ -80,11 +80,8 @@ def _failed(group: GroupFacts) -> Cause:
     if group.failed is None:
         return Cause("failed", text, _list(group, "failed"))
     name = name_of(group.failed)
-    return Cause("failed", f"{text}, as {name}: {_how(group.failed)}", command("why", name))
-
-
-def _how(job: EndFacts) -> str:
-    return explain_end(msgspec.to_builtins(job))
+    how = explain_end(msgspec.to_builtins(group.failed))
+    return Cause("failed", f"{text}, as {name}: {how}", command("why", name))
 
 
 def _jobs(count: int) -> str:

@@ -104,15 +104,12 @@ def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
         how = service_end(msgspec.to_builtins(blocked))
         text = f"is a service that is started again {when}: {how}"
         return Cause("retry", text, command("status", name_of(job)))
+    how = explain_reason({"state": "failed", **msgspec.to_builtins(blocked)})
     ended = {"blocked": "reported an external error", "overdue": "was beyond a limit"}.get(
-        blocked.reason or "", f"ended: {_how(blocked)}"
+        blocked.reason or "", f"ended: {how}"
     )
     text = f"is tried again {when}: attempt {blocked.attempt} {ended}"
     return Cause("retry", text, command("status", name_of(job)))
-
-
-def _how(blocked: BlockedFacts) -> str:
-    return explain_reason({"state": "failed", **msgspec.to_builtins(blocked)})
 
 
 def _at_condition(facts: ConditionFacts, now: datetime) -> Cause:

@@ -149,7 +149,7 @@ class EmbeddedServer:
         open_path(self.data_dir / "PG_VERSION", account)
         settings = (f"config_file={self._write_conf(account)}", *options)
         command = [
-            *_dying_with_parent(), str(_program("postgres", account)), "-D", str(self.data_dir),
+            *dying_with_parent(), str(_program("postgres", account)), "-D", str(self.data_dir),
             "-h", "", "-k", str(self.socket_dir),
             *(word for setting in settings for word in ("-c", setting)),
         ]  # fmt: skip
@@ -273,7 +273,7 @@ def _program(name: str, account: Account) -> Path:
     return path
 
 
-def _dying_with_parent() -> list[str]:
+def dying_with_parent() -> list[str]:
     """Return the words before a command that let it get SIGTERM (smart shutdown) after us."""
     program = shutil.which("setpriv", path=os.defpath)
     return [] if program is None else [program, "--pdeathsig", "TERM", "--"]

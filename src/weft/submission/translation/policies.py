@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core.ends.retry_policy import POLICIES, completed, mistakes
 from weft.core.text.nearest import nearest
-from weft.ports.policy import POLICY_PLUGINS, Policy
+from weft.ports.policy import POLICY_PLUGINS
 
 Where = tuple[str | int, ...]
 
@@ -50,7 +50,7 @@ def _asked(
         return {}, (("policy",), f"{name[:40]!r} is not one of {', '.join(known)}{hint}")
     given = dict(parameters)
     try:
-        policy = _load(name)
+        policy = POLICY_PLUGINS.load(name)()
         for one in given:
             if one not in (*policy.parameters, *policy.optional):
                 return {}, (("parameters", one), f"is no parameter of the policy {name}")
@@ -73,7 +73,3 @@ def _asked(
 @cache
 def _names() -> tuple[str, ...]:
     return tuple(name for name in POLICY_PLUGINS.names() if name not in POLICIES)
-
-
-def _load(name: str) -> Policy:
-    return POLICY_PLUGINS.load(name)()

@@ -177,11 +177,12 @@ def shrink(path: str, cut: Cut) -> None:
         else:
             os.replace(temporary, path)
     except OSError:
-        _remove(temporary)
+        remove(temporary)
         raise
 
 
-def _remove(path: str) -> None:
+def remove(path: str) -> None:
+    """Remove a file, if that is possible."""
     try:
         os.unlink(path)
     except OSError:

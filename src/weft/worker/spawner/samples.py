@@ -15,6 +15,7 @@ from weft.worker.spawner import tree
 from weft.worker.spawner.attempt import Series, SpawnerAttempt
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.output import output_path
+from weft.worker.spawner.own_file import remove
 
 _MS = 1_000_000
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -140,16 +141,9 @@ def _halve(path: str) -> int:
             file.write(b"".join(map(encode_sample, kept)))
         os.replace(temporary, path)
     except OSError:
-        _remove(temporary)
+        remove(temporary)
         raise
     return len(kept)
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return
 
 
 def _milliseconds(ticks: int) -> int:

@@ -35,16 +35,18 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'weft' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415
+if not TYPE_CHECKING:  # else a checker takes every name
 
-    modules = {
-        "Blocked": "weft.core.ends.conditions",
-        "WeftError": "weft.core.errors",
-        "Executor": "weft.client.functions.executor",
-        "progress": "weft.client.functions.progress",
-        "JobKeywords": "weft.client.objects.job_keywords",
-    }
-    return getattr(import_module(modules.get(name, "weft.client.sync")), name)
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module 'weft' has no attribute {name!r}")
+        from importlib import import_module  # noqa: PLC0415
+
+        modules = {
+            "Blocked": "weft.core.ends.conditions",
+            "WeftError": "weft.core.errors",
+            "Executor": "weft.client.functions.executor",
+            "progress": "weft.client.functions.progress",
+            "JobKeywords": "weft.client.objects.job_keywords",
+        }
+        return getattr(import_module(modules.get(name, "weft.client.sync")), name)

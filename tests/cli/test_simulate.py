@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -158,18 +157,6 @@ def test_a_picture_of_another_kind_is_refused(capsys: pytest.CaptureFixture[str]
 
     assert run_command(words.split()) == 2
     assert "ends neither with .png nor with .html" in json.loads(capsys.readouterr().err)["detail"]
-
-
-def test_a_picture_without_its_library_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    words = "simulate t.swf --pool pool.toml --plot x.png --json"
-
-    assert run_command(words.split()) == 2
-    error = json.loads(capsys.readouterr().err)
-    assert error["code"] == "CLI.PLOTS_MISSING"
-    assert "pip install 'weft[plots]'" in error["hint"]
 
 
 def test_a_picture_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Bound = tuple[Callable[..., object], BoundArguments]
 
 USAGE = 2
-REFUSED = 4
 READ_FILES = ("submit", "queue", "pool", "schedule", "simulate")
 """Commands whose mistakes are those of a file: they name its lines."""
 COMPLETE = "--complete"
@@ -157,7 +156,7 @@ def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
     """
     from weft.cli.terminal.raw_output import OutputFailed  # noqa: PLC0415
     from weft.cli.terminal.report import print_error  # noqa: PLC0415
-    from weft.core.errors import WeftError  # noqa: PLC0415
+    from weft.core.errors import WeftError, missing_package  # noqa: PLC0415
 
     try:
         exit_code = _dispatch(arguments, is_alone=is_alone)
@@ -170,11 +169,11 @@ def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
     except ModuleNotFoundError as error:
-        package = (error.name or "weft").partition(".")[0]
-        if package == "weft":
+        missing = missing_package(error)
+        if not isinstance(missing, WeftError):
             raise
-        print_error(_not_installed(package), as_json="--json" in arguments)
-        return REFUSED
+        print_error(missing, as_json="--json" in arguments)
+        return missing.exit_code
     except UnicodeEncodeError as error:
         if not _is_of(error, arguments):
             raise
@@ -334,16 +333,6 @@ def _is_of(error: UnicodeEncodeError, arguments: list[str]) -> bool:
     """Say whether a text that cannot be encoded is, or holds, bytes of the command line."""
     wrong = error.object[error.start : error.end]
     return any(wrong in argument for argument in arguments)
-
-
-def _not_installed(package: str) -> "WeftError":
-    from weft.core.errors import Conflict  # noqa: PLC0415
-
-    return Conflict(
-        f"the Python package `{package}` is not installed here",
-        detail="This command needs more than the client and the worker, which `weft` alone is.",
-        hint="Install it: pip install 'weft[server]', or 'weft[embedded]' with PostgreSQL.",
-    )
 
 
 def _not_text(error: UnicodeEncodeError) -> "WeftError":

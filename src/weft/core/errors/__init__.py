@@ -23,6 +23,7 @@ Messages follow PostgreSQL's style: lower case, no full stop; detail and hint ar
 from weft.core.errors.batches import *
 from weft.core.errors.database import *
 from weft.core.errors.documents import *
+from weft.core.errors.extras import *
 from weft.core.errors.files import *
 from weft.core.errors.kinds import *
 from weft.core.errors.lines import *

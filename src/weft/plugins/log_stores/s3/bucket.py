@@ -30,26 +30,26 @@ class LogBucket:
 
     async def put(self, name: str, data: bytes) -> None:
         """Store an object in one request: it is there whole or not at all."""
-        import obstore  # noqa: PLC0415 (an extra)
-
         with self._asking() as store:
+            import obstore  # noqa: PLC0415 (an extra, which is there by now)
+
             await obstore.put_async(store, self._prefix + name, data, use_multipart=False)
 
     async def get(self, name: str) -> bytes:
         """Return an object. Raise `PackGone`."""
-        import obstore  # noqa: PLC0415 (an extra)
-
         with self._asking(for_pack=True) as store:
+            import obstore  # noqa: PLC0415 (an extra, which is there by now)
+
             result = await obstore.get_async(store, self._prefix + name)
             return bytes(await result.bytes_async())
 
     async def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         """Return parts of an object, by start and end. Raise `PackGone`."""
-        import obstore  # noqa: PLC0415 (an extra)
-
         if not ranges:
             return ()
         with self._asking(for_pack=True) as store:
+            import obstore  # noqa: PLC0415 (an extra, which is there by now)
+
             ranges_async = await obstore.get_ranges_async(
                 store, self._prefix + name,
                 starts=[start for start, _ in ranges], ends=[end for _, end in ranges],
@@ -58,9 +58,9 @@ class LogBucket:
 
     async def names(self, below: str, *, after: str = "") -> AsyncIterator[str]:
         """Yield the names of objects below a name, in order, those behind another one."""
-        import obstore  # noqa: PLC0415 (an extra)
-
         with self._asking() as store:
+            import obstore  # noqa: PLC0415 (an extra, which is there by now)
+
             listed = obstore.list(
                 store, self._prefix + below, offset=self._prefix + after if after else None,
                 chunk_size=1000,
@@ -71,10 +71,10 @@ class LogBucket:
 
     async def remove(self, name: str) -> None:
         """Remove an object; none is right, too."""
-        import obstore  # noqa: PLC0415 (an extra)
-
         try:
             with self._asking(for_pack=True) as store:
+                import obstore  # noqa: PLC0415 (an extra, which is there by now)
+
                 await obstore.delete_async(store, self._prefix + name)
         except PackGone:
             return

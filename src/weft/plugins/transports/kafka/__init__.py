@@ -11,24 +11,15 @@ from contextlib import asynccontextmanager
 from secrets import choice
 from typing import Final, TypeVar
 
-from weft.core.errors import Invalid
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic as Topic
+
 from weft.core.findings import Finding
+from weft.plugins.transports.kafka import looks
+from weft.plugins.transports.kafka.config import Failures, config_of
+from weft.plugins.transports.kafka.consumer import Consumption, consuming
 from weft.ports import transport
-
-try:
-    from confluent_kafka import KafkaError, KafkaException, Message, Producer
-    from confluent_kafka.admin import AdminClient
-    from confluent_kafka.cimpl import NewTopic as Topic
-
-    from weft.plugins.transports.kafka import looks
-    from weft.plugins.transports.kafka.config import Failures, config_of
-    from weft.plugins.transports.kafka.consumer import Consumption, consuming
-except ImportError as error:
-    raise Invalid(
-        "the transport kafka needs a library",
-        detail="The package confluent-kafka is not installed.",
-        hint="Install weft with its extra: weft[kafka].",
-    ) from error
 
 Found = TypeVar("Found")
 PARTITIONS: Final = 12

@@ -10,30 +10,14 @@ from contextlib import asynccontextmanager, suppress
 from secrets import token_hex
 from typing import Any, Final
 
-from weft.core.errors import Invalid
+import aio_pika
+from aio_pika.abc import AbstractChannel
+from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
+
 from weft.core.findings import Finding
+from weft.plugins.transports.rabbitmq.consumer import RabbitDeliveries
+from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, Link, closed, lasting, reason
 from weft.ports.transport import DEAD, Connection, Deliveries, Depth, Route, TransportError
-
-try:
-    import aio_pika
-    from aio_pika.abc import AbstractChannel
-    from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
-
-    from weft.plugins.transports.rabbitmq.consumer import RabbitDeliveries
-    from weft.plugins.transports.rabbitmq.link import (
-        CALL_S,
-        FAILURES,
-        Link,
-        closed,
-        lasting,
-        reason,
-    )
-except ImportError as error:
-    raise Invalid(
-        "the transport rabbitmq needs a library",
-        detail="The package aio-pika is not installed.",
-        hint="Install weft with its extra: weft[rabbitmq].",
-    ) from error
 
 VERSION_MIN: Final = (3, 10)
 _UNCONFIRMED_MAX: Final = 1000

@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 BIN := .venv/bin
-JOBS ?= 2
+JOBS ?= 3
 BENCHES := processes statemachine submit latency functions
 
 .PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean

@@ -16,7 +16,7 @@ import shutil
 import signal
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeVar
 
 import asyncpg
 import pytest
+import pytest_asyncio
 import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -31,6 +32,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
 from data_directory import data_directory
+from kept_sessions import KeptSessions
 from recycling import Recycled
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
@@ -66,7 +68,7 @@ TEMPLATE = "weft_template"
 # Each client derives a key from its password, thousands of times, unless one time is enough.
 FAST = (
     "fsync=off", "full_page_writes=off", "max_connections=100", "log_lock_waits=on",
-    "shared_buffers=64MB", "scram_iterations=1",
+    "shared_buffers=64MB", "scram_iterations=1", "autovacuum=off",
 )  # fmt: skip
 
 # What was started in the background, or by nohup, ignores these, and so would all it starts.
@@ -166,7 +168,7 @@ class Server(Protocol):
 class Postgres:
     """The server of this test process. `owner` has the databases."""
 
-    def __init__(self, server: Server, password: str, owner: str) -> None:
+    def __init__(self, server: Server, password: str, owner: str, kept: KeptSessions) -> None:
         self._server = server
         self._password = password
         self._owner = owner
@@ -176,6 +178,7 @@ class Postgres:
         self._thread = ThreadPoolExecutor(1)
         self._loop = self._thread.submit(asyncio.Runner).result()
         self._connection: asyncpg.Connection | None = None
+        self._kept = kept
 
     def dsn(self, database: str = SUPERUSER, user: str = SUPERUSER) -> str:
         """Return how to reach a database as one of the roles; all have the same password."""
@@ -246,7 +249,7 @@ class Postgres:
     async def _take_used(self) -> tuple[str, Recycled | None]:
         while self._used:
             name, recycled = self._used.pop()
-            if await recycled.restore():
+            if await recycled.restore(self._kept.pids()):
                 return name, recycled
             self.drop_database(name)
         return "", None
@@ -309,8 +312,26 @@ def _same_log_for_each_test() -> Iterator[None]:
     logging.root.setLevel(level)
 
 
+@pytest_asyncio.fixture(autouse=True)
+async def _what_is_closed_ends() -> AsyncIterator[None]:
+    """Give the loop, which all tests share, the turns that a closed connection takes to end."""
+    yield
+    for _ in range(3):
+        await asyncio.sleep(0)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def kept_sessions() -> AsyncIterator[KeptSessions]:
+    """Let the pools of all tests on the loop of this process share sessions."""
+    kept = KeptSessions()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncpg, "create_pool", kept.create_pool)
+        yield kept
+    kept.close()
+
+
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
+def postgres(kept_sessions: KeptSessions) -> Iterator[Postgres]:
     """Give the server of this test process, with a migrated template."""
     password = secrets.token_urlsafe(12)
     if EXTERNAL is None:
@@ -318,7 +339,7 @@ def postgres() -> Iterator[Postgres]:
     else:
         server, owner = external_server(Path(EXTERNAL) / "postgres", password=password), OWNER
     with server as running:
-        result = Postgres(running, password, owner)
+        result = Postgres(running, password, owner, kept_sessions)
         result.make_template()
         try:
             yield result

@@ -6,6 +6,8 @@ way than by rows, or that has grown, is not used again: `restore` says so, and i
 
 # ruff: noqa: S608 (names of our own)
 
+from collections.abc import Collection
+
 import asyncpg
 
 GROWTH_MAX_BYTES = 8 << 20
@@ -38,7 +40,7 @@ RELATIONS = """
 """
 _END_OTHERS = """
     SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL ($1)
 """
 
 
@@ -75,18 +77,18 @@ class Recycled:
         self._fresh_numbers = set(await self._connection.fetch(self._numbers))
         self._fresh_shape, self._fresh_bytes = await self._connection.fetchrow(_SHAPE)
 
-    async def restore(self) -> bool:
-        """Make it as it was and say whether that was possible. All sessions end."""
+    async def restore(self, idle: Collection[int] = ()) -> bool:
+        """Make it as it was and say whether that was possible. All sessions but idle ones end."""
         try:
-            is_restored = await self._restore()
+            is_restored = await self._restore(idle)
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
             is_restored = False  # a test may end all sessions, or stop the server
         if not is_restored:
             self.close()
         return is_restored
 
-    async def _restore(self) -> bool:
-        await self._connection.fetch(_END_OTHERS)
+    async def _restore(self, idle: Collection[int]) -> bool:
+        await self._connection.fetch(_END_OTHERS, idle)
         shape, size = await self._connection.fetchrow(_SHAPE)
         if shape != self._fresh_shape or size > self._fresh_bytes + GROWTH_MAX_BYTES:
             return False

@@ -44,6 +44,20 @@ NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients of httpx that use none: else each reads the authorities of the whole world."""
 
 
+_APART: dict[object, tuple[MessageMaking, Evaluation]] = {}
+
+
+def apart(settings: Settings) -> tuple[MessageMaking, Evaluation]:
+    """Return what asks processes, which take longer to start than most tests take: they serve all
+    tests with these limits, and end with this one.
+    """
+    limits = (
+        settings.evaluation_all_s, settings.evaluation_one_s, settings.evaluation_memory_bytes,
+        settings.evaluators_max, asyncio.get_running_loop(),
+    )  # fmt: skip
+    return _APART.setdefault(limits, (MessageMaking(), Evaluation(settings)))
+
+
 class LiveApi:
     """A server that can be stopped and started again on the same port."""
 
@@ -86,10 +100,7 @@ class LiveApi:
         logs = FileLogStore(self.settings.home / "logs")
         look_ups = LookUps(self.settings, lambda: SecretKeys(self.secret_keys))
         self._stack.push_async_callback(look_ups.close)
-        messages = MessageMaking()
-        self._stack.push_async_callback(messages.close)
-        self.evaluation = Evaluation(self.settings)
-        self._stack.push_async_callback(self.evaluation.close)
+        messages, self.evaluation = apart(self.settings)
         self.app = app = create_app(
             self.store, self.store.notices, logs, self.settings, doors=self._doors,
             secret_keys=lambda: SecretKeys(self.secret_keys), link=link,

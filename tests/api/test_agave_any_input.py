@@ -52,6 +52,7 @@ async def jobs(api: LiveApi, http: httpx.AsyncClient, tmp_path: Path) -> httpx.A
     return http
 
 
+@pytest.mark.heavy
 async def test_each_link_of_a_job_answers_in_the_envelope(jobs: httpx.AsyncClient) -> None:
     (known,) = (await jobs.get("/jobs/v2")).json()["result"]
     whole = (await jobs.get(f"/jobs/v2/{known['id']}")).json()["result"]
@@ -62,6 +63,7 @@ async def test_each_link_of_a_job_answers_in_the_envelope(jobs: httpx.AsyncClien
     assert not wrong
 
 
+@pytest.mark.heavy
 async def test_no_body_ends_in_an_error_of_the_server(jobs: httpx.AsyncClient) -> None:
     chance = random.Random(1)  # noqa: S311 (no secret)
     (known,) = (await jobs.get("/jobs/v2")).json()["result"]
@@ -90,6 +92,7 @@ async def test_no_body_ends_in_an_error_of_the_server(jobs: httpx.AsyncClient) -
     assert taken > MUTATIONS // 8
 
 
+@pytest.mark.heavy
 async def test_no_search_and_no_path_ends_in_an_error_of_the_server(
     jobs: httpx.AsyncClient, api: LiveApi
 ) -> None:

@@ -153,7 +153,7 @@ async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
     await ask("POST", "/v1/conditions/{c}/fail", c=c, body={})
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 async def test_every_answer_is_the_one_described(
     database: dict[str, str], ask: Described, worker: LiveWorker
 ) -> None:

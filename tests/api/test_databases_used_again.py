@@ -95,6 +95,7 @@ async def test_of_one_of_everything_nothing_is_left(
         assert await contents(postgres.dsn(again)) == fresh
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_was_changed_in_another_way_than_by_rows_is_not_used_again(
     postgres: Any, change: str

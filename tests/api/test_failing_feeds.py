@@ -68,6 +68,7 @@ async def _read_until(subscription: Subscription, last: int) -> list[int]:
     return [one.position[0] for one in feed.since((0, 0))]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("error", [RuntimeError("broken"), UNAVAILABLE], ids=str)
 async def test_failing_feed_leaves_the_others_alone_and_is_read_again(error: Exception) -> None:
     store = _Store(error, 50)

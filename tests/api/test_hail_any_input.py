@@ -98,6 +98,7 @@ def bodies(token: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(SEEDS))
 async def test_no_body_ends_in_an_error_of_the_server(hail: Hail, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 (no secret)
@@ -124,6 +125,7 @@ def hail(http: Any) -> Hail:  # noqa: ANN401 (a client of httpx)
     return Hail(http)
 
 
+@pytest.mark.heavy
 async def test_no_query_and_no_path_ends_in_an_error_of_the_server(
     hail: Hail, api: LiveApi
 ) -> None:

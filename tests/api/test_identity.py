@@ -27,6 +27,7 @@ async def test_strangers_see_nothing(app: Application, header: str | None, path:
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
+@pytest.mark.heavy
 async def test_strangers_are_refused_on_every_path_with_every_method(app: Application) -> None:
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:

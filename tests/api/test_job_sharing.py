@@ -31,6 +31,7 @@ def of_jobs(api: LiveApi) -> set[tuple[str, str]]:
     }
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("permission", list(Permission))
 async def test_grantee_of_a_job_sees_the_job_and_nothing_else(
     api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker,

@@ -240,7 +240,7 @@ async def read_all(site: Outside, jobs: list[tuple[int, int]]) -> None:
                 assert answer.status_code != 500, (path, text[:500])
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 async def test_whatever_a_worker_says_nobody_else_minds(
     outside: Outside, database: dict[str, str]
 ) -> None:

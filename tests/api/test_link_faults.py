@@ -80,6 +80,7 @@ async def test_a_short_cut_changes_nothing(outside: Outside, middle: Middle, far
     assert list(await far.store.complete_attempts(far.worker, [end_report(one)])) == ["ok"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("way", ["up", "down"])
 async def test_a_connection_that_is_dead_without_a_word_is_given_up(
     outside: Outside,

@@ -205,6 +205,7 @@ def test_what_routes_need() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.heavy
 @cases("permission", list(Permission))
 async def test_who_got_a_permission_may_do_what_it_says_and_no_more(
     api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, permission: Permission

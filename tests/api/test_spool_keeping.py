@@ -81,6 +81,7 @@ async def site(
         )  # fmt: skip
         await site.begin()
         yield site
+        site.close()
     await api.stop()
 
 

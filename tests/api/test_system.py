@@ -20,6 +20,12 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
+def database(own_database: dict[str, str]) -> dict[str, str]:
+    """Give one to which nobody is connected but those of a test: it looks who is."""
+    return own_database
+
+
+@pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Say some, among them secrets."""
     return Settings(

@@ -138,7 +138,7 @@ async def reader_of(api: LiveApi, tenant: FullTenant) -> dict[str, str]:
     return {"authorization": f"Bearer {made.json()['token']}"}
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 async def test_visitor_sees_on_each_route_what_administrators_of_the_tenant_see(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
 ) -> None:

@@ -193,6 +193,7 @@ async def seen_in_tables(
     return seen
 
 
+@pytest.mark.heavy
 @pytest.mark.timeout(300)  # it calls all functions
 async def test_nothing_tells_or_changes_anything_of_another_tenant(
     tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection, session: Session,
@@ -270,6 +271,7 @@ async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_
     assert refused | {"GET /ui/events", "GET /v1/events"} == SKIPPED.keys()
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("no_checks")
 async def test_streams_of_two_tenants_tell_nothing_of_each_other(
     api: LiveApi, tenants: tuple[FullTenant, FullTenant]

@@ -203,6 +203,7 @@ SLOW = {
 }  # fmt: skip
 
 
+@pytest.mark.heavy
 @cases("name", SLOW)
 async def test_who_goes_silent_is_cut_off(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, name: str

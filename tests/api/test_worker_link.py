@@ -58,6 +58,7 @@ class Outside:
         self.api, self.http, self.path = api, http, tmp_path
         self.token_id = 0
         self.key = LinkKey()
+        self._callers: list[LinkCaller] = []
 
     async def submit(self, n_jobs: int, **fields: Any) -> int:  # noqa: ANN401 (as the document)
         answer = await self.http.post(
@@ -78,7 +79,12 @@ class Outside:
         return file
 
     def caller(self, token: Path) -> LinkCaller:
-        return LinkCaller(LinkFinder(self.api.url, token))
+        self._callers.append(LinkCaller(LinkFinder(self.api.url, token)))
+        return self._callers[-1]
+
+    def close(self) -> None:
+        for caller in self._callers:
+            caller.close()
 
     def store(self, caller: LinkCaller) -> WorkerStore:
         shipper = Shipper(caller)
@@ -103,7 +109,8 @@ async def outside(database: dict[str, str], tmp_path: Path) -> AsyncIterator[Out
     api.link_dsn = database["weft_worker"]
     await api.start()
     async with api.client() as http:
-        yield Outside(api, http, tmp_path)
+        yield (outside := Outside(api, http, tmp_path))
+    outside.close()
     await api.stop()
 
 

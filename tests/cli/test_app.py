@@ -90,6 +90,7 @@ PAGES = [name.split() for name, one in read_commands().items() if name and len(o
 APP = build_app()
 
 
+@pytest.mark.heavy
 @cases("page", PAGES)
 def test_every_page_explains_its_command(
     page: list[str], capsys: pytest.CaptureFixture[str]
@@ -228,6 +229,7 @@ def in_shell(script: str, stdout: int = subprocess.PIPE) -> "subprocess.Complete
     )  # fmt: skip
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("command", ["config", "config --json", "doctor", "up --help"])
 @pytest.mark.parametrize(
     ("target", "why"), [("/dev/full", "No space left on device."), ("&-", "Bad file descriptor.")]

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
+import pytest
+
 from weft.cli.app import build_app
 from weft.cli.input.usual_lines import FILE, usual_line
 
@@ -13,6 +15,7 @@ ODD = ("", "-", "--", "-1", "007", "1.5", "none", "NULL", "x=y", "~/a", "a,b", "
 """Values of which each one is something else to some type."""
 
 
+@pytest.mark.heavy
 def test_usual_lines_are_bound_as_cyclopts_does() -> None:
     kinds: set[str] = set()
     app = build_app()

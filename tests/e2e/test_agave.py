@@ -75,6 +75,7 @@ def ended(http: httpx.Client, job_id: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.heavy
 def test_own_client_walks_through_a_job(agave: AgaveClient) -> None:
     """It submits, waits, reads, lists, and finds outputs where the answers say."""
     said = agave.run("""

@@ -24,6 +24,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
         own.run("down")
 
 
+@pytest.mark.heavy
 def test_each_and_run_fail_unless_cutting_is_fine(small: Weft, tmp_path: Path) -> None:
     each = small.run("each", "--results", str(tmp_path), "--", *WRITES, ":::", "0")
     allowed = small.run("each", "--allow-cut", "--json", "--", *WRITES, ":::", "0")

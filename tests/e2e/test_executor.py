@@ -192,6 +192,7 @@ def test_a_large_result(make: MakeExecutor) -> None:
     )
 
 
+@pytest.mark.heavy
 def test_large_arguments_and_results_travel_both_ways(weft: Weft, make: MakeExecutor) -> None:
     data = os.urandom(LARGE_BYTES)
     part = data[: LARGE_BYTES // 10]
@@ -259,6 +260,7 @@ def test_two_executors_share_no_process(make: MakeExecutor) -> None:
     assert not pids[0] & pids[1]
 
 
+@pytest.mark.heavy
 def test_pending_calls_are_cancelled_with_their_executor(
     make: MakeExecutor, tmp_path: Path
 ) -> None:
@@ -303,6 +305,7 @@ def test_its_workers_are_counted_as_those_of_a_process_pool(
         weft_package.Executor(0)
 
 
+@pytest.mark.heavy
 def test_map_gives_up_after_its_timeout(make: MakeExecutor) -> None:
     found = make(timeout_s=3).map(lambda _: wait_for_ever(), range(2), timeout=0.5)
 

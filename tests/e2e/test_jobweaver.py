@@ -68,6 +68,7 @@ def test_job_is_run_and_shown(http: httpx.Client) -> None:
     assert execution["startedAt"] < execution["finishedAt"]
 
 
+@pytest.mark.heavy
 def test_failure_is_retried_after_ten_seconds_and_buried(http: httpx.Client) -> None:
     dead = submitted(http, job({"action": "FAIL", "message": "no luck"}, SLEEP))["jobId"]
     waits = submitted(http, job({"action": "FAIL"}, retries=3))["jobId"]

@@ -52,6 +52,7 @@ def test_upgraded_database_equals_a_new_one(
     assert dump_of(database) == dump_of(empty_database)
 
 
+@pytest.mark.heavy
 async def test_this_program_goes_on_until_the_contract_step(
     later: NextRelease, database: dict[str, str]
 ) -> None:

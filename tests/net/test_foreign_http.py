@@ -115,6 +115,7 @@ def test_each_user_is_walked() -> None:
     assert found == set(USERS)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize("name", MANNERS)
 async def test_server_without_manners_costs_a_bounded_time(name: str, user: str) -> None:

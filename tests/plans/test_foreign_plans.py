@@ -96,6 +96,7 @@ def too_many(found: dict[str, Reads], most: int) -> dict[str, Reads]:
     return {table: one for table, one in found.items() if one.scans or one.rows_by_index > most}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
 async def test_searches_and_lists_of_a_door_read_few_jobs(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)

@@ -144,6 +144,7 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
     ]  # fmt: skip
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("analysed", [False, True])
 async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool) -> None:
     """For an operator, and for a member of one project."""

@@ -48,6 +48,7 @@ def listening(said: bytes) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.heavy
 @cases(
     ("said", "release"),
     [

@@ -64,6 +64,7 @@ def test_program_that_is_not_there() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("check", "why"),
     [

@@ -89,6 +89,7 @@ async def test_bad_answer_ends_its_process_and_no_other(pool: Pool) -> None:
     assert pool.pids == []
 
 
+@pytest.mark.heavy
 async def test_late_answer_ends_its_process_with_what_it_started(
     pool: Pool, tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ LIBRARIES = {"attr", "cloudpickle", "lark", "pygments", "rich", "yaml"}
 DATABASE = {"asyncio", "asyncpg", "structlog", "weft.plugins", "weft.sql"}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("module", "needed"),
     [

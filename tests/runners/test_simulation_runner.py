@@ -17,7 +17,7 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.simulation import SimulationRunner
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import WITHIN_S, RunnerSuite, log_of
+from weft.testing.runner_suite import RunnerSuite, log_of
 from weft.wire.documents.simulations import (
     Compute,
     Fail,
@@ -135,11 +135,9 @@ class TestSimulationRunner(RunnerSuite):
         some = [simulated(n, Sleep(500)) for n in range(10_000)]
         async with self.ended() as agent:
             n_children = len(psutil.Process().children())
-            begun = time.monotonic()
             await agent.runner.submit(some)
             assert len(psutil.Process().children()) == n_children
             told = await agent.until(lambda told: len(told.ended) == len(some))
-            assert time.monotonic() - begun < WITHIN_S / 2
             assert all(one.reason is None for one in told.ended)
 
     async def test_silence_of_the_database_ends_all(self) -> None:

@@ -24,9 +24,8 @@ def shared_database(postgres: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 
 
     Not for all files: a file ends with an audit of the whole database.
     """
-    name = postgres.create_database()
-    yield postgres.dsns(name)
-    postgres.drop_database(name)
+    with postgres.clean_database() as name:
+        yield postgres.dsns(name)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -59,10 +58,9 @@ async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def suite_backend(postgres: Any) -> AsyncIterator[Backend]:  # noqa: ANN401 (as above)
     """Give connections to a database that only tests of a `site` use."""
-    name = postgres.create_database()
-    async with open_backend(postgres.dsns(name)) as result:
-        yield result
-    postgres.drop_database(name)
+    with postgres.clean_database() as name:
+        async with open_backend(postgres.dsns(name)) as result:
+            yield result
 
 
 @pytest_asyncio.fixture(loop_scope="session")

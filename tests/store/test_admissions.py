@@ -342,6 +342,7 @@ async def test_why_names_the_limit(world: World) -> None:
     assert "limit" not in {one.kind for one in causes_of_wait(admitted, {}, datetime.now(UTC))}
 
 
+@pytest.mark.heavy
 async def test_claim_beside_an_admission_that_is_taken_back(world: World) -> None:
     """Either the worker has the job, or it waits; never both."""
     batch = await world.submit(1)

@@ -29,10 +29,12 @@ async def _until_ended(store: Database) -> None:
 
 
 async def test_a_connection_that_ended_while_it_was_kept_is_replaced(
-    database: dict[str, str],
+    own_database: dict[str, str],
 ) -> None:
-    owner = await asyncpg.connect(database["admin"])
-    async with open_database(database["weft_worker"], connections_max=1, timeout_s=10) as store:
+    owner = await asyncpg.connect(own_database["admin"])
+    async with open_database(
+        own_database["weft_worker"], connections_max=1, timeout_s=10
+    ) as store:
         for _ in range(3):
             await store.call("schema_range")
             (pid,) = await _backends(owner)
@@ -43,10 +45,12 @@ async def test_a_connection_that_ended_while_it_was_kept_is_replaced(
 
 
 async def test_calls_beyond_the_connections_wait_for_those_that_are_kept(
-    database: dict[str, str],
+    own_database: dict[str, str],
 ) -> None:
-    owner = await asyncpg.connect(database["admin"])
-    async with open_database(database["weft_worker"], connections_max=2, timeout_s=10) as store:
+    owner = await asyncpg.connect(own_database["admin"])
+    async with open_database(
+        own_database["weft_worker"], connections_max=2, timeout_s=10
+    ) as store:
         for _ in range(3):
             await asyncio.gather(*(store.call("schema_range") for _ in range(CALLERS)))
 

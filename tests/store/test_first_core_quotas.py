@@ -299,7 +299,7 @@ class Late(Model):
         await set_quota(self.world, self.users[user].user_name, cores=limit)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(2))
 async def test_quotas_that_come_and_go_reach_all_jobs(world: World, seed: int) -> None:
     """Against a model: the driver takes small steps in between, and the audit looks after each."""

@@ -32,6 +32,7 @@ async def port(tmp_path: Path) -> AsyncIterator[int]:
     server.close()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("kind", "scheme", "says"),
     [

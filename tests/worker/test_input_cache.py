@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,8 @@ async def test_a_job_that_is_cancelled_leaves_no_descriptor(
     before = opened_below(tmp_path)
     files, reached, goes_on = site.cache._files, asyncio.Event(), threading.Event()
     loop, real = asyncio.get_running_loop(), getattr(site.cache._files, step)
+    threads = ThreadPoolExecutor()
+    loop.set_default_executor(threads)
 
     def held(*args: Any) -> Any:  # noqa: ANN401 (as the step)
         loop.call_soon_threadsafe(reached.set)
@@ -257,7 +260,8 @@ async def test_a_job_that_is_cancelled_leaves_no_descriptor(
     await asyncio.gather(job, return_exceptions=True)
     goes_on.set()
     await asyncio.to_thread(lambda: None)
-    await loop.shutdown_default_executor()
+    loop.set_default_executor(ThreadPoolExecutor())
+    await asyncio.to_thread(threads.shutdown)
     await asyncio.sleep(0)
 
     assert opened_below(tmp_path) == before

@@ -68,6 +68,7 @@ async def test_worker_outside_that_is_refused_leaves_no_idle_process(
     until_gone(*left)
 
 
+@pytest.mark.heavy
 async def test_jobs_of_a_refused_worker_go_on_and_are_adopted(
     worker: Worker, short_path: Path
 ) -> None:

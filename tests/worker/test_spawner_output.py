@@ -83,7 +83,7 @@ def test_short_stream_above_a_small_limit_is_cut(agent: Agent) -> None:
     assert agent.output(ended) == (b"0789", b"", 6)
 
 
-@pytest.mark.slow
+@pytest.mark.heavy
 def test_one_gigabyte_takes_little_memory_and_disk(plain_spawner: SpawnerProcess) -> None:
     agent = plain_spawner.connect()
     agent.run("true")

@@ -250,8 +250,9 @@ class _Trial:
         found = await self._find(source.store)
         if found is None or self.services.objects is None:
             raise FileProblem(_no_store(source.store))
-        async for piece in self.services.objects.reader(found).read(source.path):
-            yield piece
+        async with aclosing(self.services.objects.reader(found).read(source.path)) as pieces:  # type: ignore[type-var]  # it is a generator
+            async for piece in pieces:
+                yield piece
 
     async def _find(self, name: str) -> StoredFileStore | None:
         """Return a store, which is asked for once."""

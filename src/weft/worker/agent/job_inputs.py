@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -215,14 +215,15 @@ class JobInputs:
             url = await self._uploads.url(key, "GET", source)
             pieces = self._site.objects.read(url, head=head)
         is_promised, part.come = False, 0
-        async for piece in pieces:
-            if not is_promised:
-                if head.n_bytes is not None:
-                    self._check_size(head.n_bytes)
-                await promise(head.n_bytes or 0)
-                is_promised, part.n_bytes = True, head.n_bytes
-            part.come += len(piece)
-            yield piece
+        async with aclosing(pieces):  # type: ignore[type-var]  # it is a generator
+            async for piece in pieces:
+                if not is_promised:
+                    if head.n_bytes is not None:
+                        self._check_size(head.n_bytes)
+                    await promise(head.n_bytes or 0)
+                    is_promised, part.n_bytes = True, head.n_bytes
+                part.come += len(piece)
+                yield piece
 
     async def _place(
         self, assignment: Assignment, work: Path, parts: tuple[str, ...], given: FileInput,
@@ -287,9 +288,10 @@ class _Telling:
 
 
 async def _counted(pieces: AsyncIterator[bytes], part: Part) -> AsyncIterator[bytes]:
-    async for piece in pieces:
-        part.come += len(piece)
-        yield piece
+    async with aclosing(pieces):  # type: ignore[type-var]  # it is a generator
+        async for piece in pieces:
+            part.come += len(piece)
+            yield piece
 
 
 def _source_of(given: FileInput) -> file_paths.FileSource:

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -239,16 +239,17 @@ class InputCache:
         self, wanted: Wanted, getting: Getting, head: Head, fd: int
     ) -> HeldFile | None:
         found, size = hashlib.sha256(), 0
-        async for piece in getting.fetch(head):
-            if (head.n_bytes or 0) > self._bytes_max:
-                raise self._refused(wanted)
-            size += len(piece)
-            if size > getting.bytes_max:
-                most = getting.bytes_max
-                raise FileRefused(f"it has more than {most} bytes (input_bytes_max)")
-            if size > self._bytes_max:
-                raise self._refused(wanted)
-            await append(fd, found, piece)
+        async with aclosing(getting.fetch(head)) as pieces:  # type: ignore[type-var]  # it is a generator
+            async for piece in pieces:
+                if (head.n_bytes or 0) > self._bytes_max:
+                    raise self._refused(wanted)
+                size += len(piece)
+                if size > getting.bytes_max:
+                    most = getting.bytes_max
+                    raise FileRefused(f"it has more than {most} bytes (input_bytes_max)")
+                if size > self._bytes_max:
+                    raise self._refused(wanted)
+                await append(fd, found, piece)
         if head.is_known:
             return None
         if wanted.digest not in {None, found.digest()}:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -35,11 +35,12 @@ async def put_file(
     """
     with _new_file(work, parts) as fd:
         found, size = hashlib.sha256(), 0
-        async for piece in pieces:
-            size += len(piece)
-            if size > bytes_max:
-                raise FileRefused(f"it has more than {bytes_max} bytes (input_bytes_max)")
-            await append(fd, found, piece)
+        async with aclosing(pieces):  # type: ignore[type-var]  # it is a generator
+            async for piece in pieces:
+                size += len(piece)
+                if size > bytes_max:
+                    raise FileRefused(f"it has more than {bytes_max} bytes (input_bytes_max)")
+                await append(fd, found, piece)
         if (n_bytes is not None and size != n_bytes) or (
             digest is not None and found.digest() != digest
         ):

@@ -1,0 +1,69 @@
+"""Sessions of the database that outlive the pool that opened them, for the next test's pool.
+
+A session that has compiled and planned weft's functions answers a submission in 10 ms, a new one
+in 100: most tests would spend most of their time on what the test before has spent it on.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
+
+import asyncpg
+
+
+class KeptSessions:
+    """Sessions of one event loop that no pool has."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._make_pool = asyncpg.create_pool
+        self._idle: dict[str, list[_Session]] = defaultdict(list)
+
+    def create_pool(self, dsn: str, **options: Any) -> asyncpg.Pool:  # noqa: ANN401 (of asyncpg)
+        """Make a pool as asyncpg does, whose sessions are kept."""
+        if asyncio.get_running_loop() is not self._loop:
+            return self._make_pool(dsn, **options)
+        return self._make_pool(dsn, connect=self._connect, connection_class=_Session, **options)
+
+    async def _connect(self, dsn: str, **options: Any) -> asyncpg.Connection:  # noqa: ANN401 (as above)
+        idle = self._idle[f"{dsn} {options['command_timeout']} {options['server_settings']}"]
+        while idle:
+            session = idle.pop()
+            if not session.is_closed():
+                return session
+        session = await asyncpg.connect(dsn, **options)
+        session.idle = idle
+        return session
+
+    def pids(self) -> Collection[int]:
+        """Return the processes of those that no pool has."""
+        return [
+            session.get_server_pid()
+            for idle in self._idle.values()
+            for session in idle
+            if not session.is_closed()
+        ]
+
+    def close(self) -> None:
+        """End all that no pool has."""
+        for idle in self._idle.values():
+            for session in idle:
+                session.terminate()
+
+
+class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
+    """A connection that its pool does not close but leave to the next one."""
+
+    __slots__ = ("idle",)
+    idle: list["_Session"]
+
+    async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 (asyncpg's)
+        """Leave the pool, intact."""
+        if self.is_closed() or self.is_in_transaction():
+            await super().close(timeout=timeout)
+            return
+        pool: Any = self
+        holder, pool._pool_holder = pool._pool_holder(), None
+        holder._release_on_close()
+        self.idle.append(self)

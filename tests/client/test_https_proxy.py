@@ -87,7 +87,9 @@ def test_which_proxy(
     assert find_proxy(parse_url(url, None)) == found
 
 
-@pytest.mark.parametrize("value", ["socks5://u:swordfish@p:1", "http://p:port", "http://"])
+@pytest.mark.parametrize(
+    "value", ["socks5://u:swordfish@p:1", "http://p:port", "http://", "http://é:1"]
+)
 def test_what_is_no_proxy_is_said_without_its_text(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:

@@ -156,7 +156,15 @@ def parse_url(url: str, token: str | None) -> Endpoint:
         raise _invalid_url(url, f"{error}") from error
     if parts.scheme not in _PORTS or not parts.hostname:
         raise _invalid_url(url, "it does not begin with http:// or https:// and a host")
+    if not is_sent_as_is(parts.hostname + parts.path):
+        why = "it holds other characters than those of ASCII: a name is xn--… then, a path %…"
+        raise _invalid_url(url, why)
     return Endpoint(parts.scheme, parts.hostname, port, parts.path.rstrip("/"), token)
+
+
+def is_sent_as_is(text: str) -> bool:
+    """Say whether a host or a path may stand in the head of a request."""
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def _invalid_url(url: str, why: str) -> InvalidUrl:

@@ -7,14 +7,16 @@ importing either takes 290 ms, this 50 ms, and a command of the shell starts a p
 
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from time import monotonic
 from types import MappingProxyType
 from typing import Any, Self
 
 import h11
 
 from weft.client.http.address import Endpoint
-from weft.client.http.blocking import NeedsLoop, asyncio, is_blocking, ssl
+from weft.client.http.blocking import NeedsLoop, asyncio, interrupt, ssl
 
 READ_BYTES = 64 * 1024
 READ_LIMIT = 1 << 20
@@ -214,8 +216,8 @@ class ConnectionPool:
             self.close()
 
     async def _connect(self) -> _Connection:
-        if is_blocking():
-            stream = _Blocking(self.endpoint)
+        if (waiting := interrupt.get()) is not None:
+            stream = _Blocking(self.endpoint, waiting)
             return _Connection(stream, stream, h11.Connection(h11.CLIENT))
         from weft.client.http.trust import tls_context  # noqa: PLC0415 (it imports ssl)
 
@@ -268,7 +270,7 @@ class _Blocking:
     server that is not there, is left to one.
     """
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, waiting: AbstractContextManager[None]) -> None:
         import socket  # noqa: PLC0415 (with a loop it is there)
 
         if endpoint.scheme != "http" or endpoint.is_gone():
@@ -276,15 +278,24 @@ class _Blocking:
         try:
             host = endpoint.host.encode("ascii")  # a text would import how names are written
             address: tuple[Any, int] = (host, endpoint.port)
-            self._socket = socket.create_connection(address, PLAIN_S)
+            with waiting:
+                self._socket = socket.create_connection(address, PLAIN_S)
         except (OSError, UnicodeEncodeError) as error:
             raise NeedsLoop from error
+        self.close, self._waiting, self._ends_at = self._socket.close, waiting, 0.0
+
+    def write(self, data: bytes) -> None:
+        """Send a request, whose whole reply has to be there in time."""
+        self._ends_at = monotonic() + REPLY_TIMEOUT_S
         self._socket.settimeout(REPLY_TIMEOUT_S)
-        self.write, self.close = self._socket.sendall, self._socket.close
+        with self._waiting:
+            self._socket.sendall(data)
 
     async def read(self, n: int) -> bytes:
         try:
-            return self._socket.recv(n)
+            self._socket.settimeout(max(0.001, self._ends_at - monotonic()))
+            with self._waiting:
+                return self._socket.recv(n)
         except TimeoutError:
             raise ConnectionLost("no answer in time") from None
 
@@ -292,7 +303,7 @@ class _Blocking:
         """Do nothing: all is sent."""
 
     def at_eof(self) -> bool:
-        return not is_blocking()  # nothing in a loop may block
+        return interrupt.get() is None  # nothing in a loop may block
 
     def is_closing(self) -> bool:
         return False

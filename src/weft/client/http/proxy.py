@@ -9,7 +9,7 @@ import urllib.request as proxies
 from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from weft.client.http.address import LOOPBACK, Endpoint
+from weft.client.http.address import LOOPBACK, Endpoint, is_sent_as_is
 from weft.settings import InvalidSetting
 
 _GOOD: Final = b"200"
@@ -44,7 +44,7 @@ def find_proxy(endpoint: Endpoint) -> HttpProxy | None:
         host, port = parts.hostname, parts.port or 80
     except ValueError:
         raise wrong from None
-    if not host or parts.scheme != "http":
+    if not host or not is_sent_as_is(host) or parts.scheme != "http":
         raise wrong
     if parts.username is None:
         return HttpProxy(host, port)

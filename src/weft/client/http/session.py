@@ -16,7 +16,7 @@ from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from weft.client.http.address import Endpoint, NotRunning
-from weft.client.http.blocking import NeedsLoop, asyncio, is_blocking, need_loop
+from weft.client.http.blocking import NeedsLoop, asyncio, interrupt, need_loop
 from weft.client.http.connection import (
     REPLY_TIMEOUT_S,
     ConnectionLost,
@@ -197,7 +197,7 @@ class HttpSession:
                 raise to_error(reply.status, answer)
 
     def _time_limit(self) -> "nullcontext[None] | asyncio.Timeout":
-        return nullcontext() if is_blocking() else asyncio.timeout(self._reply_timeout_s)
+        return nullcontext() if interrupt.get() else asyncio.timeout(self._reply_timeout_s)
 
     def _retries(self) -> "_Retries":
         patience_s = self._wait_patience_s if _is_waiting.get() else self._patience_s

@@ -1,6 +1,7 @@
 """A door of a foreign package: it registers by an entry point, and every role finds its part."""
 
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from api import line_door
 from plugins.package import install
 from weft.cli.app import all_commands, run_command
+from weft.ports.plugins import PluginGroup
 from weft.run.doors import api_doors, callback_forms, client_doors, installed_doors
 
 
@@ -26,6 +28,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def test_each_role_gets_its_part_of_an_installed_door() -> None:
     document = {"name": "nightly", "state": "success"}
 
+    for group in (name for name in entry_points().groups if name.startswith("weft.")):
+        assert PluginGroup(group, "").names() == tuple(sorted(entry_points(group=group).names))
     assert line_door.DOOR in installed_doors()
     assert line_door.SERVED in api_doors()
     assert callback_forms()["lines"].document(document, "k") == "nightly success k"

@@ -226,6 +226,7 @@ def test_a_failed_line_of_any_bytes_is_resumed(weft: Weft, tmp_path: Path) -> No
         (["-n", "0", "--", "echo"], b"must be at least 1"),
         (["-n", "2", "-L", "2", "--", "echo"], b"both say what a job gets"),
         (["-j", "x%", "--", "echo"], b"is not a number of jobs"),
+        (["-j", "-many", "--", "echo"], b"weft: -j '-many' is not a number of jobs"),
         (["--xargs", "--", "echo", ":::", "a"], b"knows no columns and no values"),
     ],
 )

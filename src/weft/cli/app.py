@@ -115,13 +115,12 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     name: (f"weft.cli.commands.{where}", sentence)
     for name, (where, sentence) in _OWN_COMMANDS.items()
 } | {name: command for one in built_in() for name, command in one.commands.items()}
-"""By name: `module:function`, and the sentence in the list."""
-"""The function of each command and its line in `weft --help`, which must not import them all."""
+"""`module:function` of each and its line in `weft --help`, which must not import them all."""
 
 
 def all_commands() -> Mapping[str, str]:
     """Return the sentences of all commands, also of those that installed doors bring."""
-    from weft.run.doors import client_doors  # noqa: PLC0415 (30 ms: it looks at all packages)
+    from weft.run.doors import client_doors  # noqa: PLC0415 (it looks at all packages)
 
     own = {name: sentence for name, (_, sentence) in COMMANDS.items()}
     doors = client_doors().items()
@@ -135,19 +134,28 @@ def main() -> None:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "weft.cli", *arguments])  # noqa: S606 (this program)
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
-    if arguments in (["--version"], ["-V"]):
-        print(f"weft {__version__}")
-        sys.exit(0)
-    if arguments[:1] == [COMPLETE]:
-        from weft.cli.completion.answer import print_completions  # noqa: PLC0415
-
-        print_completions(arguments[1:])
-        sys.exit(0)
+    if arguments in (["--version"], ["-V"]) or arguments[:1] == [COMPLETE]:
+        sys.exit(_print_at_once(arguments))
     gc.disable()  # until the command is loaded, which takes a seventh less without
     from weft.cli.terminal.raw_output import open_streams  # noqa: PLC0415
 
     open_streams()
     sys.exit(run_command(arguments, is_alone=True))
+
+
+def _print_at_once(arguments: list[str]) -> int:
+    """Print what needs neither a command nor its messages; return the exit code."""
+    try:
+        if arguments[0] == COMPLETE:
+            from weft.cli.completion.answer import print_completions  # noqa: PLC0415
+
+            print_completions(arguments[1:])
+        else:
+            print(f"weft {__version__}", flush=True)
+    except BrokenPipeError:
+        _silence_stdout()
+        return BROKEN_PIPE
+    return 0
 
 
 def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
@@ -165,7 +173,9 @@ def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
         if isinstance(error, OutputFailed):
             _silence_stdout()
         if error.errors and "--json" not in arguments and arguments[0] not in READ_FILES:
-            _place_in_options(error, arguments[0])
+            from weft.cli.input.option_names import name_options  # noqa: PLC0415
+
+            name_options(error, arguments[0])
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
     except ModuleNotFoundError as error:
@@ -321,12 +331,6 @@ def _misplaced(command: Sequence[str], arguments: list[str]) -> str | None:
     if arguments[len(arguments) - len(words) :] == words:
         return None
     return f"There is an option after '{words[0]}'; it is ambiguous whether it belongs to weft."
-
-
-def _place_in_options(error: "WeftError", command: str) -> None:
-    from weft.cli.input.option_names import name_options  # noqa: PLC0415
-
-    name_options(error, command)
 
 
 def _is_of(error: UnicodeEncodeError, arguments: list[str]) -> bool:

@@ -6,6 +6,7 @@ imports nothing of its own, so that a command or a role that does not use it pay
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
@@ -74,4 +75,4 @@ def workers_outside() -> WorkersOutside:
 def loaded(target: str) -> Any:  # noqa: ANN401 (whatever stands there)
     """Return what a `module:name` names."""
     module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
+    return attrgetter(name)(import_module(module))

@@ -216,8 +216,7 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
             shown: Whether to show the progress; None: on a terminal.
         """
         operation = await self.api.begin_batch_action(action, query=q)
-        with Progress(f"{action} batches", shown=shown) as bar:
-            return await end_of(self.api, operation, bar)
+        return await end_of(self.api, operation, f"{action} batches", shown=shown)
 
     async def set_tenant(
         self,

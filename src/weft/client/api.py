@@ -84,14 +84,6 @@ def _is_complete(document: Document) -> bool:
     return bool(document["complete"])
 
 
-def has_ended(document: Document) -> bool:
-    return bool(document["state"] != "running")
-
-
-def is_of_operation(event: ServerEvent) -> bool:
-    return event.kind.startswith("operation.")
-
-
 class Api(Routes, Calls, ApiCalls):
     """The api of a weft server.
 
@@ -168,18 +160,6 @@ class Api(Routes, Calls, ApiCalls):
         Driven by events; while many come, the document is read every `WATCH_PAUSE_S`.
         """
         return self.watch(batch_id, lambda: self.get_batch(batch_id))
-
-    def watch_operation(self, operation_id: int) -> AsyncGenerator[Document, None]:
-        """Yield the document of an operation now and whenever it went on; the last one has ended.
-
-        Also of one that deletes a batch: nobody can listen to that batch.
-        """
-        return self.watch(
-            None,
-            lambda: self.get_operation(operation_id),
-            is_last=has_ended,
-            wanted=is_of_operation,
-        )
 
     async def watch(
         self,

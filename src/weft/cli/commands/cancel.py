@@ -1,12 +1,12 @@
 """`weft cancel`: start no more of its jobs, and stop the running ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Flag, Shared
-from weft.cli.input.targets import Target, check_targets, parse_target
-from weft.client.http.blocking import run
+from weft.cli.input.targets import Target, check_targets
 from weft.core.states import ENDED_WORDS
 
 
@@ -29,24 +29,18 @@ def cancel(
         force: Also cancel jobs that always run.
         found: Batches by a query.
     """
-    code = act_on_batches("cancel", (target, *others), found, shared, *["--force"] * force)
-    if code is not None:
-        return code
-    parsed = [(text, parse_target(text)) for text in (target, *others) if text is not None]
-    return run(_cancel(parsed, shared, force=force))
+    options, change = ["--force"] * force, partial(_cancel, shared, force=force)
+    return act_on_batches("cancel", (target, *others), found, shared, *options, change=change)
 
 
-async def _cancel(targets: list[tuple[str, Target]], shared: Shared, *, force: bool) -> int:
+async def _cancel(shared: Shared, targets: Sequence[tuple[str, Target]], *, force: bool) -> int:
     async with shared.client() as client:
         await check_targets(client, [target for _, target in targets])
+        batch, group = (
+            partial(call, force=force) for call in (client.cancel_batch, client.cancel_group)
+        )
         for text, target in targets:
-            answer: Mapping[str, Any]
-            if target.job_id is not None:
-                answer = await client.cancel_job(target.batch_id, target.job_id)
-            elif target.group is not None:
-                answer = await client.cancel_group(target.batch_id, target.group, force=force)
-            else:
-                answer = await client.cancel_batch(target.batch_id, force=force)
+            answer = await target.ask(batch, client.cancel_job, group)
             shared.tell(answer, _said(text, answer))
     return 0
 

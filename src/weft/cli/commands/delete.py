@@ -2,15 +2,14 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
 from typing import Any
 
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.targets import Target, check_targets
 from weft.cli.terminal.confirm import NotConfirmed, ask
-from weft.cli.terminal.progress import ProgressLine
 from weft.cli.terminal.screen import note, one_line, plain
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.objects.operation import end_of
 from weft.core.ids import format_batch_id, parse_batch_id
 
 NAME_WIDTH = 60
@@ -44,7 +43,12 @@ async def delete(
             return code
         begun = [await client.delete_batch(batch_id) for batch_id in batch_ids]
         for operation in begun:
-            document = await _end_of(client, operation) if wait else operation
+            document = operation
+            if wait:
+                # Nobody can listen to a batch that is gone.
+                title = f"delete {format_batch_id(operation['batch_id'])}"
+                await end_of(client, {**operation, "batch_id": None}, title)
+                document = await client.get_operation(operation["id"])
             if not shared.as_json(document):
                 word = "deleted" if wait else "is being deleted"
                 note(f"{format_batch_id(document['batch_id'])}: {word}")
@@ -64,13 +68,3 @@ def _described(batch: Mapping[str, Any]) -> str:
     running = f", {batch['n_running']:,} of them running" if batch["n_running"] else ""
     jobs = "1 job" if batch["n_jobs"] == 1 else f"{batch['n_jobs']:,} jobs"
     return f"{format_batch_id(batch['id'])}{name}: {jobs}{running}"
-
-
-async def _end_of(client: Api, operation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Show the progress until the end."""
-    document = operation
-    with ProgressLine(f"delete {format_batch_id(operation['batch_id'])}") as line:
-        async with aclosing(client.watch_operation(operation["id"])) as looks:
-            async for document in looks:
-                line.draw(document["done"], document["total"])
-    return document

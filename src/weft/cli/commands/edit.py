@@ -9,7 +9,6 @@ from weft.cli.input.values import parse_attribute
 from weft.cli.terminal.report import note
 from weft.client.http.blocking import run
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
 from weft.core.errors import Invalid
 
 _COMMAND_OF = {"name": "`weft rename {} NAME`", "priority": "`weft set {} --priority N`"}
@@ -76,7 +75,6 @@ async def _send_and_wait(text: str, patch: Mapping[str, Any], shared: Shared) ->
     async with shared.client() as client:
         document = await target.ask(client.edit_batch, client.edit_job, client.edit_group, patch)
         if target.job_id is None and "priority" in patch:
-            with Progress(text, shown=None) as shown:
-                await end_of(client, document, shown)
+            await end_of(client, document, text)
             document = await client.get_operation(document["id"])
         return document

@@ -1,14 +1,14 @@
 """`weft hold` and `weft release`: may waiting jobs start?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.targets import Target, check_targets, parse_target
+from weft.cli.input.targets import Target, check_targets
 from weft.cli.terminal.screen import note, print_json
 from weft.client.api import Api
-from weft.client.http.blocking import run
 from weft.core.states import ENDED_WORDS
 
 
@@ -29,10 +29,8 @@ def hold(
         others: More targets.
         found: Batches by a query.
     """
-    code = act_on_batches("hold", (target, *others), found, shared)
-    if code is not None:
-        return code
-    return run(_change_all((target, *others), shared, held=True))
+    change = partial(_change_all, shared, held=True)
+    return act_on_batches("hold", (target, *others), found, shared, change=change)
 
 
 def release(
@@ -52,18 +50,18 @@ def release(
         others: More targets.
         found: Batches by a query.
     """
-    code = act_on_batches("release", (target, *others), found, shared)
-    if code is not None:
-        return code
-    return run(_change_all((target, *others), shared, held=False))
+    change = partial(_change_all, shared, held=False)
+    return act_on_batches("release", (target, *others), found, shared, change=change)
 
 
-async def _change_all(texts: tuple[str | None, ...], shared: Shared, *, held: bool) -> int:
-    targets = [(text, parse_target(text)) for text in texts if text is not None]
+async def _change_all(shared: Shared, targets: Sequence[tuple[str, Target]], *, held: bool) -> int:
     async with shared.client() as client:
         await check_targets(client, [target for _, target in targets])
+        calls = (client.hold_batch, client.hold_job, client.hold_group)
+        if not held:
+            calls = (client.release_batch, client.release_job, client.release_group)
         for text, target in targets:
-            answer = await _change(client, target, held=held)
+            answer: Mapping[str, Any] = await target.ask(*calls)
             if shared.json:
                 print_json(answer)
             elif answer.get("result") in ENDED_WORDS:
@@ -74,12 +72,6 @@ async def _change_all(texts: tuple[str | None, ...], shared: Shared, *, held: bo
                 if held and await _has_ended(client, target):
                     note(f"{text} had ended: only jobs that are submitted later will wait")
     return 0
-
-
-async def _change(client: Api, target: Target, *, held: bool) -> Mapping[str, Any]:
-    if held:
-        return await target.ask(client.hold_batch, client.hold_job, client.hold_group)
-    return await target.ask(client.release_batch, client.release_job, client.release_group)
 
 
 async def _has_ended(client: Api, target: Target) -> bool:

@@ -11,7 +11,6 @@ from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.http.blocking import asyncio, run
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
 from weft.core.billing.resources import parse_cpu_m, parse_memory_mib
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.text.durations import parse_seconds
@@ -96,14 +95,11 @@ async def _resubmit(
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         await check_targets(client, [which])
         operation = await client.resubmit_batch(batch_id, document, key=key)
-        with Progress(f"{title} resubmit", shown=None) as shown:
-            try:
-                result = await end_of(client, operation, shown)
-            except asyncio.CancelledError:
-                note(
-                    f"{title}: the server goes on; `weft ls` shows the new batch when it is there"
-                )
-                raise
+        try:
+            result = await end_of(client, operation, f"{title} resubmit")
+        except asyncio.CancelledError:
+            note(f"{title}: the server goes on; `weft ls` shows the new batch when it is there")
+            raise
         if shared.as_json(await client.get_operation(operation["id"])):
             return 0
     n_jobs = result["n_jobs"]

@@ -1,16 +1,15 @@
 """`weft retry`: run again what failed."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 from weft.cli.input.batch_query import NO_QUERY, BatchQuery, act_on_batches
 from weft.cli.input.options import SHARED, Parameter, Shared
-from weft.cli.input.targets import Target, check_targets, parse_target
+from weft.cli.input.targets import Target, check_targets
 from weft.cli.terminal.names import retried_words
 from weft.client.api import WAIT_PATIENCE_S
-from weft.client.http.blocking import run
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
 from weft.core.errors import Invalid
 from weft.core.ids import BatchId, format_batch_id
 
@@ -52,10 +51,14 @@ def retry(
         found: Batches by a query.
     """
     for_targets = ["--q"] * (q is not None) + ["--cause"] * (cause is not None)
-    code = act_on_batches("retry", (target, *others), found, shared, *for_targets)
-    if code is not None:
-        return code
-    targets = [parse_target(text) for text in (target, *others) if text is not None]
+    change = partial(_retry, q, cause, shared)
+    return act_on_batches("retry", (target, *others), found, shared, *for_targets, change=change)
+
+
+async def _retry(
+    q: str | None, cause: str | None, shared: Shared, named: Sequence[tuple[str, Target]]
+) -> int:
+    targets = [target for _, target in named]
     if q is not None and any(one.job_id is not None for one in targets):
         raise QueryOfJob("a query is for a batch or a group", detail="The command names a job.")
     if cause is not None and (
@@ -65,12 +68,6 @@ def retry(
             "a cause is for a whole batch",
             detail="The command also has a query, or names a group or a job.",
         )
-    return run(_retry(targets, q, cause, shared))
-
-
-async def _retry(
-    targets: Sequence[Target], q: str | None, cause: str | None, shared: Shared
-) -> int:
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         await check_targets(client, targets)
         for target, jobs in _requests(targets):
@@ -78,8 +75,7 @@ async def _retry(
                 target.batch_id, q, jobs=jobs, group=target.group, cause=cause
             )
             title = _title(target)
-            with Progress(f"{title} retry", shown=None) as shown:
-                result = await end_of(client, operation, shown)
+            result = await end_of(client, operation, f"{title} retry")
             said = f"{title}: {retried_words(result['n_retried'], result.get('n_late', 0))}"
             shared.tell(await client.get_operation(operation["id"]), said)
     return 0

@@ -1,6 +1,7 @@
 """`weft worker`: run a worker in the foreground; list, cordon and drain workers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 from weft.cli.commands.up import run_role
@@ -111,9 +112,8 @@ def cordon(
         reason: Why, shown with the worker.
         pool: Their pool, if several pools have workers of these names.
     """
-    _change_all(
-        (name, *others), shared, lambda api, one: api.cordon_worker(one, reason=reason, pool=pool)
-    )
+    change = partial(Api.cordon_worker, reason=reason, pool=pool)
+    _change_all((name, *others), shared, change)
 
 
 @app.command
@@ -135,9 +135,8 @@ def drain(
         reason: Why, shown with the worker.
         pool: Their pool, if several pools have workers of these names.
     """
-    _change_all(
-        (name, *others), shared, lambda api, one: api.drain_worker(one, reason=reason, pool=pool)
-    )
+    change = partial(Api.drain_worker, reason=reason, pool=pool)
+    _change_all((name, *others), shared, change)
     if not shared.json:
         note("`weft worker uncordon` takes that back until the worker has ended")
         note("then `weft worker` on its host starts it again, and so does the next `weft up`")
@@ -154,9 +153,7 @@ def uncordon(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHA
         others: More workers.
         pool: Their pool, if several pools have workers of these names.
     """
-    _change_all(
-        (name, *others), shared, lambda client, one: client.uncordon_worker(one, pool=pool)
-    )
+    _change_all((name, *others), shared, partial(Api.uncordon_worker, pool=pool))
 
 
 @app.command
@@ -174,7 +171,7 @@ def lose(name: str, /, *others: str, pool: Pool = None, shared: Shared = SHARED)
         others: More workers.
         pool: Their pool, if several pools have workers of these names.
     """
-    _change_all((name, *others), shared, lambda client, one: client.lose_worker(one, pool=pool))
+    _change_all((name, *others), shared, partial(Api.lose_worker, pool=pool))
 
 
 def _change_all(

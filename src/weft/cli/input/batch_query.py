@@ -1,19 +1,18 @@
 """Commands that change targets, or all batches that a query finds."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.cli.input.options import Flag, Shared
 from weft.cli.input.signature import Parameter
-from weft.cli.input.targets import query_of
+from weft.cli.input.targets import Target, parse_target, query_of
 from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.blocking import asyncio, run
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
 from weft.core.errors import Invalid
 
 _DONE: Final = {"cancel": "cancelled", "hold": "held", "release": "released", "retry": "retried"}
@@ -41,10 +40,11 @@ NO_QUERY: Final = BatchQuery()
 
 
 def act_on_batches(
-    action: str, targets: Sequence[str | None], query: BatchQuery, shared: Shared, *others: str
-) -> int | None:
-    """Do it to the batches that the query of a command finds; return the exit code. None: the
-    command names targets. `others`: its options that are for targets only.
+    action: str, targets: Sequence[str | None], query: BatchQuery, shared: Shared, *others: str,
+    change: Callable[[Sequence[tuple[str, Target]]], Coroutine[Any, Any, int]],
+) -> int:  # fmt: skip
+    """Do it to the batches that the query of a command finds, or `change` the targets that it
+    names; return the exit code. `others`: its options that are for targets only.
     """
     named = [target for target in targets if target is not None]
     if bool(named) == (query.batches is not None) or (others and not named):
@@ -54,7 +54,7 @@ def act_on_batches(
                    f"{others[0]}, which is for targets."),
         )  # fmt: skip
     if query.batches is None:
-        return None
+        return run(change([(target, parse_target(target)) for target in named]))
     if not query.yes and not sys.stdin.isatty():
         raise NotConfirmed(
             "changing all batches that match needs a confirmation",
@@ -70,12 +70,11 @@ async def _act(action: str, text: str, shared: Shared, *, yes: bool) -> int:
         if code is not None:
             return code
         operation = await client.begin_batch_action(action, query=query)
-        with Progress(f"{action} batches", shown=None) as bar:
-            try:
-                result = await end_of(client, operation, bar)
-            except asyncio.CancelledError:
-                note(f"operation {operation['id']}: the server goes on")
-                raise
+        try:
+            result = await end_of(client, operation, f"{action} batches")
+        except asyncio.CancelledError:
+            note(f"operation {operation['id']}: the server goes on")
+            raise
         document = await client.get_operation(operation["id"])
         was_cancelled = document["state"] == "cancelled"
         if not shared.as_json(document):

@@ -11,7 +11,6 @@ from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.names import BatchNumber
 from weft.client.objects.operation import end_of, retried
-from weft.client.progress import Progress
 from weft.client.submission.refs import ref_of
 from weft.core.graph.group_tree import is_like_number
 from weft.core.ids import format_batch_id
@@ -118,8 +117,7 @@ class Batch(Counted):
         document = {**(changes or {}), **({"failed": True} if failed else {})}
         document |= {"job": job} if job is not None else {}
         operation = await self._api.resubmit_batch(self._batch_id, document, key=key)
-        with Progress(f"{self.title} resubmit", shown=progress) as shown:
-            result = await end_of(self._api, operation, shown)
+        result = await end_of(self._api, operation, f"{self.title} resubmit", shown=progress)
         return Batch(self._api, int(result["batch_id"]))
 
     async def list_causes(self, *, all_: bool = False) -> Sequence[Document]:
@@ -242,8 +240,7 @@ class Batch(Counted):
             progress: Show a bar on standard error or in the notebook; default: if it can be seen.
         """
         operation = await self._api.create_query_group(self._batch_id, query, name=name)
-        with Progress(f"{self.title} {query[:40]}", shown=progress) as shown:
-            result = await end_of(self._api, operation, shown)
+        result = await end_of(self._api, operation, f"{self.title} {query[:40]}", shown=progress)
         return JobGroup(self._api, await self._api.get_group(self._batch_id, result["group_id"]))
 
     def job_tree(self) -> JobTree:

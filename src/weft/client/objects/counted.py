@@ -91,8 +91,7 @@ class Counted:
         """
         document = await self._edit(patch_of(name, attributes, priority))
         if priority is not None:
-            with Progress(f"{self.title} priority {priority}", shown=progress) as shown:
-                await end_of(self._api, document, shown)
+            await end_of(self._api, document, f"{self.title} priority {priority}", shown=progress)
             document = await self.status()
         self._note(document)
         return document

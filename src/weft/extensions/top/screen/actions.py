@@ -7,7 +7,6 @@ from weft.cli.terminal.names import retried_words, state_words, worker_state
 from weft.cli.terminal.plain import one_line
 from weft.client.api import Api
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
 from weft.core.access.rights import Right
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.extensions.top.screen.state import Document, View
@@ -161,8 +160,7 @@ def _change_worker(
 
 async def _retry(client: Api, name: str, batch_id: int, jobs: list[int] | None) -> str:
     operation = await client.retry_batch(batch_id, jobs=jobs)
-    with Progress("", shown=False) as unseen:
-        result = await end_of(client, operation, unseen)
+    result = await end_of(client, operation, "", shown=False)
     return f"{name}: {retried_words(result['n_retried'], result.get('n_late', 0))}"
 
 

@@ -15,7 +15,8 @@ from weft.run.doors import api_doors, callback_forms, client_doors, installed_do
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Install the door of lines."""
+    """Install the door of lines, which nobody has without its package."""
+    assert "lines-config" not in all_commands()
     install(tmp_path / "site", monkeypatch, doors="lines = api.line_door:DOOR")
     for found in (installed_doors, api_doors):
         found.cache_clear()
@@ -52,7 +53,3 @@ def test_the_command_line_offers_what_an_installed_door_brings(
     assert (folder / "key.txt").stat().st_mode & 0o777 == 0o600
     assert "export LINES_URL=http://weft.example:9" in (folder / "env").read_text()
     assert "unset" not in (folder / "env").read_text()
-
-
-def test_without_the_package_there_is_no_such_command() -> None:
-    assert "lines-config" not in all_commands()

@@ -199,9 +199,8 @@ def test_what_cannot_be_done_has_a_code_and_a_way_out(words: str, code: str) -> 
 
 def in_shell(script: str, stdout: int = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
     """Run a line of shell in which "$@" is weft."""
-    words = [sys.executable, "-c", MAIN]
     return subprocess.run(
-        ["sh", "-c", script, "sh", *words],
+        ["sh", "-c", script, "sh", sys.executable, "-c", MAIN],
         check=False, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=30,
         stdin=subprocess.DEVNULL, env={**os.environ, "WEFT_HOME": "/nonexistent"},
     )  # fmt: skip
@@ -241,8 +240,8 @@ def test_a_message_for_closed_errors_does_not_go_to_the_output() -> None:
 def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path) -> None:
     done = weft("each", "--", "echo", WEFT_HOME=str(tmp_path))
 
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "weft: no input, nothing to do\n"
+    end = (done.returncode, done.stdout, done.stderr)
+    assert end == (0, "", "weft: no input, nothing to do\n")
 
 
 def test_config_says_where_a_value_comes_from(tmp_path: Path) -> None:
@@ -250,7 +249,5 @@ def test_config_says_where_a_value_comes_from(tmp_path: Path) -> None:
     done = weft("config", "--json", WEFT_HOME=str(tmp_path), WEFT_HOST="::1")
 
     found = json.loads(done.stdout)
-    assert found["port"]["value"] == "1234"
-    assert found["port"]["from"] == str(tmp_path / "weft.toml")
-    assert found["host"]["from"] == "environment WEFT_HOST"
-    assert found["pool"]["from"] == "default"
+    assert (found["port"]["value"], found["port"]["from"]) == ("1234", str(tmp_path / "weft.toml"))
+    assert (found["host"]["from"], found["pool"]["from"]) == ("environment WEFT_HOST", "default")

@@ -64,11 +64,10 @@ async def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) ->
 
 
 @app.command
-async def secret(*, shared: Shared = SHARED) -> int:
+def secret(*, shared: Shared = SHARED) -> int:
     """Print the secret that signs your tenant's callbacks.
 
     weft callback secret
     """
-    async with shared.client() as client:
-        found = await client.callback_secret()
+    found = shared.ask(lambda client: client.callback_secret())
     return shared.tell({"secret": found}, found, print)

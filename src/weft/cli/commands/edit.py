@@ -7,7 +7,7 @@ from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.input.values import parse_attribute
 from weft.cli.terminal.report import note
-from weft.client.http.blocking import run
+from weft.client.api import Api, Document
 from weft.client.objects.operation import end_of
 from weft.core.errors import Invalid
 
@@ -66,15 +66,13 @@ def set_attributes(
 
 def _edit_target(text: str, patch: Mapping[str, Any], shared: Shared, *, done: str) -> None:
     """Send a merge patch for `b12`, `b12.j7` or `b12/stage1`, and say that it is done."""
-    document = run(_send_and_wait(text, patch, shared))
-    shared.tell(document, f"{text}: {done}")
-
-
-async def _send_and_wait(text: str, patch: Mapping[str, Any], shared: Shared) -> Mapping[str, Any]:
     target = parse_target(text)
-    async with shared.client() as client:
-        document = await target.ask(client.edit_batch, client.edit_job, client.edit_group, patch)
+
+    async def edit(api: Api) -> Document:
+        document = await target.ask(api.edit_batch, api.edit_job, api.edit_group, patch)
         if target.job_id is None and "priority" in patch:
-            await end_of(client, document, text)
-            document = await client.get_operation(document["id"])
+            await end_of(api, document, text)
+            document = await api.get_operation(document["id"])
         return document
+
+    shared.tell(shared.ask(edit), f"{text}: {done}")

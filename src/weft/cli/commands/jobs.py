@@ -2,13 +2,15 @@
 on a job, or that it depends on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.screen import Document, JsonItems, TableRows, moment, note, print_plan
+from weft.client.api import Api
 from weft.client.http.blocking import run
 from weft.client.http.listing import Listing
 from weft.core.ends.end_words import explain_end
@@ -67,8 +69,11 @@ def jobs(
             raise BadId(
                 target, expected="what is chosen from is a batch b12 or a group b12/stage1"
             )
-        of = (batch.batch_id, batch.job_id)
-        return run(_list_neighbours(shared, shown, *of, parents=parents))
+        call, what = (Api.list_parents, "it depends on no job")
+        if not parents:
+            call, what = (Api.list_children, "no job depends on it")
+        listing = partial(call, batch_id=batch.batch_id, job_id=batch.job_id)
+        return run(_print(shared, listing, shown, what))
     if parents:
         raise BadId(target, expected="what has parents is a job b12.j7")
     if batch.group is not None and group is not None:
@@ -82,56 +87,33 @@ def jobs(
         plan = shared.ask(lambda client: client.explain_jobs(*where[:2], group=where[2]))
         print_plan(plan, as_json=shared.json)
         return 0
-    return run(_list(shared, shown, *where, state))
+    group = where[2]
+    listing = partial(
+        Api.list_jobs, batch_id=where[0], q=query, group=group, states=state, why=not shared.json
+    )
+    what = "no job matches" if query or group or state else "the batch has no jobs"
+    return run(_print(shared, listing, shown, what))
 
 
-async def _list(
-    shared: Shared,
-    limit: int,
-    batch_id: int,
-    query: str | None,
-    group: str | None,
-    states: Sequence[str] = (),
+async def _print(
+    shared: Shared, list_jobs: Callable[..., Listing], limit: int, nothing: str
 ) -> int:
-    async with shared.client() as client:
-        page_rows = _page_rows(limit)
-        listing = client.list_jobs(
-            batch_id, query, group=group, states=states, why=not shared.json, page_rows=page_rows
-        )
-        nothing = "no job matches" if query or group or states else "the batch has no jobs"
-        return await _print(listing, limit, nothing, as_json=shared.json)
-
-
-async def _list_neighbours(
-    shared: Shared, limit: int, batch_id: int, job_id: int, *, parents: bool
-) -> int:
-    async with shared.client() as client:
-        list_jobs = client.list_parents if parents else client.list_children
-        nothing = "it depends on no job" if parents else "no job depends on it"
-        listing = list_jobs(batch_id, job_id, page_rows=_page_rows(limit))
-        return await _print(listing, limit, nothing, as_json=shared.json)
-
-
-def _page_rows(limit: int) -> int:
-    return min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS)
-
-
-async def _print(listing: Listing, limit: int, nothing: str, *, as_json: bool) -> int:
     """Print a list page by page; of nothing, this note."""
     rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS, optional=("Name",))
-    items = JsonItems()
-    count, more = 0, False
-    while not more and (page := await listing.next_page()):
-        more = bool(limit) and count + len(page) > limit
-        shown = page[: limit - count] if limit else page
-        count += len(shown)
-        if as_json:
-            items.print(shown)
-        else:
-            rows.print([_row(job) for job in shown])
+    items, count, more = JsonItems(), 0, False
+    async with shared.client() as client:
+        listing = list_jobs(client, page_rows=min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS))
+        while not more and (page := await listing.next_page()):
+            more = bool(limit) and count + len(page) > limit
+            shown = page[: limit - count] if limit else page
+            count += len(shown)
+            if shared.json:
+                items.print(shown)
+            else:
+                rows.print([_row(job) for job in shown])
     for text in listing.warnings:
         note(text)
-    if as_json:
+    if shared.json:
         items.end()
     elif not count:
         note(nothing)

@@ -11,7 +11,6 @@ from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.login.flows import log_in_elsewhere, log_in_here
 from weft.cli.login.keeping import find_browser, keep_login, open_privately, server_of
 from weft.cli.terminal.screen import moment, note, one_line, plain
-from weft.client.api import Api
 from weft.client.http.address import kept_login
 from weft.client.http.blocking import run
 from weft.client.http.listing import Document
@@ -51,23 +50,19 @@ def login(
     browser = None if device or no_browser else find_browser()
 
     async def log_in() -> Document:
+        name, done = f"weft login on {socket.gethostname()}"[:256], None
+        lead = partial(_lead, browser, settings.home)
         async with shared.client(patience_s=PATIENCE_S) as client:
-            return await log_in_with(client)
-
-    async def log_in_with(client: Api) -> Document:
-        name = f"weft login on {socket.gethostname()}"[:256]
-        done = None
-        if device or (browser is None and not no_browser):
-            try:
-                done = await log_in_elsewhere(client, asked, name, _show_code)
-            except NoDeviceLogin:
-                if device:
-                    raise
-        if done is None:
-            done = await log_in_here(client, asked, name, partial(_lead, browser, settings.home))
-        if former is not None and settings.token is None:
-            with suppress(WeftError):  # it may have ended
-                await client.revoke_token(former.token_id)
+            if device or (browser is None and not no_browser):
+                try:
+                    done = await log_in_elsewhere(client, asked, name, _show_code)
+                except NoDeviceLogin:
+                    if device:
+                        raise
+            done = done or await log_in_here(client, asked, name, lead)
+            if former is not None and settings.token is None:
+                with suppress(WeftError):  # it may have ended
+                    await client.revoke_token(former.token_id)
         return done
 
     done = run(log_in())

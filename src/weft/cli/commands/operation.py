@@ -1,11 +1,10 @@
 """`weft operation`: work that the server does in the background."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from weft.cli.input.options import SHARED, App, Limit, Parameter, Shared
-from weft.cli.input.values import bounded
-from weft.cli.terminal.screen import moment, note, print_json, print_table
+from weft.cli.input.options import SHARED, App, Limit, Number, Shared
+from weft.cli.terminal.screen import moment, print_table
 from weft.core.ids import format_batch_id
 
 app = App(
@@ -35,12 +34,7 @@ def list_all(*, limit: Limit = 20, shared: Shared = SHARED) -> int:
 
 
 @app.command(name="cancel")
-def cancel(
-    operation_id: Annotated[int, Parameter(name="ID", validator=bounded(1))],
-    /,
-    *,
-    shared: Shared = SHARED,
-) -> None:
+def cancel(operation_id: Number, /, *, shared: Shared = SHARED) -> None:
     """Cancel an operation on many batches. What it has done stays done.
 
         weft operation cancel 12
@@ -49,12 +43,10 @@ def cancel(
         operation_id: Its number, as `weft operation ls` shows it.
     """
     found = shared.ask(lambda client: client.cancel_operation(operation_id))
-    if shared.json:
-        print_json(found)
-    elif found["state"] == "cancelled":
-        note(f"operation {operation_id} is cancelled; {found['result']['n_changed']:,} changed")
-    else:
-        note(f"operation {operation_id} had ended ({found['state']}): nothing to cancel")
+    said = f"had ended ({found['state']}): nothing to cancel"
+    if found["state"] == "cancelled":
+        said = f"is cancelled; {found['result']['n_changed']:,} changed"
+    shared.tell(found, f"operation {operation_id} {said}")
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from weft.cli.input.declared import apply_file, text_of
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import bounded
 from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
-from weft.client.http.blocking import run
+from weft.client.api import Api
 from weft.core.billing.resources import MIB
 from weft.core.errors import Invalid
 from weft.core.text.amounts import money, size
@@ -32,7 +32,7 @@ def list_pools(*, shared: Shared = SHARED) -> None:
 
         weft pool ls
     """
-    found = run(_pools(shared))
+    found = shared.ask(_pools)
     shared.table(found, {
         "Pool": text("pool", 40), "Workers": "n_workers",
         "Machines": lambda row: row["max_workers"] and f"{row['n_machines']}/{row['max_workers']}",
@@ -215,10 +215,9 @@ def _flavour_text(one: Document) -> str:
     ])  # fmt: skip
 
 
-async def _pools(shared: Shared) -> Sequence[Document]:
-    async with shared.client() as client:
-        workers, queues = await client.list_workers(), await client.list_queues()
-        return pools_of(workers, queues, await client.list_pools())
+async def _pools(client: Api) -> Sequence[Document]:
+    workers, queues = await client.list_workers(), await client.list_queues()
+    return pools_of(workers, queues, await client.list_pools())
 
 
 def pools_of(

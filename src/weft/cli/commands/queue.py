@@ -11,7 +11,7 @@ from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, App, Flag, Shared
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, long_text, note, plain
-from weft.client.http.blocking import run
+from weft.client.api import Api
 from weft.core.errors import Invalid
 from weft.wire.documents.queues import QueueDocument
 
@@ -132,7 +132,7 @@ def drain(name: str, /, *, move_to: str | None = None, shared: Shared = SHARED) 
         name: Name of the queue.
         move_to: Move the jobs that wait there to this queue; those that have run before stay.
     """
-    done, moves = run(_drain(name, move_to, shared))
+    done, moves = shared.ask(lambda client: _drain(client, name, move_to))
     if not shared.as_json(done):
         _print_moves(moves)
         note(f"queue {plain(name)} takes no more jobs; `weft queue ls` shows what is left")
@@ -167,16 +167,14 @@ def try_document(file: Path, /, *, shared: Shared = SHARED) -> None:
 
 
 async def _drain(
-    name: str, move_to: str | None, shared: Shared
+    client: Api, name: str, move_to: str | None
 ) -> tuple[Document, Sequence[Document]]:
-    async with shared.client() as client:
-        if move_to is not None:
-            await client.get_queue(move_to)
-        done = await client.drain_queue(name)
-        if move_to is None:
-            return done, ()
-        moves = await client.reroute_queues(queue=name, to=move_to)
-        return await client.get_queue(name), moves
+    if move_to is None:
+        return await client.drain_queue(name), ()
+    await client.get_queue(move_to)
+    await client.drain_queue(name)
+    moves = await client.reroute_queues(queue=name, to=move_to)
+    return await client.get_queue(name), moves
 
 
 def _print_moves(moves: Sequence[Document]) -> None:

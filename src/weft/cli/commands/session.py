@@ -2,10 +2,8 @@
 
 import sys
 from contextlib import suppress
-from typing import Annotated
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared
-from weft.cli.input.values import bounded
+from weft.cli.input.options import SHARED, App, Number, Shared
 from weft.cli.login.keeping import find_browser, forget_login, open_privately, server_of
 from weft.cli.terminal.screen import at, moment, note, print_json, text
 from weft.client.api import Api
@@ -63,12 +61,7 @@ def list_all(*, shared: Shared = SHARED) -> None:
 
 
 @app.command(name="rm")
-def remove(
-    session_id: Annotated[int, Parameter(name="ID", validator=bounded(1))],
-    /,
-    *,
-    shared: Shared = SHARED,
-) -> None:
+def remove(session_id: Number, /, *, shared: Shared = SHARED) -> None:
     """End one of your sessions: its browser is logged out.
 
         weft session rm 7

@@ -23,7 +23,7 @@ WIDTH: Final = 56
 """With a name before it and a sum after it, a line fits 80 columns."""
 
 
-async def timeline(
+def timeline(
     batch: str,
     /,
     *,
@@ -40,8 +40,7 @@ async def timeline(
         html: Write a page that needs no other file.
     """
     batch_id = parse_batch(batch)
-    async with shared.client() as client:
-        document = await client.get_timeline(batch_id)
+    document = shared.ask(lambda client: client.get_timeline(batch_id))
     timeline = msgspec.convert(document, Timeline)
     if html is not None:
         title = f"Time axis of {format_batch_id(batch_id)}"

@@ -20,6 +20,7 @@ AllFlag = Annotated[bool, Parameter(name=["--all", "-a"], negative="")]
 Words = Annotated[tuple[str, ...], Parameter(negative="")]
 Limit = Annotated[int, Parameter(name=["--limit", "-n"], validator=bounded(0))]
 """How many lines of a list; 0: all."""
+Number = Annotated[int, Parameter(name="ID", validator=bounded(1))]
 
 
 @Parameter(name="*")

@@ -182,7 +182,7 @@ def test_resume_of_what_never_was_is_refused(weft: Weft) -> None:
 
 
 def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> None:
-    script = f"echo {{}}; test {{}} -lt 3 || test -e {tmp_path}/fast || sleep 4321"
+    script = f"echo {{}}; test {{}} -lt 3 || test -e {tmp_path}/fast || sleep 4321.{os.getpid()}"
     command = ("each", "--name", "i", "--", "sh", "-c", script)
     with weft.started(*command, stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -197,7 +197,7 @@ def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> 
     assert process.returncode == 130
     assert b"--resume i" in told
     listed = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
-    assert listed.stdout.count("sleep 4321") == 0
+    assert listed.stdout.count(f"sleep 4321.{os.getpid()}") == 0
     (tmp_path / "fast").touch()
     given = b"".join(b"%d\n" % n for n in range(1, 30))
     done = weft.run("each", "--resume", "i", "--", "sh", "-c", script, stdin=given)

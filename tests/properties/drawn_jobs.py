@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum, auto
+from itertools import zip_longest
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -101,7 +102,7 @@ def cut_rows(rows: JobRows, place: int) -> list[JobRows]:
     for start, stop in ((0, place), (place, rows.n_jobs)):
         edges = [
             edge
-            for edge in zip(rows.edge_child, rows.edge_parent, strict=True)
+            for edge in zip_longest(rows.edge_child, rows.edge_parent, rows.edge_parent_n)
             if start < edge[0] <= stop
         ]
         part = job_rows(
@@ -117,5 +118,6 @@ def cut_rows(rows: JobRows, place: int) -> list[JobRows]:
         part.combo_index = rows.combo_index[start:stop]
         part.combo_number, part.combo_set = rows.combo_number, rows.combo_set
         part.edge_child, part.edge_parent = [e[0] for e in edges], [e[1] for e in edges]
+        part.edge_parent_n = [e[2] for e in edges] if rows.edge_parent_n else []
         parts.append(part)
     return parts

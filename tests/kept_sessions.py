@@ -17,14 +17,15 @@ class KeptSessions:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._make_pool = asyncpg.create_pool
+        self.make_pool = asyncpg.create_pool
+        """As asyncpg does: for a test of who is connected."""
         self._idle: dict[str, list[_Session]] = defaultdict(list)
 
     def create_pool(self, dsn: str, **options: Any) -> asyncpg.Pool:  # noqa: ANN401 (of asyncpg)
         """Make a pool as asyncpg does, whose sessions are kept."""
         if asyncio.get_running_loop() is not self._loop:
-            return self._make_pool(dsn, **options)
-        return self._make_pool(dsn, connect=self._connect, connection_class=_Session, **options)
+            return self.make_pool(dsn, **options)
+        return self.make_pool(dsn, connect=self._connect, connection_class=_Session, **options)
 
     async def _connect(self, dsn: str, **options: Any) -> asyncpg.Connection:  # noqa: ANN401 (as above)
         idle = self._idle[f"{dsn} {options['command_timeout']} {options['server_settings']}"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from kept_sessions import KeptSessions
 from migrations.next_release import ADDS, NUMBER, SCHEMA, TAKES, NextRelease, make_next_release
 from weft.sql import whole_schema
 from weft.store import SchemaTooNew, open_admin, open_worker_store
@@ -54,8 +55,10 @@ def test_upgraded_database_equals_a_new_one(
 
 @pytest.mark.heavy
 async def test_this_program_goes_on_until_the_contract_step(
-    later: NextRelease, database: dict[str, str]
-) -> None:
+    later: NextRelease, database: dict[str, str], kept_sessions: KeptSessions,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(asyncpg, "create_pool", kept_sessions.make_pool)
     later.call("migrate", database["admin"])
     async with open_worker_store(database["weft_worker"]) as store:
         await store.check_schema()

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from weft.cli.terminal.plain import cell
-from weft.core.graph.parents import merged
 from weft.core.ids import format_batch_id
 from weft.core.states import ENDED_WORDS, shown_state
+from weft.core.text.number_ranges import format_ranges
 
 Document = Mapping[str, Any]
 
@@ -66,10 +66,8 @@ def worker_host(worker: Document) -> str:
 
 def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
     """Return ascending numbers as ranges: `j2–j1001, j1005`."""
-    return ", ".join(
-        f"{prefix}{one}" if isinstance(one, int) else f"{prefix}{one.start}–{prefix}{one.stop - 1}"
-        for one in merged(tuple(numbers))
-    )
+    parts = format_ranges(numbers).split(",")
+    return ", ".join("–".join(f"{prefix}{n}" for n in part.split("-") if n) for part in parts)
 
 
 def retried_words(n_jobs: int, n_late: int) -> str:

@@ -19,7 +19,7 @@ from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.tell_events import EventsOut, tell_events
-from weft.plugins.transports.kafka.topics import KafkaTopics
+from weft.extensions.brokers.kafka.topics import KafkaTopics
 from weft.ports.transport import Connection
 from weft.settings import Settings
 from weft.store import open_driver_store

@@ -17,7 +17,7 @@ from benches.brokers import running_broker
 from weft.bench.conditions import load_average, machine_conditions
 from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.plugins.transports.kafka import KafkaTransport
+from weft.extensions.brokers.kafka import KafkaTransport
 from weft.ports.transport import Connection, Delivery, Route
 
 RECORDS: Final = 10_000

@@ -25,7 +25,7 @@ ALONE = {
     "extensions/engines/ssh/provider/__init__.py": "of hosts of the site",
     "plugins/runners/remote/ssh.py": "of a cluster of the site",
     "extensions/engines/slurm/runner/files.py": "of a cluster of the site",
-    "plugins/transports/kafka/topics.py": "messages of one consumer, in their order",
+    "extensions/brokers/kafka/topics.py": "messages of one consumer, in their order",
     "run/apart/asking/lookups.py": "of one set of questions",
     "store/api_store.py": "behind the turns of users",
     "store/offered_jobs.py": "calls of the database, which have their own limit of time",

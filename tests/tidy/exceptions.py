@@ -75,9 +75,9 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
 UNBOUNDED_QUEUES = {
     "src/weft/client/functions/calls.py": "calls under way",
     "src/weft/extensions/exec/channel.py": "BYTES_MAX of input",
-    "src/weft/plugins/transports/kafka/consumer.py": "the limit and AHEAD",
-    "src/weft/plugins/transports/kafka/topics.py": "OUTCOMES_MAX places",
-    "src/weft/plugins/transports/rabbitmq/consumer.py": "the prefetch count",
+    "src/weft/extensions/brokers/kafka/consumer.py": "the limit and AHEAD",
+    "src/weft/extensions/brokers/kafka/topics.py": "OUTCOMES_MAX places",
+    "src/weft/extensions/brokers/rabbitmq/consumer.py": "the prefetch count",
     "src/weft/run/log_bucket.py": "folders of databases",
     "src/weft/run/up.py": "signals, which somebody sends by hand",
     "src/weft/worker/agent/job_files.py": "attempts of the worker",

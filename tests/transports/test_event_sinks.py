@@ -22,8 +22,8 @@ from confluent_kafka import Consumer
 from transports.test_kafka import connection as kafka_connection
 from transports.test_rabbitmq import connection as rabbit_connection
 from transports.test_rabbitmq_events import QUORUM, WITH_GUEST
-from weft.plugins.transports.kafka.topics import KafkaTopics
-from weft.plugins.transports.rabbitmq.events import RabbitEvents
+from weft.extensions.brokers.kafka.topics import KafkaTopics
+from weft.extensions.brokers.rabbitmq.events import RabbitEvents
 
 WITHIN_S = 30.0
 

@@ -12,7 +12,7 @@ from e2e.conftest import until
 from transports.site import Broker, Site
 from transports.test_foreign_consumers import broker, consumers, program, site, submit, wire
 from transports.test_rabbitmq import connection as to_rabbit
-from weft.plugins.transports.rabbitmq.events import RabbitEvents
+from weft.extensions.brokers.rabbitmq.events import RabbitEvents
 from weft.ports.topics import Record
 
 __all__ = ["broker", "site", "wire"]

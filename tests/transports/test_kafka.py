@@ -24,9 +24,9 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
-from weft.plugins.transports.kafka import KafkaTransport
-from weft.plugins.transports.kafka.consumer import STUCK, KafkaDelivery
-from weft.plugins.transports.kafka.topics import KafkaTopics
+from weft.extensions.brokers.kafka import KafkaTransport
+from weft.extensions.brokers.kafka.consumer import STUCK, KafkaDelivery
+from weft.extensions.brokers.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 CONNECTION = """
@@ -285,7 +285,7 @@ async def test_a_killed_consumer_leaves_its_records_to_the_next(
 
 CONSUMER = """
 import asyncio, sys
-from weft.plugins.transports.kafka import KafkaTransport
+from weft.extensions.brokers.kafka import KafkaTransport
 from weft.ports.transport import Connection, Route
 
 async def consume(address, *route):

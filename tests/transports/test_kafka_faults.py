@@ -23,7 +23,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from weft.plugins.transports.kafka import KafkaTransport
+from weft.extensions.brokers.kafka import KafkaTransport
 
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(600)]
 N_JOBS: Final = 20_000

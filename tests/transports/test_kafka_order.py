@@ -19,7 +19,7 @@ from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, Config
 from confluent_kafka.admin._resource import ResourceType
 from confluent_kafka.cimpl import NewTopic
 
-from weft.plugins.transports.kafka.topics import KafkaTopics
+from weft.extensions.brokers.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(300)]
 N_PARTITIONS = 30

@@ -10,7 +10,7 @@ from e2e.conftest import Weft
 from e2e.test_workers_outside import Outside, submit
 from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
-from weft.plugins.transports.rabbitmq import RabbitTransport
+from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import Connection, Depth, Route, TransportError
 from weft.testing.transport_suite import TransportSuite
 

@@ -14,7 +14,7 @@ from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, weft_beside
 from transports.test_rabbitmq import CONNECTION, connection
 from up.weft_up import run_weft
-from weft.plugins.transports.rabbitmq import RabbitTransport
+from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import DEAD, Death, Route
 from weft.testing.transport_suite import a_route, following
 

@@ -18,7 +18,7 @@ from transports.rabbit_broker import RabbitBroker
 from transports.site import Site, weft_beside
 from transports.test_rabbitmq import CONNECTION, connection, until_consumed, until_depth
 from transports.test_rabbitmq_dead import QUEUE, WITH_GUEST, letters, publish
-from weft.plugins.transports.rabbitmq import RabbitTransport
+from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import DEAD, Route, TransportError
 from weft.testing.transport_suite import a_route, following
 

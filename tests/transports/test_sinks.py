@@ -19,9 +19,9 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 import aio_pika
 from confluent_kafka import Consumer
 
+from weft.extensions.brokers.kafka.topics import KafkaTopics
 from weft.extensions.lines.sinks.amqp.sender import AmqpSink
 from weft.extensions.lines.sinks.kafka.sender import KafkaSink
-from weft.plugins.transports.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 

@@ -33,7 +33,7 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 
 import aio_pika
 
-from weft.plugins.transports.kafka.topics import KafkaTopics
+from weft.extensions.brokers.kafka.topics import KafkaTopics
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 BAD = [b"{", b"[1]", b'{"tile": "T"}', b'{"key": "large", "x": "' + b"x" * 70_000 + b'"}']

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from weft.plugins.transports.kafka.topics import KafkaTopics
+from weft.extensions.brokers.kafka.topics import KafkaTopics
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage, SinkProblem, SinkSite
 from weft.ports.topics import Record

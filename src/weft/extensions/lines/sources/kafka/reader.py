@@ -16,8 +16,8 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from weft.extensions.brokers.kafka.config import Failures, config_of
 from weft.extensions.lines.sources.messages import BYTES_MAX, connection_of, item_of_message
-from weft.plugins.transports.kafka.config import Failures, config_of
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 from weft.ports.transport import TransportError
 

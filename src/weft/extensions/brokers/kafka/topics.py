@@ -21,8 +21,8 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic as Topic
 
 from weft.core.consumer_limits import AHEAD, OUTCOMES_MAX
-from weft.plugins.transports.kafka.config import Failures, config_of
-from weft.plugins.transports.kafka.consumer import PASSING, Consumption, consuming
+from weft.extensions.brokers.kafka.config import Failures, config_of
+from weft.extensions.brokers.kafka.consumer import PASSING, Consumption, consuming
 from weft.ports.topics import Arrival, Positions, Record, RecordAt
 from weft.ports.transport import Connection, TransportError
 

@@ -15,8 +15,8 @@ from aio_pika.abc import AbstractChannel
 from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
 from weft.core.findings import Finding
-from weft.plugins.transports.rabbitmq.consumer import RabbitDeliveries
-from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, Link, closed, lasting, reason
+from weft.extensions.brokers.rabbitmq.consumer import RabbitDeliveries
+from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, closed, lasting, reason
 from weft.ports.transport import DEAD, Connection, Deliveries, Depth, Route, TransportError
 
 VERSION_MIN: Final = (3, 10)

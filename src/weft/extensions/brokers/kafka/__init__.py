@@ -16,9 +16,9 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic as Topic
 
 from weft.core.findings import Finding
-from weft.plugins.transports.kafka import looks
-from weft.plugins.transports.kafka.config import Failures, config_of
-from weft.plugins.transports.kafka.consumer import Consumption, consuming
+from weft.extensions.brokers.kafka import looks
+from weft.extensions.brokers.kafka.config import Failures, config_of
+from weft.extensions.brokers.kafka.consumer import Consumption, consuming
 from weft.ports import transport
 
 Found = TypeVar("Found")

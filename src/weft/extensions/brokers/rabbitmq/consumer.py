@@ -9,7 +9,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.abc import DeliveredMessage
 
 from weft.core.watermark import Watermark
-from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, lasting, reason
+from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, lasting, reason
 from weft.ports.transport import DEAD, Death, Route, TransportError, read_refusal, refusal_of
 from weft.telemetry import metrics
 

@@ -10,7 +10,7 @@ import aio_pika
 from aio_pika.abc import AbstractExchange
 from aio_pika.exceptions import PublishError
 
-from weft.plugins.transports.rabbitmq.link import CALL_S, FAILURES, Link, lasting, reason
+from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, lasting, reason
 from weft.ports.topics import Record
 from weft.ports.transport import Connection, TransportError
 

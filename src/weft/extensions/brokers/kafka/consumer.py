@@ -29,7 +29,7 @@ from confluent_kafka import (
 
 from weft.core.consumer_limits import AHEAD
 from weft.core.watermark import Watermark
-from weft.plugins.transports.kafka.config import Failures
+from weft.extensions.brokers.kafka.config import Failures
 from weft.ports.transport import ASSIGNOR, REFUSED, Death, TransportError, read_refusal
 from weft.telemetry import metrics
 from weft.telemetry.log import log

@@ -3,7 +3,7 @@
 import ast
 
 from tidy.source_files import nodes_of, python_files, relative
-from weft.extensions.lines.rules.kinds import LookUpKind, SinkKind, SourceKind, kinds_of
+from weft.ports.line_kinds import LookUpKind, SinkKind, SourceKind, kinds_of
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.sink import SINK_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS

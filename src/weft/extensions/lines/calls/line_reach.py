@@ -16,10 +16,10 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.core.errors import FieldError
 from weft.core.lines.line import Setup
-from weft.extensions.lines.rules.kinds import wrong_program
 from weft.extensions.lines.rules.setup import field_error
 from weft.extensions.lines.rules.sink import SINK_KINDS
 from weft.extensions.lines.rules.source import SOURCE_KINDS
+from weft.ports.line_kinds import wrong_program
 from weft.ports.source import SourceSite
 from weft.settings import Settings
 

@@ -15,8 +15,8 @@ from weft.core.deliveries.credentials import (
     wrong_login,
 )
 from weft.core.text.filling import FIELD
-from weft.extensions.lines.rules.kinds import CHARS_MAX, LookUpKind, Mistakes
 from weft.extensions.lines.sources.http import address_of, asked
+from weft.ports.line_kinds import CHARS_MAX, LookUpKind, Mistakes
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
 from weft.core.deliveries.credentials import wrong_login
-from weft.extensions.lines.rules.kinds import LookUpKind, Mistakes
 from weft.extensions.lines.rules.sql import (
     Statement,
     parse_statement,
@@ -15,6 +14,7 @@ from weft.extensions.lines.rules.sql import (
     wrong_values,
 )
 from weft.extensions.lines.sources.sql import as_json, asked
+from weft.ports.line_kinds import LookUpKind, Mistakes
 from weft.ports.lookup import ANSWER_BYTES_MAX, LookUpAway
 from weft.ports.source import SourceFailed, SourceSite
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from weft.core.deliveries.credentials import SECRET
 from weft.core.text.durations import duration_of
 from weft.core.text.filling import FIELD, ValueOf, filled, wrong_text
-from weft.extensions.lines.rules.kinds import LookUpKind, kinds_of
+from weft.ports.line_kinds import LookUpKind, kinds_of
 from weft.ports.lookup import Question
 
 LETS_MAX: Final = 10

@@ -13,8 +13,8 @@ from weft.core.deliveries.sinks import sinks_of, wrong_sinks
 from weft.core.lines.lifecycle import Say
 from weft.core.lines.line import Source
 from weft.core.text.durations import duration_of
-from weft.extensions.lines.rules.kinds import SourceKind, kinds_of, wrong_text
 from weft.extensions.lines.rules.template import SINK
+from weft.ports.line_kinds import SourceKind, kinds_of, wrong_text
 
 EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)

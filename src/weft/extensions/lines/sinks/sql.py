@@ -14,12 +14,12 @@ from asyncpg.connection import Connection
 from weft.core.bounded import read_json
 from weft.core.errors import SecretKeyMissing
 from weft.extensions.lines.rules import sql
-from weft.extensions.lines.rules.kinds import SinkKind, wrong_host
-from weft.extensions.lines.rules.targets import SinkReader, Target
 from weft.extensions.lines.sources.http import good_address
 from weft.extensions.lines.sources.sql import connected, prepare, reason, renew, transaction
 from weft.ports.callback_sender import Answered
+from weft.ports.line_kinds import SinkKind, wrong_host
 from weft.ports.sink import SinkMessage, SinkSite
+from weft.ports.sink_targets import SinkReader, Target
 from weft.ports.source import SourceFailed, SourceSite
 from weft.wire.sealed import folded, opened
 

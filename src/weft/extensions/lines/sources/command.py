@@ -14,15 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any, Final
 
 from weft.core.bounded import read_json
-from weft.extensions.lines.rules.kinds import (
-    CHARS_MAX,
-    Mistakes,
-    Option,
-    SourceKind,
-    wrong_program,
-)
-from weft.extensions.lines.sources.http import item_of
+from weft.ports.line_kinds import CHARS_MAX, Mistakes, Option, SourceKind, wrong_program
 from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
+from weft.ports.source_items import item_of
 
 CURSOR_VARIABLE: Final = "WEFT_CURSOR"
 CURSOR_CHARS_MAX: Final = 1000

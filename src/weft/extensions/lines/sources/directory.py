@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from weft.core.bounded import read_json
 from weft.core.text.durations import duration_of
-from weft.extensions.lines.rules.kinds import Mistakes, Option, SourceKind, wrong_text, wrong_time
+from weft.ports.line_kinds import Mistakes, Option, SourceKind, wrong_text, wrong_time
 from weft.ports.source import (
     ITEM_BYTES_MAX,
     READING_BYTES_MAX,

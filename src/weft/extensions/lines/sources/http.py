@@ -7,7 +7,6 @@ the same, so nothing is lost where pages overlap. Redirections are not followed,
 """
 
 import asyncio
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -18,11 +17,14 @@ from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import urlencode, urljoin
 
-from weft.core.bounded import PAGE_DEPTH_MAX, Unreadable, check_depth, read_json
+from weft.core.bounded import PAGE_DEPTH_MAX, read_json
 from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url, without_login
 from weft.core.deliveries.credentials import wrong_credential, wrong_headers, wrong_url
 from weft.core.text.durations import duration_of, earlier
-from weft.extensions.lines.rules.kinds import (
+from weft.net.exchange import AnswerHead
+from weft.net.failures import NetFailure, TooLong, WrongRequest
+from weft.net.foreign_http import ForeignHttp
+from weft.ports.line_kinds import (
     TEXT,
     Option,
     SourceKind,
@@ -31,17 +33,8 @@ from weft.extensions.lines.rules.kinds import (
     wrong_text,
     wrong_time,
 )
-from weft.net.exchange import AnswerHead
-from weft.net.failures import NetFailure, TooLong, WrongRequest
-from weft.net.foreign_http import ForeignHttp
-from weft.ports.source import (
-    INTEGER_MAX,
-    READING_BYTES_MAX,
-    Item,
-    Reading,
-    SourceFailed,
-    SourceSite,
-)
+from weft.ports.source import INTEGER_MAX, READING_BYTES_MAX, Reading, SourceFailed, SourceSite
+from weft.ports.source_items import item_of, value_at
 
 PAGES_MAX: Final = 10_000
 """In a row; then it waits as between readings."""
@@ -56,7 +49,6 @@ _OVERLAP_MOST: Final = 10**15
 _OK: Final = 200
 _BUSY: Final = (429, 503)
 _NEXT: Final = ("next", "next_cursor", "cursor")
-_FIELD: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
 _LEFT: Final = re.compile(r"\$\{param\.(\w+)\}")
 Options = Mapping[str, Any]
 _USUAL: Final = {
@@ -124,7 +116,7 @@ class HttpSource:
         since = state.get("since") if page is not None else since_of(options, newest)
         url = address_of(options, since, page)
         answer = asked(url, site, headers={**login, **options.get("headers", {})})
-        found = _at(answer, str(options.get("items", "items")))
+        found = value_at(answer, str(options.get("items", "items")))
         if not isinstance(found, list):
             raise SourceFailed(f"the answer has no list {options.get('items', 'items')!r}")
         found = [self.fields(one) for one in found]
@@ -300,40 +292,9 @@ async def good_address(host: str, port: int, site: SourceSite) -> str:
     return str(found[0])
 
 
-def item_of(given: object, options: Options) -> Item:
-    """Return an item; its key is what `dedupe` says, or its field `key`."""
-    if not isinstance(given, dict):
-        return Item(_name_of(given), None, "it is not a JSON object")
-    template = str(options.get("dedupe", "${item.key}"))
-    missing = [path for path in _FIELD.findall(template) if not _is_word(_at(given, path))]
-    if missing:
-        return Item(_name_of(given), None, f"it has no {missing[0]}, which its key needs")
-    key = _FIELD.sub(lambda match: str(_at(given, match[1])), template)
-    return Item(key, {**given, "key": key} if "key" in given else given)
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
-
-
-def _name_of(given: object) -> str:
-    try:
-        check_depth(given)
-    except Unreadable:
-        return "without key, nested too deep"
-    text = json.dumps(given, sort_keys=True).encode()
-    return f"without key {hashlib.sha256(text).hexdigest()[:12]}"
-
-
-def _at(value: object, path: str) -> object:
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
-
-
 def _dates(found: Sequence[object], options: Options) -> list[object]:
     spec = options.get("cursor")
-    return [] if spec is None else [_at(one, str(spec["field"])) for one in found]
+    return [] if spec is None else [value_at(one, str(spec["field"])) for one in found]
 
 
 def _sorted(found: list[Any], options: Options) -> list[Any]:

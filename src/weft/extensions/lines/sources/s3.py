@@ -15,8 +15,8 @@ from urllib.parse import unquote_plus
 from xml.parsers import expat
 
 from weft.core.text.durations import duration_of, earlier
-from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, Option, SourceKind, wrong_time
 from weft.extensions.lines.sources.http import fetched
+from weft.ports.line_kinds import NEEDED_TEXT, TEXT, Option, SourceKind, wrong_time
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 
 OVERLAP: Final = "1d"

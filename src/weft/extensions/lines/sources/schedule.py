@@ -6,7 +6,7 @@ from itertools import islice, takewhile
 from typing import Any, Final
 
 from weft.core.schedules import WrongCron, WrongZone, check_cron, due_times, zone_of
-from weft.extensions.lines.rules.kinds import Option, SourceKind
+from weft.ports.line_kinds import Option, SourceKind
 from weft.ports.source import Item, Reading, SourceSite
 
 

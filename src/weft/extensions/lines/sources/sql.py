@@ -22,16 +22,16 @@ from asyncpg.prepared_stmt import PreparedStatement
 
 from weft.core.bounded import PAGE_DEPTH_MAX, read_json
 from weft.extensions.lines.rules import sql
-from weft.extensions.lines.rules.kinds import TEXT, Option, SourceKind, wrong_host
 from weft.extensions.lines.sources.http import (
     check_overlap,
     good_address,
-    item_of,
     newest_of,
     since_of,
     wrong_cursor,
 )
+from weft.ports.line_kinds import TEXT, Option, SourceKind, wrong_host
 from weft.ports.source import Reading, SourceFailed, SourceSite
+from weft.ports.source_items import item_of
 
 _TIMES: Final = ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout")
 _MARGIN_S: Final = 5.0

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.extensions.lines.rules.kinds import SinkKind
-from weft.extensions.lines.rules.targets import SinkReader, Target
+from weft.ports.line_kinds import SinkKind
+from weft.ports.sink_targets import SinkReader, Target
 
 _FIELDS: Final = ("transport", "exchange", "routing_key")
 _EXCHANGE: Final = ("name", "type", "durable")

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from weft.extensions.lines.rules.kinds import SinkKind
+from weft.ports.line_kinds import SinkKind
 
 _FIELDS: Final = ("transport", "topic", "key")
 KIND: Final = SinkKind(

@@ -2,6 +2,6 @@
 
 from typing import Final
 
-from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, SourceKind
+from weft.ports.line_kinds import NEEDED_TEXT, TEXT, SourceKind
 
 KIND: Final = SourceKind({"transport": NEEDED_TEXT, "queue": NEEDED_TEXT, "dedupe": TEXT})

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from weft.extensions.lines.rules.kinds import NEEDED_TEXT, TEXT, Option, SourceKind
+from weft.ports.line_kinds import NEEDED_TEXT, TEXT, Option, SourceKind
 
 
 def _is_begin(given: object) -> str:

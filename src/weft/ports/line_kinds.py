@@ -12,7 +12,7 @@ from weft.core.deliveries.callback_url import parse_callback_url, without_login,
 from weft.core.deliveries.credentials import SECRET
 from weft.core.lines.line import Sink
 from weft.core.text.durations import duration_of
-from weft.extensions.lines.rules.targets import SinkReader, Target
+from weft.ports.sink_targets import SinkReader, Target
 from weft.ports.source import SourceSite
 
 CHARS_MAX: Final = 2000

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
-    "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec", "lines", "link",
-    "pages", "siege", "simulator", "top",
+    "brokers", "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec", "lines",
+    "link", "pages", "siege", "simulator", "top",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 
@@ -49,6 +49,8 @@ class Extension(NamedTuple):
     """`module:class` of what runs beside each api: made of its services, notices and a decoder."""
     evaluates: str = ""
     """`module:function` that is asked about what tenants wrote, loaded before."""
+    kinds: str = ""
+    """Its package, if there are kinds of lines in its `sources`, `sinks` and `lookups`."""
     loops: str = ""
     """`module:name` of the loops of the driver."""
     outside: WorkersOutside | None = None

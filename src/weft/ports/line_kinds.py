@@ -1,5 +1,5 @@
-"""Kinds of sources, sinks and look-ups: each is a file or folder of its own, and its `KIND` says
-what the file of a line may tell it. Those that packages bring may be told anything.
+"""Kinds of sources, sinks and look-ups: each is a file or folder in an extension, and its `KIND`
+says what the file of a line may tell it. Those that packages bring may be told anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,6 +12,7 @@ from weft.core.deliveries.callback_url import parse_callback_url, without_login,
 from weft.core.deliveries.credentials import SECRET
 from weft.core.lines.line import Sink
 from weft.core.text.durations import duration_of
+from weft.ports.extension import built_in
 from weft.ports.sink_targets import SinkReader, Target
 from weft.ports.source import SourceSite
 
@@ -77,14 +78,15 @@ class LookUpKind:
 
 
 def kinds_of(kind: type[Kind], folder: str) -> Mapping[str, Kind]:
-    """Return the kinds that are built in, by name."""
-    package = f"weft.extensions.lines.{folder}"
+    """Return the kinds that extensions bring in their folders of this name, by name."""
+    packages = [import_module(one.kinds) for one in built_in() if one.kinds]
     modules = {
-        found.name: import_module(f"{package}.{found.name}")
-        for found in iter_modules(import_module(package).__path__)
+        module.name: import_module(f"{package.__name__}.{folder}.{module.name}")
+        for package in packages
+        for module in iter_modules([f"{package.__path__[0]}/{folder}"])
     }
     kinds = {name: getattr(module, "KIND", None) for name, module in modules.items()}
-    return {name: one for name, one in kinds.items() if isinstance(one, kind)}
+    return {name: value for name, value in kinds.items() if isinstance(value, kind)}
 
 
 def wrong_text(given: object) -> str:

@@ -1,1 +1,5 @@
-"""Transports: adapters that carry offers of jobs to workers. None must know the store."""
+"""RabbitMQ and Kafka: what carries offers, events and items of production lines (README.md)."""
+
+from weft.ports.extension import Extension
+
+EXTENSION = Extension(kinds="weft.extensions.brokers")

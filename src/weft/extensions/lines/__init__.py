@@ -30,5 +30,6 @@ EXTENSION = Extension(
     api="weft.extensions.lines.api:PART",
     beside_api="weft.extensions.lines.calls.source_items:SourceItems",
     evaluates="weft.extensions.lines.rules.setup:parse_each_setup",
+    kinds="weft.extensions.lines",
     loops="weft.extensions.lines.loops.sources:LOOPS",
 )

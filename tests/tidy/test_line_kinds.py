@@ -8,12 +8,15 @@ from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.sink import SINK_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
 
-PLACE = "src/weft/extensions/lines/"
-AROUND = (PLACE, "src/weft/core/lines/", "src/weft/core/deliveries/sinks.py", "src/weft/ports/s")
+PLACE = "src/weft/extensions/"
+AROUND = (
+    f"{PLACE}brokers/s", f"{PLACE}lines/", "src/weft/core/lines/",
+    "src/weft/core/deliveries/sinks.py", "src/weft/ports/line_", "src/weft/ports/s",
+)  # fmt: skip
 OF_THE_HOUSE = {
     "src/weft/core/deliveries/sinks.py": {"http"},  # the driver sends these as callbacks
     "src/weft/ports/source_reads.py": {"amqp", "kafka", "s3"},  # it opens their credentials
-    f"{PLACE}commands/source.py": {"command"},  # of a shell
+    f"{PLACE}lines/commands/source.py": {"command"},  # of a shell
 }
 SOURCES, SINKS = kinds_of(SourceKind, "sources"), kinds_of(SinkKind, "sinks")
 
@@ -22,7 +25,7 @@ def test_nobody_else_names_a_kind() -> None:
     found: dict[str, set[str]] = {}
     for path in python_files("src"):
         if (where := relative(path)).startswith(AROUND):
-            own = where.removesuffix(".py").removeprefix(PLACE).split("/")[1:2]
+            own = where.removesuffix(".py").removeprefix(PLACE).split("/")[2:3]
             texts = {str(node.value) for node in nodes_of(path, ast.Constant)}
             if named := texts & {*SOURCES, *SINKS} - {*own}:
                 found[where] = named

@@ -20,8 +20,8 @@ import aio_pika
 from confluent_kafka import Consumer
 
 from weft.extensions.brokers.kafka.topics import KafkaTopics
-from weft.extensions.lines.sinks.amqp.sender import AmqpSink
-from weft.extensions.lines.sinks.kafka.sender import KafkaSink
+from weft.extensions.brokers.sinks.amqp.sender import AmqpSink
+from weft.extensions.brokers.sinks.kafka.sender import KafkaSink
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 

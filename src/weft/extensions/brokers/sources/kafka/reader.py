@@ -17,7 +17,7 @@ from confluent_kafka import (
 )
 
 from weft.extensions.brokers.kafka.config import Failures, config_of
-from weft.extensions.lines.sources.messages import BYTES_MAX, connection_of, item_of_message
+from weft.extensions.brokers.sources.messages import BYTES_MAX, connection_of, item_of_message
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 from weft.ports.transport import TransportError
 

@@ -14,7 +14,7 @@ from typing import Any
 from aio_pika.abc import AbstractConnection, AbstractIncomingMessage, AbstractQueue
 
 from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, closed, reason
-from weft.extensions.lines.sources.messages import BYTES_MAX, connection_of, item_of_message
+from weft.extensions.brokers.sources.messages import BYTES_MAX, connection_of, item_of_message
 from weft.ports.source import Item, Reading, SourceFailed, SourceSite
 from weft.ports.transport import TransportError
 

@@ -1,0 +1,1 @@
+"""The kinds of sources that read messages of brokers. Each `KIND` needs no package of theirs."""

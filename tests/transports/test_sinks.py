@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 from uuid import uuid4
 
@@ -51,14 +52,8 @@ class TestExchanges(SinkSuite):
             await queue.bind(exchange, "json")
 
     def sink(self) -> AmqpSink:
-        silent = Connection(
-            name="silent", kind="rabbitmq", address="amqp://127.0.0.1:9", tenants=("default",),
-            sinks=("*",),
-        )  # fmt: skip
-        other = Connection(
-            name="other", kind="rabbitmq", address="amqp://127.0.0.1:9", tenants=("x",),
-        )  # fmt: skip
-        return AmqpSink(site(self.to, silent, other))
+        silent = replace(self.to, name="silent", address="amqp://127.0.0.1:9", sinks=("*",))
+        return AmqpSink(site(self.to, silent, replace(self.to, name="other", tenants=("x",))))
 
     def target(self) -> Mapping[str, str]:
         return {"transport": "here", "exchange": self.name, "routing_key": "json"}

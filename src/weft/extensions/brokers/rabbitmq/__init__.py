@@ -16,8 +16,16 @@ from aio_pika.exceptions import ChannelNotFoundEntity, ChannelPreconditionFailed
 
 from weft.core.findings import Finding
 from weft.extensions.brokers.rabbitmq.consumer import RabbitDeliveries
-from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, closed, lasting, reason
-from weft.ports.transport import DEAD, Connection, Deliveries, Depth, Route, TransportError
+from weft.extensions.brokers.rabbitmq.link import (
+    CALL_S,
+    FAILURES,
+    Link,
+    calling,
+    closed,
+    lasting,
+    reason,
+)
+from weft.ports.transport import DEAD, Connection, Deliveries, Depth, Route
 
 VERSION_MIN: Final = (3, 10)
 _UNCONFIRMED_MAX: Final = 1000
@@ -38,14 +46,11 @@ class RabbitTransport:
 
     async def publish(self, messages: Sequence[tuple[Route, bytes]]) -> Sequence[bool]:
         """Send durable messages, and wait for the confirms."""
-        try:
+        async with calling(self.close):
             channel = await self._publishing()
             for route in {route for route, _ in messages} - self._declared:
                 await self._declare(channel, route)
                 self._declared.add(route)
-        except FAILURES as error:
-            await self.close()
-            raise TransportError(reason(error)) from error
         found: list[bool] = []
         for first in range(0, len(messages), _UNCONFIRMED_MAX):
             part = messages[first : first + _UNCONFIRMED_MAX]
@@ -57,33 +62,26 @@ class RabbitTransport:
     @asynccontextmanager
     async def consume(self, route: Route, *, limit: int) -> AsyncIterator[Deliveries]:
         """Consume from the queue of a route, with a connection of its own."""
-        try:
+        async with calling():
             connection = await self._link.connected()
-        except FAILURES as error:
-            raise TransportError(reason(error)) from error
-        try:
-            channel = await connection.channel()
-            await self._declare_tenant(channel, route.tenant)
-            queue = await self._declare(channel, route)
-            deliveries = RabbitDeliveries(connection, channel, queue.name, route)
-            await deliveries.begin(limit)
             try:
-                yield deliveries
+                channel = await connection.channel()
+                await self._declare_tenant(channel, route.tenant)
+                queue = await self._declare(channel, route)
+                deliveries = RabbitDeliveries(connection, channel, queue.name, route)
+                await deliveries.begin(limit)
+                try:
+                    yield deliveries
+                finally:
+                    await deliveries.end()
             finally:
-                await deliveries.end()
-        except FAILURES as error:
-            raise TransportError(reason(error)) from error
-        finally:
-            await closed(connection)
+                await closed(connection)
 
     async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
         """Return the messages that wait at the broker, and the consumers."""
-        try:
+        async with calling(self.close):
             channel = await self._publishing()
             found = [(await self._declare(channel, route)).declaration_result for route in routes]
-        except FAILURES as error:
-            await self.close()
-            raise TransportError(reason(error)) from error
         return [Depth(one.message_count or 0, one.consumer_count or 0) for one in found]
 
     async def check(self, routes: Sequence[Route] = ()) -> Sequence[Finding]:
@@ -116,34 +114,27 @@ class RabbitTransport:
 
     async def _mistake(self, route: Route) -> Finding | None:
         """Say what is wrong with a queue that is there; None: nothing, or it is not there."""
-        try:
-            if not self._link.is_open:
-                await self.close()
-            _ = await self._link.publishing()
+        async with calling(self.close):
+            _ = await self._publishing()
             assert self._link.connection is not None
             # What is refused closes its channel.
             channel = await self._link.connection.channel()
-            with suppress(ChannelNotFoundEntity):
-                await channel.declare_queue(route.name, passive=True, timeout=CALL_S)
-                await _queue(channel, route.name, _arguments(route))
-                await channel.close()
-        except ChannelPreconditionFailed as error:
-            what = f"queue {route.name} is none that weft would make: {reason(error)}"
-            advice = "Delete it at the broker when it is empty; weft makes it again."
-            return Finding(self._to.name, "wrong", what, advice)
-        except FAILURES as error:
-            await self.close()
-            raise TransportError(reason(error)) from error
+            try:
+                with suppress(ChannelNotFoundEntity):
+                    await channel.declare_queue(route.name, passive=True, timeout=CALL_S)
+                    await _queue(channel, route.name, _arguments(route))
+                    await channel.close()
+            except ChannelPreconditionFailed as error:
+                what = f"queue {route.name} is none that weft would make: {reason(error)}"
+                advice = "Delete it at the broker when it is empty; weft makes it again."
+                return Finding(self._to.name, "wrong", what, advice)
         return None
 
     async def _version(self) -> str:
-        try:
+        async with calling(self.close):
             _ = await self._publishing()
             transport = getattr(self._link.connection, "transport", None)
             properties = {} if transport is None else transport.connection.server_properties
-        except FAILURES as error:
-            await self.close()
-            raise TransportError(reason(error)) from error
         version = properties.get("version", "")
         return version.decode() if isinstance(version, bytes) else str(version)
 

@@ -1,7 +1,6 @@
 """What comes by one queue of RabbitMQ, and what becomes of it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -9,7 +8,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.abc import DeliveredMessage
 
 from weft.core.watermark import Watermark
-from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, lasting, reason
+from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, calling, lasting
 from weft.ports.transport import DEAD, Death, Route, TransportError, read_refusal, refusal_of
 from weft.telemetry import metrics
 
@@ -54,11 +53,9 @@ class RabbitDeliveries:
         got stays with the channel.
         """
         if limit != self._limit:
-            try:
+            async with calling():
                 await self._link.basic_cancel(self._tag, timeout=CALL_S)
                 await self._consume(limit)
-            except FAILURES as error:
-                raise TransportError(reason(error)) from error
 
     def __aiter__(self) -> "RabbitDeliveries":
         return self
@@ -136,20 +133,18 @@ class RabbitMessage:
     async def give_back(self) -> None:
         """Put it into its queue again."""
         self._deliveries.drop(self._tag)
-        await _asked(lambda: self._message.channel.basic_nack(self._tag, requeue=True))
+        async with calling():
+            await self._message.channel.basic_nack(self._tag, requeue=True)
 
     async def refuse(self, why: str) -> None:
         """Write it to the dead exchange, and let the broker forget it when that is confirmed."""
         route = self._deliveries.route
         body, headers = refusal_of(route.name, why, self.body)
         name = Route(route.tenant, DEAD).name
-
-        async def write() -> None:
+        async with calling():
             exchange = await self._deliveries.channel.get_exchange(name, ensure=False)
             message = lasting(body, dict(headers))
             await exchange.publish(message, routing_key=route.name, timeout=CALL_S)
-
-        await _asked(write)
         await self.acknowledge()
 
     @property
@@ -167,10 +162,3 @@ class RabbitMessage:
 
 def _text(value: object) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-
-
-async def _asked(call: Callable[[], Awaitable[object]]) -> None:
-    try:
-        await call()
-    except FAILURES as error:
-        raise TransportError(reason(error)) from error

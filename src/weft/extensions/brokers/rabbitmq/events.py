@@ -10,9 +10,9 @@ import aio_pika
 from aio_pika.abc import AbstractExchange
 from aio_pika.exceptions import PublishError
 
-from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, lasting, reason
+from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, calling, lasting
 from weft.ports.topics import Record
-from weft.ports.transport import Connection, TransportError
+from weft.ports.transport import Connection
 
 _ALL: Final = -1
 """The last record that tells of all parts of its key."""
@@ -33,15 +33,12 @@ class RabbitEvents:
         """Declare the exchanges; they have no partitions."""
         if not self._link.is_open:
             await self.close()
-        try:
+        async with calling(self.close):
             channel = await self._link.publishing()
             for name in partitions.keys() - self._exchanges.keys():
                 self._exchanges[name] = await channel.declare_exchange(
                     name, aio_pika.ExchangeType.TOPIC, durable=True, timeout=CALL_S
                 )
-        except FAILURES as error:
-            await self.close()
-            raise TransportError(reason(error)) from error
 
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
         """Send durable messages in order, and wait for the confirms. One that follows another of

@@ -2,6 +2,8 @@
 
 import asyncio
 import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import aio_pika
@@ -63,6 +65,17 @@ class Link:
         connection, self.connection, self.channel = self.connection, None, None
         if connection is not None:
             await closed(connection)
+
+
+@asynccontextmanager
+async def calling(close: Callable[[], Awaitable[None]] | None = None) -> AsyncIterator[None]:
+    """Call a broker; if it fails, close what it was called over, and raise `TransportError`."""
+    try:
+        yield
+    except FAILURES as error:
+        if close is not None:
+            await close()
+        raise TransportError(reason(error)) from error
 
 
 async def closed(connection: AbstractConnection) -> None:

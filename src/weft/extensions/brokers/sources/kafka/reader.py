@@ -64,7 +64,8 @@ class KafkaSource:
             if (error := message.error()) is None:
                 body = message.value() or b""
                 size += len(body)
-                items.append(_item(message, body, options))
+                name = f"record {_number(message)}/{_offset(message)}"
+                items.append(item_of_message(body, name, options))
                 offsets[_number(message)] = _offset(message) + 1
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 (the library's name)
                 left.discard(_number(message))
@@ -109,10 +110,6 @@ class KafkaSource:
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             consumer.close()
-
-
-def _item(message: Message, body: bytes, options: Mapping[str, Any]) -> Item:
-    return item_of_message(body, f"record {_number(message)}/{_offset(message)}", options)
 
 
 def _number(message: Message) -> int:

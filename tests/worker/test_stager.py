@@ -279,6 +279,13 @@ def test_archives_that_are_refused(work: Path, data: bytes) -> None:
     assert not (work.parent / "x").exists()
 
 
+def test_list_of_a_zip_is_bounded_before_it_is_read(work: Path) -> None:
+    """Not that of a zip within it, which is data."""
+    unpacked(work, zip_of("z", body=zip_of(*map(str, range(99))), how=zipfile.ZIP_STORED))
+    with pytest.raises(FileRefused, match="it lists more than 10 files"):
+        unpacked(work, zip_of(*map(str, range(11))), into="many")
+
+
 async def pieces(*data: bytes) -> AsyncIterator[bytes]:
     for one in data:
         yield one

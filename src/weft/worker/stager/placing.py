@@ -6,15 +6,15 @@ import hashlib
 import os
 import stat
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, aclosing, contextmanager, suppress
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
 from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
 from weft.wire.spawner import Account
-from weft.wire.walking import NotPlain, entered, make_file, opened_directory
+from weft.wire.walking import entered, make_file, opened_directory
 from weft.worker.stager.packing import ENTRIES_MAX
-from weft.worker.stager.unpacking import Unpacking
+from weft.worker.stager.unpacking import Unpacking, parent_of
 
 SHARED_MODE: Final = 0o444
 """Of files that belong to the worker and are in the directories of several jobs."""
@@ -71,8 +71,8 @@ def put_link(work: Path, parts: tuple[str, ...], file: HeldFile) -> bool:
     with _parent(work, parts) as directory:
         try:
             os.link(f"/proc/self/fd/{file.fd}", parts[-1], dst_dir_fd=directory)
-        except FileExistsError as error:
-            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        except FileExistsError:
+            raise
         except OSError:  # another file system, or the file has no name any more
             return False
     return True
@@ -81,10 +81,7 @@ def put_link(work: Path, parts: tuple[str, ...], file: HeldFile) -> bool:
 def link(work: Path, parts: tuple[str, ...], target: str) -> None:
     """Let a link lead to a file of the host. Raise `FileRefused`, `OSError`."""
     with _parent(work, parts) as directory:
-        try:
-            os.symlink(target, parts[-1], dir_fd=directory)
-        except FileExistsError as error:
-            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        os.symlink(target, parts[-1], dir_fd=directory)
 
 
 def unpack(
@@ -130,8 +127,6 @@ def _new_file(work: Path, parts: tuple[str, ...]) -> Iterator[int]:
             finally:
                 os.close(fd)
             os.link(fresh, parts[-1], src_dir_fd=directory, dst_dir_fd=directory)
-        except FileExistsError as error:
-            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(fresh, dir_fd=directory)
@@ -139,13 +134,7 @@ def _new_file(work: Path, parts: tuple[str, ...]) -> Iterator[int]:
 
 @contextmanager
 def _parent(work: Path, parts: tuple[str, ...]) -> Iterator[int]:
-    """Open the directory in which a file gets its place, made if it is missing."""
-    with ExitStack() as opened:
-        top = opened.enter_context(opened_directory(work))
-        try:
-            directory = opened.enter_context(entered(top, parts[:-1], make=True))
-        except NotPlain as error:
-            raise FileRefused(f"a file stands in the way of {'/'.join(parts)!r}") from error
+    with opened_directory(work) as top, parent_of(top, parts) as directory:
         yield directory
 
 

@@ -6,11 +6,13 @@ The bytes that come out are counted, whatever the archive says that they are.
 import bz2
 import gzip
 import lzma
+import math
 import os
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import IO, Any, Final
 
 from weft.core.files.file_paths import WrongPath, parts_of
@@ -45,6 +47,21 @@ class _Streams:
             elif self._stream.needs_input and not (packed := self._file.read(_PIECE_BYTES)):
                 raise EOFError
             found, packed = self._stream.decompress(packed, size), b""
+        return found
+
+
+class _Listed:
+    """A zip; its list of entries is one piece, which `zipfile` reads and keeps whole."""
+
+    def __init__(self, file: IO[bytes], entries_max: float) -> None:
+        self._file, self.entries_max = file, entries_max
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes, or the few at the end. Raise `FileRefused`."""
+        found = self._file.read(min(size, MEMORY_BYTES_MAX))
+        if size > MEMORY_BYTES_MAX or (size >= 0 and found.count(b"PK\1\2") > self.entries_max):
+            raise FileRefused(f"it lists more than {self.entries_max} files (input_entries_max)")
         return found
 
 
@@ -122,7 +139,9 @@ class Unpacking:
                 raise FileRefused("it holds more after its end, which no tar unpacks")
 
     def _unpack_zip(self, archive: IO[bytes]) -> None:
-        with zipfile.ZipFile(archive) as found:
+        listed = _Listed(archive, self._entries_max)
+        with zipfile.ZipFile(listed) as found:
+            listed.entries_max = math.inf  # any of its files may be a zip
             for one in found.infolist():
                 mode = one.external_attr >> 16
                 parts = self._parts(one.filename)
@@ -158,20 +177,14 @@ class Unpacking:
             raise FileRefused(f"it holds {'/'.join(parts)!r} twice, in two kinds") from error
 
     def _link(self, parts: Sequence[str], target: str) -> None:
-        try:
-            with entered(self._directory, parts[:-1], make=True) as directory:
-                os.symlink(target, parts[-1], dir_fd=directory)
-        except (NotPlain, FileExistsError) as error:
-            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        with parent_of(self._directory, parts) as directory:
+            os.symlink(target, parts[-1], dir_fd=directory)
 
     def _write(self, parts: Sequence[str], body: IO[bytes], *, is_program: bool) -> None:
         if not parts:
             raise FileRefused("it holds a file without a name")
-        try:
-            with entered(self._directory, parts[:-1], make=True) as directory:
-                fd = make_file(parts[-1], directory, 0o700 if is_program else 0o600)
-        except (NotPlain, FileExistsError) as error:
-            raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
+        with parent_of(self._directory, parts) as directory:
+            fd = make_file(parts[-1], directory, 0o700 if is_program else 0o600)
         with os.fdopen(fd, "wb") as out:
             while piece := body.read(_PIECE_BYTES):
                 self._left -= len(piece)
@@ -180,6 +193,20 @@ class Unpacking:
                         f"it unpacks to more than {self._bytes_max} bytes (input_bytes_max)"
                     )
                 out.write(piece)
+
+
+@contextmanager
+def parent_of(top: int, parts: Sequence[str]) -> Iterator[int]:
+    """Open the directory in which something gets its place, made if it is missing. Raise
+    `FileRefused`, also for what is there already.
+    """
+    try:
+        with entered(top, parts[:-1], make=True) as directory:
+            yield directory
+    except NotPlain as error:
+        raise FileRefused(f"a file stands in the way of {'/'.join(parts)!r}") from error
+    except FileExistsError as error:
+        raise FileRefused(f"{'/'.join(parts)!r} is there already") from error
 
 
 def _is_header(block: bytes) -> bool:

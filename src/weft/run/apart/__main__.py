@@ -49,8 +49,7 @@ def serve(kind: Kind, asked: IO[bytes], answers: int) -> None:
     """Answer until the input ends: then raise `EOFError`."""
     number, ((site, memory_bytes), *_) = pickle.load(asked)  # noqa: S301 (of api or driver)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if memory_bytes is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     begun = _begun(kind, site)
     encode = (msgspec.json if kind.is_json else msgspec.msgpack).encode
     _say(answers, Said(number))

@@ -16,7 +16,8 @@ class Kind(NamedTuple):
     it is loaded there alone.
     """
     answer_bytes_max: int
-    memory_bytes: int | None = None
+    memory_bytes: int
+    """Of addresses, its threads' stacks with it; what it starts has no more."""
     is_serial: bool = True
     """A process has one question after another; else any number, each in a thread."""
     is_json: bool = True
@@ -37,10 +38,10 @@ class Kind(NamedTuple):
 KINDS: Final = {
     kind.name: kind
     for kind in (
-        Kind("tester", 1 << 16, is_serial=False),
+        Kind("tester", 1 << 16, 2 << 30, is_serial=False),
         Kind("lookup", 2 * ANSWER_BYTES_MAX, 2 << 30, is_serial=False),
         Kind("message", 16 << 20, 1 << 30),
         Kind("source", 2 * READING_BYTES_MAX, 2 << 30),
-        Kind("evaluator", 16 << 20, is_json=False, start_s=60.0, idle_s=300.0),
+        Kind("evaluator", 16 << 20, 1 << 30, is_json=False, start_s=60.0, idle_s=300.0),
     )
 }

@@ -47,7 +47,7 @@ def test_texts() -> None:
     assert wrong_attributes({"k": "é" * 4}, count_max=1, bytes_max=9) is None
     assert wrong_attributes({"k": "é" * 5}, count_max=1, bytes_max=9) == (
         "k",
-        "11 bytes, at most 9",
+        "11 bytes, at most 9 (attribute_bytes_max)",
     )
 
 

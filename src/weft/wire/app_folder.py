@@ -105,7 +105,7 @@ def entries(file: IO[bytes], bytes_max: int) -> Iterator[Entry]:
                 _check_spot(name, seen, is_file=is_file)
                 total += member.size if is_file else 0
                 if total > bytes_max:
-                    raise BadFolder(f"unpacked it has more than {bytes_max} bytes")
+                    raise BadFolder(f"it has more than {bytes_max} bytes (app_unpacked_bytes_max)")
                 content = tar.extractfile(member) if is_file else None
                 yield Entry(name, member.size, bool(member.mode & stat.S_IXUSR), content)
     except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError) as error:

@@ -143,7 +143,7 @@ WRONG = [
     ("a\ud800", 1, 2, "no text can contain this character"),
     ("(" * (DEPTH_MAX + 1) + "a", 1, DEPTH_MAX + 1, "this is more than 32 levels deep"),
     ("a\n" * (TERMS_MAX + 1), TERMS_MAX + 1, 1, "the query has more than 200 terms"),
-    ("a" * (CHARS_MAX + 1), 1, CHARS_MAX + 1, "the query has 8193 characters, at most 8192"),
+    ("a" * (CHARS_MAX + 1), 1, CHARS_MAX + 1, "8193 characters, at most 8192 (query_chars_max)"),
 ]  # fmt: skip
 
 

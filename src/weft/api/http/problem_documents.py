@@ -1,7 +1,9 @@
 """Errors as problem documents (RFC 9457)."""
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -12,9 +14,12 @@ from weft.api.http.doors import ApiDoor, Asked, Refusal
 from weft.api.http.routing import Response
 from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
 from weft.core.problems import problem_document
+from weft.settings import FILE_NAME, all_declared, variable_of
 
 MEDIA: Final = "application/problem+json"
 TEXT: Final = "text/plain"
+_WORDS: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
+_declared: Final = cache(all_declared)
 
 
 def as_weft_error(error: Exception) -> WeftError:
@@ -37,11 +42,20 @@ class Reply(NamedTuple):
     body: bytes
 
 
+def _tell_settings(error: WeftError) -> None:
+    """Let an error that names settings say how they are changed."""
+    names = sorted(_declared().keys() & {*_WORDS.findall(str(error))})
+    if names and FILE_NAME not in error.hint:
+        told = ", ".join(f"{name} in {FILE_NAME} ({variable_of(name)})" for name in names)
+        error.hint = f"{error.hint} An administrator may set {told} and start weft again.".strip()
+
+
 def refusal_of(error: WeftError, scope: Mapping[str, Any]) -> Reply:
     """Return the reply to a request (of ASGI): a page for the paths of pages, what a door says for
     its own, else a problem document.
     """
     path, state = scope["path"], scope["state"]
+    _tell_settings(error)
     door: ApiDoor | None = state.get("door")
     if door is not None and door.refuse is not None:
         handler = scope.get("route")

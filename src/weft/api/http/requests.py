@@ -75,7 +75,7 @@ async def read_document(request: AnyRequest, kind: type[Document]) -> Document:
 
 async def read_text(request: AnyRequest) -> str:
     """Read the body as UTF-8, whatever its media type. Raise `MalformedBody` if it is not."""
-    data = await _read(request)
+    data = await read_bytes(request)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -100,11 +100,6 @@ def query_pairs(request: AnyRequest) -> list[tuple[str, str]]:
     raise InvalidParameter(
         "the query of the address cannot be read", detail=why, hint="Send pairs in UTF-8."
     )
-
-
-async def read_bytes(request: AnyRequest, limit: int) -> bytes:
-    """Read the body as it is, whatever its media type."""
-    return await _read(request, limit)
 
 
 async def read_submission(
@@ -178,12 +173,13 @@ async def read_body(request: AnyRequest) -> Body:
     not come.
     """
     media = media_of(request.headers.get("content-type"), is_patch=request.method == "PATCH")
-    data = await _read(request)
+    data = await read_bytes(request)
     digest = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode() + data).digest()
     return Body(data, media, digest)
 
 
-async def _read(request: AnyRequest, limit: int | None = None) -> bytes:
+async def read_bytes(request: AnyRequest, limit: int | None = None) -> bytes:
+    """Read the body as it is, whatever its media type. Raise `TooLarge`, `RequestTimeout`."""
     settings = services_of(request).settings
     limit = settings.bunch_bytes_max if limit is None else limit
     if request.headers.get("content-encoding", "identity").lower() != "identity":
@@ -195,8 +191,15 @@ async def _read(request: AnyRequest, limit: int | None = None) -> bytes:
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > len(str(limit)) or int(declared) > limit):
         raise _too_large(f"It has {declared[:20]} bytes", limit)
+    chunks: list[bytes] = []
+    size = 0
     async with in_time(settings, "Send smaller bunches."):
-        return await _receive(request, limit)
+        async for chunk in body_of(request):
+            size += len(chunk)
+            if size > limit:
+                raise _too_large(f"It has more than {limit} bytes", limit)
+            chunks.append(chunk)
+    return b"".join(chunks)
 
 
 @asynccontextmanager
@@ -211,17 +214,6 @@ async def in_time(settings: Settings, hint: str) -> AsyncIterator[None]:
             detail=f"It took longer than {settings.body_timeout_s:g} s.",
             hint=hint,
         ) from error
-
-
-async def _receive(request: AnyRequest, limit: int) -> bytes:
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in body_of(request):
-        size += len(chunk)
-        if size > limit:
-            raise _too_large(f"It has more than {limit} bytes", limit)
-        chunks.append(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 async def body_of(request: AnyRequest) -> AsyncIterator[bytes]:
@@ -239,7 +231,7 @@ def _too_large(fact: str, limit: int) -> TooLarge:
     return TooLarge(
         "the body is too large",
         detail=f"{fact}; the limit is {limit}.",
-        hint="Create an update and send the jobs in several bunches; large data belongs in files.",
+        hint="Create an update and send bunches (bunch_bytes_max); large data belongs in files.",
     )
 
 

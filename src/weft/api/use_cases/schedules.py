@@ -66,8 +66,8 @@ async def add_schedule(
     check_name(document.name, settings, problems, "/name")
     now = datetime.now(UTC)
     next_at = _next_at(document.cron, document.time_zone, settings, now, problems)
-    if len(body) > settings.schedule_document_bytes_max:
-        message = f"it has {len(body)} bytes, at most {settings.schedule_document_bytes_max}"
+    if len(body) > (most := settings.schedule_document_bytes_max):
+        message = f"it has {len(body)} bytes, at most {most} (schedule_document_bytes_max)"
         problems.add(InvalidValue, "/document", message)
     for name in {SCHEDULE, DUE_AT} & batch.attributes.keys():
         message = "runs get this attribute from the schedule"

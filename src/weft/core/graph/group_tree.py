@@ -39,7 +39,7 @@ def wrong_path(path: str, *, depth_max: int, name_chars_max: int) -> str | None:
         return f"{size} bytes, at most {PATH_BYTES_MAX}"
     names = path[1:].split("/")
     if len(names) > depth_max:
-        return f"{len(names)} levels, at most {depth_max}"
+        return f"{len(names)} levels, at most {depth_max} (group_depth_max)"
     for name in names:
         if not name:
             return "a name in it is empty"

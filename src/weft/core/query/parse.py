@@ -31,7 +31,7 @@ def parse_query(text: str, subject: Subject, *, chars_max: int = CHARS_MAX) -> N
 def _check_text(text: str, chars_max: int) -> None:
     if len(text) > chars_max:
         raise Wrong(
-            chars_max, chars_max, f"the query has {len(text)} characters, at most {chars_max}"
+            chars_max, chars_max, f"{len(text)} characters, at most {chars_max} (query_chars_max)"
         )
     if match := _IMPOSSIBLE.search(text):
         raise Wrong(*match.span(), "no text can contain this character")

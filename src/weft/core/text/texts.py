@@ -20,7 +20,7 @@ def wrong_name(name: str, *, chars_max: int) -> str | None:
     if not name:
         return "a name cannot be empty"
     if len(name) > chars_max:
-        return f"{len(name)} characters, at most {chars_max}"
+        return f"{len(name)} characters, at most {chars_max} (name_chars_max)"
     if not name.isprintable():
         return "a name can have printable characters only"
     return None
@@ -47,7 +47,7 @@ def wrong_attributes(
 ) -> tuple[str | None, str] | None:
     """Return the offending key (None: all of them) and why, or None."""
     if len(attributes) > count_max:
-        return None, f"{len(attributes)} attributes, at most {count_max}"
+        return None, f"{len(attributes)} attributes, at most {count_max} (attributes_max)"
     for key, value in attributes.items():
         if wrong := wrong_key(key):
             return key, wrong
@@ -57,7 +57,7 @@ def wrong_attributes(
         if 4 * (len(key) + len(value)) > bytes_max:
             size = len(key.encode()) + len(value.encode())
             if size > bytes_max:
-                return key, f"{size} bytes, at most {bytes_max}"
+                return key, f"{size} bytes, at most {bytes_max} (attribute_bytes_max)"
     return None
 
 

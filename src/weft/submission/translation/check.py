@@ -151,7 +151,7 @@ def check_removed(
     for key in keys:
         wrong = wrong_key(key)
         if not wrong and (size := len(key.encode())) > settings.attribute_bytes_max:
-            wrong = f"{size} bytes, at most {settings.attribute_bytes_max}"
+            wrong = f"{size} bytes, at most {settings.attribute_bytes_max} (attribute_bytes_max)"
         if wrong:
             kind = NulCharacter if "\0" in key else InvalidValue
             problems.add(kind, pointer + pointer_of(key), wrong)

@@ -263,7 +263,7 @@ def _parents(
     if n_edges > limit:
         raise TooManyParents(
             "the jobs of the request have too many parents",
-            detail=f"Its jobs have {n_edges} parents in all, at most {limit} are allowed.",
+            detail=f"Its jobs have {n_edges} parents in all, at most {limit} (bunch_edges_max).",
             hint="Put a job without a command between two arrays: it waits for all jobs of the "
             "first, and all jobs of the second wait for it.",
         )

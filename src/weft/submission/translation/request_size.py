@@ -18,7 +18,7 @@ def refuse_too_many(
     """Raise `TooManyJobs` for more jobs or groups than one request may have."""
     limit = settings.bunch_jobs_max
     if count > limit:
-        message = f"{count} {what}, at most {limit}"
+        message = f"{count} {what}, at most {limit} (bunch_jobs_max)"
         raise TooManyJobs(
             f"the request has too many {what}",
             detail=f"It has {message}.",
@@ -36,7 +36,7 @@ def refuse_too_large_arrays(jobs: Sequence[JobDocument], settings: Settings) -> 
     if count > limit:
         raise TooManyJobs(
             "the arrays of the request have too many jobs",
-            detail=f"It has {count} jobs with those of its arrays, at most {limit}.",
+            detail=f"With those of its arrays it has {count}, at most {limit} (array_jobs_max).",
             hint="Create an update and send the arrays in parts with `index_from`, as "
             "`weft submit` and the Python client do.",
             errors=[

@@ -7,7 +7,7 @@ that bucket, as jobs reach buckets by stores alone.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -131,19 +131,9 @@ def _in_buckets(job: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
                 yield field, index, address
 
 
-_SETTING: Final = re.compile(r"the setting (\w+)")
-
-
 def out_of_reach(settings: Settings, setup: Setup, text: str) -> list[FieldError]:
     """Return what the settings of this api do not allow, with lines of the file."""
     return [field_error(text, where, what) for where, what in _found(settings, setup) if what]
-
-
-def how_to_allow(problems: Iterable[FieldError]) -> str:
-    """Say how the settings are changed that these name."""
-    names = {name for one in problems for name in _SETTING.findall(one.message)}
-    told = ", ".join(f"{one} in weft.toml (WEFT_{one.upper()})" for one in sorted(names))
-    return f"Change the file, or ask an administrator to set {told} and start weft again."
 
 
 def _found(settings: Settings, setup: Setup) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -22,7 +22,6 @@ from weft.extensions.lines.calls.item_decisions import job_of
 from weft.extensions.lines.calls.line_reach import (
     Broker,
     addresses_of,
-    how_to_allow,
     names_buckets,
     out_of_reach,
     with_stores,
@@ -106,7 +105,7 @@ async def checked_setup(
     setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
     if problems := await asyncio.to_thread(out_of_reach, services.settings, setup, text):
-        raise invalid_setup(problems, hint=how_to_allow(problems))
+        raise invalid_setup(problems)
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)

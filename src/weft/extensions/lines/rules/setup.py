@@ -220,7 +220,7 @@ def _path(written: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in written.split("."))
 
 
-def invalid_setup(problems: list[FieldError], *, hint: str = "") -> InvalidSetup:
+def invalid_setup(problems: list[FieldError]) -> InvalidSetup:
     """Return the error for all that is wrong."""
     problems = sorted(problems, key=lambda error: error.pointer)
     return InvalidSetup(
@@ -228,5 +228,4 @@ def invalid_setup(problems: list[FieldError], *, hint: str = "") -> InvalidSetup
         detail="; ".join(p.pointer + ": " * bool(p.pointer) + p.message for p in problems[:20])
         + ".",
         errors=problems,
-        hint=hint,
     )

@@ -19,8 +19,8 @@ BEGIN
     SELECT count(*) INTO v_count FROM weft.token t
     WHERE t.user_id = create_token.user_id AND t.kind = 'token' AND (t.expires_at IS NULL OR t.expires_at > create_token.at);
     IF v_count >= create_token.tokens_max THEN
-        PERFORM weft._fail('WF117', 'you have too many tokens', format('You have %s, at most %s.', v_count, create_token.tokens_max),
-            'Revoke one with `weft token revoke`.');
+        PERFORM weft._fail('WF117', 'you have too many tokens',
+            format('You have %s, at most %s (tokens_per_user_max).', v_count, tokens_max), 'Revoke one with `weft token revoke`.');
     END IF;
     INSERT INTO weft.token (token_hash, tenant_id, user_id, name, scopes, created_at, expires_at, idempotency_key,
         made_by, pool, worker_names)

@@ -26,8 +26,8 @@ BEGIN
     v_project := weft._project_of(add_schedule.tenant_id, add_schedule.user_id, v_new.billing_project);
     SELECT count(*) INTO v_count FROM weft.schedule s WHERE s.user_id = add_schedule.user_id;
     IF v_count >= add_schedule.schedules_max THEN
-        PERFORM weft._fail('WF114', 'you have too many schedules', format('You have %s, at most %s.', v_count, add_schedule.schedules_max),
-            'Remove one with `weft schedule rm`.');
+        PERFORM weft._fail('WF114', 'you have too many schedules',
+            format('You have %s, at most %s (schedules_per_user_max).', v_count, schedules_max), 'Remove one with `weft schedule rm`.');
     END IF;
     RETURN QUERY
     INSERT INTO weft.schedule (tenant_id, user_id, name, billing_project, cron, time_zone, missed, document, next_at, created_at,

@@ -18,7 +18,7 @@ BEGIN
             ORDER BY g.group_id FOR UPDATE) l;
         IF cardinality(v_below) > groups_max THEN
             PERFORM weft._fail('WF232', format('group %s of batch b%s has too many groups below', of_group_id, of_batch_id),
-                format('A rename changes the paths of all groups below; the limit is %s.', groups_max),
+                format('A rename changes the paths of all groups below; the limit is %s (rename_groups_max).', groups_max),
                     'Rename the groups below it, or use an attribute instead.');
         END IF;
         EXIT WHEN cardinality(v_below) = v_n;

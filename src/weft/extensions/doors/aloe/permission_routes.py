@@ -11,11 +11,13 @@ from weft.extensions.doors.aloe.documents import job_href
 from weft.extensions.doors.aloe.finding import find
 from weft.extensions.doors.aloe.refused import READ, SHARE, Refused, bad_request, paths
 from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of, read_body
-from weft.extensions.doors.aloe.words import said_of
+from weft.extensions.doors.aloe.words import words_given
 from weft.ports.store import Caller, Row
 
+_EXECUTE: Final = "EXECUTE"
+"""Is kept and shown, though it gives nothing: jobs have nothing to execute."""
 _GIVEN: Final[Mapping[str, Permission | None]] = {
-    "NONE": None, "EXECUTE": None, "READ": Permission.READ, "READ_EXECUTE": Permission.READ,
+    "NONE": None, _EXECUTE: None, "READ": Permission.READ, "READ_EXECUTE": Permission.READ,
     "WRITE": Permission.ALL, "READ_WRITE": Permission.ALL, "WRITE_EXECUTE": Permission.ALL,
     "ALL": Permission.ALL,
 }  # fmt: skip
@@ -62,7 +64,7 @@ async def unshare_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Share a job with nobody."""
     caller, facts = await find(request)
     for one in (await _all(request, caller, facts))[1:]:
-        await _give(request, caller, facts, one["username"], None)
+        await _give(request, caller, facts, one["username"], "NONE")
     return answer(request, None, message="The permissions were removed.")
 
 
@@ -73,7 +75,7 @@ async def unshare_aloe_job_with(request: AnyRequest) -> Response[bytes]:
     user = str(request.path_params["user"])
     if user.casefold() == facts["owner"].casefold():
         raise bad_request("the owner cannot lose a permission")
-    await _give(request, caller, facts, user, None)
+    await _give(request, caller, facts, user, "NONE")
     return answer(request, None, message="The permission was removed.")
 
 
@@ -82,37 +84,32 @@ async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
     body = await read_body(request, forms=True)
     if not isinstance(body, dict):
         raise bad_request("the body is not an object")
-    user, word = body.get("username", in_path), body.get("permission", _MISSING)
+    user, word = body.get("username", in_path), body.get("permission")
     if not isinstance(user, str) or not user.strip():
         raise bad_request("username: expected the name of a user")
     if in_path is not None and user != in_path:
         raise bad_request("username: it is another one than in the path")
-    if word is _MISSING:
+    if "permission" not in body:
         raise bad_request("permission: it is required")
     name = "NONE" if word in (None, "") else word.upper() if isinstance(word, str) else ""
     if name not in _GIVEN:
         raise bad_request(f"permission: expected one of {', '.join(_GIVEN)}")
     if user.casefold() != facts["owner"].casefold():
-        said = name if _GIVEN[name] is Permission.ALL else None
-        await _give(request, caller, facts, user, _GIVEN[name], said)
+        await _give(request, caller, facts, user, name)
         caller, facts = await find(request)
     elif _GIVEN[name] is not Permission.ALL:
         raise bad_request("the owner cannot lose a permission")
     for one in await _all(request, caller, facts):
         if one["username"].casefold() == user.casefold():
             return answer(request, one, status=201)
-    return answer(request, _entry(facts, base_of(request), user, None), status=201)
+    return answer(request, _entry(facts, base_of(request), user, None, ""), status=201)
 
 
-async def _give(
-    request: AnyRequest,
-    caller: Caller,
-    facts: Row,
-    user: str,
-    permission: Permission | None,
-    said: str | None = None,
-) -> None:
-    store = services_of(request).store
+async def _give(request: AnyRequest, caller: Caller, facts: Row, user: str, name: str) -> None:
+    store, permission = services_of(request).store, _GIVEN[name]
+    had = {whose.casefold(): word for whose, word in words_given(facts).items()}
+    is_kept = permission is Permission.ALL or _EXECUTE in {name, had.get(user.casefold())}
+    said = name if is_kept else None
     try:
         await store.share_batch(caller, facts["batch_id"], user, permission, said=said)
     except UserNotFound as error:
@@ -120,19 +117,22 @@ async def _give(
 
 
 async def _all(request: AnyRequest, caller: Caller, facts: Row) -> list[dict[str, Any]]:
-    base, store = base_of(request), services_of(request).store
+    store, words = services_of(request).store, words_given(facts)
     rows = await store.list_permissions(caller, facts["batch_id"], after=0, limit=_USERS_MAX)
-    others = [_entry(facts, base, row["user"], row["permission"]) for row in rows]
-    return [_entry(facts, base, facts["owner"], "all"), *others]
+    shown: dict[str, str | None] = {facts["owner"]: "all"}
+    shown |= {user: None for user, word in words.items() if word == _EXECUTE}
+    shown |= {row["user"]: row["permission"] for row in rows}
+    base = base_of(request)
+    return [_entry(facts, base, user, may, words.get(user, "")) for user, may in shown.items()]
 
 
-def _entry(facts: Row, base: str, user: str, permission: str | None) -> dict[str, Any]:
-    job, word = job_href(facts, base), said_of(facts, user) if permission == "all" else ""
+def _entry(facts: Row, base: str, user: str, permission: str | None, word: str) -> dict[str, Any]:
+    job, hides_reading = job_href(facts, base), permission == "all" and word in _WRITES_ONLY
     return {
         "username": user,
         "internalUsername": None,
         "permission": {
-            "read": permission is not None and word not in _WRITES_ONLY,
+            "read": permission is not None and not hides_reading,
             "write": permission in {"execute", "write", "all"},
         },
         "_links": {
@@ -143,7 +143,6 @@ def _entry(facts: Row, base: str, user: str, permission: str | None) -> dict[str
     }
 
 
-_MISSING: Final = object()
 PERMISSION_ROUTES: Final = (
     list_aloe_permissions, get_aloe_permission, share_aloe_job, share_aloe_job_with,
     unshare_aloe_job, unshare_aloe_job_with,

@@ -77,11 +77,10 @@ def user_and_word(message: str) -> tuple[str, str]:
     return user, said.rstrip(")") or ours.upper()
 
 
-def said_of(facts: Mapping[str, Any], user: str) -> str:
-    """Return the word by which a user got what they may do; empty: it is not known."""
-    for change in reversed(facts["changes"]):
-        if change["kind"] == "shared" and change["message"]:
-            whose, word = user_and_word(change["message"])
-            if whose.casefold() == user.casefold():
-                return word
-    return ""
+def words_given(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the word by which each user got what they may do last, or lost it."""
+    return dict(
+        user_and_word(change["message"])
+        for change in facts["changes"]
+        if change["kind"] in {"shared", "unshared"} and change["message"]
+    )

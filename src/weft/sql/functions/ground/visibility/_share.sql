@@ -1,7 +1,7 @@
 -- _share: give a user of the tenant a PERMISSION on a batch, or on one job of it, instead of the one that they have; NULL: none.
 -- Safe to repeat: yes.   Locks: user (shared); grant; as _record_change (or _record_job_share, instead).   Plan: by key; user by name.
 -- Streams of a user who may do less end. The owner may always do all.
--- of_job_id: 0: the whole batch. said: what a door's client called the permission, kept in what is recorded; NULL: nothing else.
+-- of_job_id: 0: the whole batch. said: what a door's client called the permission, kept in what is recorded, also of none; NULL: nothing.
 -- Returns: the user's permission now.  Raises WF118.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._share(of_tenant_id int, of_batch_id bigint, of_job_id int, of_user text, permission int, actor text,
     at timestamptz, said text DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
@@ -30,10 +30,10 @@ BEGIN
     IF v_old > coalesce(_share.permission, 0) THEN
         PERFORM weft._tell_callers(v_user.user_id);
     END IF;
-    v_kind := CASE WHEN _share.permission IS NULL THEN 'unshared' ELSE 'shared' END;
-    v_message := concat_ws(': ', v_user.name, weft._permission_word(_share.permission)) || coalesce(' (' || _share.said || ')', '');
+    v_kind := CASE WHEN _share.permission IS NULL AND coalesce(_share.said, 'NONE') = 'NONE' THEN 'unshared' ELSE 'shared' END;
+    v_message := concat(v_user.name, ': ' || coalesce(weft._permission_word(permission), 'none' || left(said, 0)), ' (' || said || ')');
     IF v_old IS DISTINCT FROM _share.permission OR (_share.said IS NOT NULL AND v_message IS DISTINCT FROM (
-            SELECT c.message FROM weft.group_change c WHERE c.batch_id = of_batch_id AND c.group_id = 0 AND c.kind = 'shared'
+            SELECT c.message FROM weft.group_change c WHERE c.batch_id = of_batch_id AND c.group_id = 0 AND c.kind IN ('shared', 'unshared')
                 AND starts_with(c.message, v_user.name || ': ') ORDER BY c.change_id DESC LIMIT 1)) THEN
         IF of_job_id = 0 THEN
             PERFORM weft._record_change(of_batch_id, 0, v_kind, _share.actor, v_message, _share.at);

@@ -28,19 +28,20 @@ async def test_application_is_refused_or_explained_where_gateways_are_alone(
     http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path, app: str
 ) -> None:
     """Before any worker is there a job is taken, as its worker may come."""
-    job = {"jobs": [{"app": app}]}
+    job = {"jobs": [{"app": app}, {"simulation": {"steps": []}}]}
     early = await http.post("/v1/batches", json=job)
     async with open_worker(database["weft_worker"], tmp_path / "logs", executors=["slurm"]):
         refused = await http.post("/v1/batches", json=job)
         why = (await http.get(f"/v1/batches/{early.json()['id']}/jobs/1/why")).json()
 
         assert (refused.status_code, refused.json()["code"]) == (400, "API.NO_WORKER_FITS")
-        (problem,) = refused.json()["errors"]
-        assert problem["pointer"] == "/jobs/0/app"
-        assert problem["message"] == (
-            "no worker offers executor 'app'; known: slurm; "
-            "gateways to engines run no applications"
-        )
+        problems = {one["pointer"]: one["message"] for one in refused.json()["errors"]}
+        known = "no worker offers executor {!r}; known: slurm; {}"
+        simulates = '`weft worker` with `runner = "simulation"` does'
+        assert problems == {
+            "/jobs/0/app": known.format("app", "gateways to engines run no applications"),
+            "/jobs/1/simulation": known.format("simulation", simulates),
+        }
         (cause,) = why["causes"]
         assert cause["text"] == "waits for a worker that offers executor app: none does"
 

@@ -12,13 +12,12 @@ from weft.cli.app import USAGE, run_command
 @cases(
     ("line", "told"),
     [
-        ("ls --bogus", "there is no option --bogus"),
         ("ls --jxn", "there is no option --jxn"),
         ("run -x", "there is no option -x"),
         ("ls --jsn", "there is no option --jsn; did you mean --json?"),
         ("--bogus", "there is no option --bogus"),
         ("stats b1", "there is no command stats; did you mean status?"),
-        ("list", "there is no command list; did you mean ls?"),
+        ("batches", "there is no command batches; did you mean ls?"),
         ("ps", "there is no command ps; did you mean ls?"),
         ("kill b1", "there is no command kill; did you mean cancel?"),
         ("queue list", "there is no command list; did you mean ls?"),

@@ -32,25 +32,10 @@ def test_job_reads_back(batch: int, job: int) -> None:
     assert parse_job_id(f"j{job}") == job
 
 
-@cases(
-    "text",
-    [
-        "",
-        "b",
-        "b0",
-        "0",
-        "-1",
-        "b-1",
-        "1.5",
-        " b1",
-        "b1 ",
-        "B1",
-        "j1",
-        "b" + "9" * 19,
-        "b１",
-        "b1\n",
-    ],
-)
+NO_BATCHES = ["", "b", "b0", "0", "-1", "b-1", "1.5", " b1", "b1 ", "B1", "j1", "b１", "b1\n"]
+
+
+@cases("text", [*NO_BATCHES, "b" + "9" * 19])
 def test_what_is_no_batch_is_refused_with_what_is(text: str) -> None:
     with pytest.raises(BadId) as caught:
         parse_batch_id(text)
@@ -70,8 +55,9 @@ def test_what_is_no_schedule_is_refused_with_where_they_are_listed(text: str) ->
 
 @cases("text", ["", "b1", "7", "j7", "b1.", ".7", "b1.j0", "b1.j1.2", "b1j7"])
 def test_what_is_no_job_is_refused(text: str) -> None:
-    with pytest.raises(BadId):
+    with pytest.raises(BadId) as refused:
         parse_job_ref(text)
+    assert ("`weft jobs b1` lists" in (refused.value.detail or "")) == (text == "b1")
 
 
 def test_a_number_within_a_batch_names_no_batch() -> None:

@@ -35,7 +35,9 @@ def parse_job_ref(text: str) -> tuple[BatchId, JobId]:
     """Read `b12.j7` (or `12.7`). Raise `BadId` for anything else."""
     match = JOB.fullmatch(text)
     if match is None or not match[1]:
-        raise BadId(text, expected="a job is written b12.j7")
+        is_batch = text.startswith("b") and BATCH.fullmatch(text)
+        more = f"; `weft jobs {text}` lists those of the batch" if is_batch else ""
+        raise BadId(text, expected=f"a job is written b12.j7{more}")
     return BatchId(int(match[1])), JobId(int(match[2]))
 
 

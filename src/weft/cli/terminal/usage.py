@@ -16,7 +16,7 @@ from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedC
 from weft.core.text.nearest import nearest
 
 _MEANT: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("list", "ps", "squeue", "qstat", "history"), ("ls",)),
+    **dict.fromkeys(("batches", "list", "ps", "squeue", "qstat", "history"), ("ls",)),
     **dict.fromkeys(("kill", "stop", "abort", "scancel", "qdel"), ("cancel", "down")),
     **dict.fromkeys(("rm", "remove", "delete"), ("rm", "delete", "revoke")),
     **dict.fromkeys(("info", "describe", "show", "inspect", "get"), ("show", "status")),

@@ -48,6 +48,7 @@ OF_SIMULATION: Final = Shape(cpu_m=1, memory_mib=0)
 """A slot of a worker of simulations, and nothing of a host."""
 _MISSING: Final = {
     APP: "; gateways to engines run no applications",
+    SIMULATION: '; `weft worker` with `runner = "simulation"` does',
     CONTAINER: "; the setting `containers = true` lets a worker run them",
 }
 """Why no worker may have an executor."""

@@ -58,7 +58,7 @@ class _Listed:
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes, or the few at the end. Raise `FileRefused`."""
+        """Return this number of bytes, or the few at the end. Raise `FileRefused`."""
         found = self._file.read(min(size, MEMORY_BYTES_MAX))
         if size > MEMORY_BYTES_MAX or (size >= 0 and found.count(b"PK\1\2") > self.entries_max):
             raise FileRefused(f"it lists more than {self.entries_max} files (input_entries_max)")

@@ -15,6 +15,7 @@ from collections.abc import (
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import ModuleType
 from typing import Any, Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
@@ -329,3 +330,12 @@ _NONE: Final = Route(method="", paths=(), fn=_nothing, status_code=500)
 def of_door(routes: Iterable[Route], name: str) -> Sequence[Route]:
     """Return the routes with the name of their door."""
     return [replace(route, opt={**route.opt, "door": name}) for route in routes]
+
+
+def routes_in(*modules: ModuleType) -> Sequence[Route]:
+    """Return the routes that these modules make."""
+    names = [(module, one) for module in modules for one in vars(module).values()]
+    return [
+        one for module, one in names
+        if isinstance(one, Route) and one.fn.__module__ == module.__name__
+    ]  # fmt: skip

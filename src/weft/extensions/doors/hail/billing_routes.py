@@ -188,16 +188,3 @@ async def _find(request: AnyRequest, name: str) -> Document:
     if project["name"] != name:
         raise unknown
     return project
-
-
-ROUTES: Final = (
-    list_hail_projects,
-    get_hail_project,
-    create_hail_project,
-    close_hail_project,
-    reopen_hail_project,
-    delete_hail_project,
-    add_hail_member,
-    remove_hail_member,
-    edit_hail_limit,
-)

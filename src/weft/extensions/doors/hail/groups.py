@@ -62,14 +62,7 @@ def whole_groups(specs: Sequence[Document]) -> tuple[list[GroupDocument], Mappin
         if path.count("/") > LEVELS_MAX:
             raise bad_request(TOO_DEEP)
         paths[number] = path
-        documents.append(
-            GroupDocument(
-                path=path,
-                attributes=spec.get("attributes") or {},
-                cancel_after_n_failures=spec.get("cancel_after_n_failures"),
-                callback=spec.get("callback"),
-            )
-        )
+        documents.append(GroupDocument(path=path, **_fields(spec)))
     return documents, paths
 
 
@@ -81,13 +74,11 @@ def bunch_groups(specs: Sequence[Document], first_group: int) -> list[GroupInBun
     for spec in specs:
         number, parent = first_group + spec["job_group_id"] - 1, parent_of(spec, first_group)
         relative = parent - first_group + 1 if parent >= first_group else -parent
-        documents.append(
-            GroupInBunch(
-                name=name_of(number),
-                parent=relative,
-                attributes=spec.get("attributes") or {},
-                cancel_after_n_failures=spec.get("cancel_after_n_failures"),
-                callback=spec.get("callback"),
-            )
-        )
+        documents.append(GroupInBunch(name=name_of(number), parent=relative, **_fields(spec)))
     return documents
+
+
+def _fields(spec: Document) -> Document:
+    """Return what groups of both kinds share."""
+    names = ("callback", "cancel_after_n_failures")
+    return {"attributes": spec.get("attributes") or {}, **{name: spec.get(name) for name in names}}

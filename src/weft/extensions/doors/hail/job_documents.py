@@ -4,13 +4,13 @@ groups, which callbacks carry, too, are in `batch_documents.py`.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
 
 from weft.api.services import Payers
 from weft.core.access.secret_variables import masked
+from weft.core.states import JobState
 from weft.extensions.doors.hail.batch_documents import (
     COST_DIGITS,
     duration_text,
@@ -26,39 +26,24 @@ from weft.ports.store import JobEntry, Row
 from weft.wire.spec import JobSpec
 from weft.wire.usage_format import UsageSample
 
-_STATES: Final = MappingProxyType(
-    {
-        "pending": "Pending",
-        "ready": "Ready",
-        "queued": "Ready",
-        "blocked": "Ready",
-        "creating": "Creating",
-        "running": "Running",
-        "success": "Success",
-        "failed": "Failed",
-        "error": "Error",
-        "cancelled": "Cancelled",
-    }
-)
-_IN_STATUS: Final = MappingProxyType(
-    {
-        "Running": "running",
-        "Success": "succeeded",
-        "Failed": "failed",
-        "Error": "error",
-        "Cancelled": "cancelled",
-    }
-)
+_STATES: Final = {
+    **{state.word: state.word.capitalize() for state in JobState},
+    "queued": "Ready",
+    "blocked": "Ready",
+}
+_IN_STATUS: Final = {
+    **{state: state.lower() for state in ("Running", "Failed", "Error", "Cancelled")},
+    "Success": "succeeded",
+}
 _EXITED: Final = frozenset({"success", "failed"})
 OWN_FAILURES: Final = frozenset({"no_program", "oom"})
 """Reasons of errors of weft that are failures of the job itself there."""
 _RESOURCES: Final = ("cpu", "memory", "storage", "gpu")
 """In the order of `JobEntry.costs`."""
 SIGNALLED: Final = 128
-_SHORT_ERRORS: Final = MappingProxyType(
-    {"timeout": "timed out", "oom": "out of memory", "no_image": "image not found"}
-)
-_ERRORS: Final = MappingProxyType({"timeout": "ContainerTimeoutError", "oom": "out of memory"})
+_OOM: Final = "out of memory"
+_SHORT_ERRORS: Final = {"timeout": "timed out", "oom": _OOM, "no_image": "image not found"}
+_ERRORS: Final = {"timeout": "ContainerTimeoutError", "oom": _OOM}
 _FAILED: Final = frozenset({"Failed", "Error"})
 _WHILE_WAITING: Final = frozenset({None, "deadline", "overdue", "blocked"})
 """Reasons of ends without an attempt."""

@@ -203,16 +203,3 @@ async def _output(request: AnyRequest, attempt: int | None) -> tuple[Outputs, At
     job_id = number_of(request, "j")
     log = await outputs.find(job_id, attempt)
     return outputs, None if log is None else await outputs.get(job_id, log.attempt)
-
-
-ROUTES: Final = (
-    list_hail_jobs,
-    list_hail_jobs_v2,
-    list_hail_group_jobs,
-    list_hail_group_jobs_v2,
-    get_hail_job,
-    list_hail_attempts,
-    get_hail_usage,
-    get_hail_log,
-    get_hail_container_log,
-)

@@ -3,13 +3,14 @@
 from typing import Final
 
 from weft.api.http.doors import ApiDoor
+from weft.api.http.routing import routes_in
 from weft.extensions.doors.hail import batch_routes, billing_routes, job_routes, site_routes
 from weft.extensions.doors.hail.batch_routes import API, SECOND
 from weft.extensions.doors.hail.refused import refuse
 
 SERVED: Final = ApiDoor(
     name="hail",
-    routes=(*batch_routes.ROUTES, *job_routes.ROUTES, *billing_routes.ROUTES, *site_routes.ROUTES),
+    routes=routes_in(batch_routes, job_routes, billing_routes, site_routes),
     paths=(API, SECOND),
     refuse=refuse,
 )

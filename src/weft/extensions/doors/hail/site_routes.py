@@ -84,14 +84,3 @@ async def show_hail_batch(request: AnyRequest) -> Redirect:
 
 def _text(text: str) -> Response[str]:
     return Response(text, status_code=200, media_type=TEXT)
-
-
-ROUTES: Final = (
-    get_hail_cloud,
-    get_hail_version,
-    check_hail_health,
-    list_hail_regions,
-    get_hail_region,
-    get_hail_user,
-    show_hail_batch,
-)

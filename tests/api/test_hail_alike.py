@@ -27,6 +27,7 @@ KINDS: list[dict[str, Any]] = [
     {"attributes": {"command": TRAP, "job_id": "1"}},
     {"in_update_job_group_id": 1, "timeout": 2, "resources": {"cpu": "0.25"}},
     {"absolute_parent_ids": [1], "in_update_parent_ids": []},
+    {"input_files": [{"from": "file:///x", "to": "/io/x"}]},
 ]
 COMMANDS: tuple[list[str], ...] = (
     ["cat", "/io/x"], ["a"], ["b", TRAP], ["c", '\\" ] , é \u2028'], [], ["ls", "/io"],

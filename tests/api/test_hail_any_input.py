@@ -68,8 +68,8 @@ def mutated(document: Any, chance: random.Random) -> Any:  # noqa: ANN401 (any J
 FULL = job(
     1, "true", env=[{"name": "A", "value": "b"}], attributes={"name": "n"}, timeout=5, port=5000,
     resources={"cpu": "0.5", "memory": "lowmem", "storage": "1Gi", "preemptible": False},
-    regions=["local"], user_code="x", input_files=[], network="public", secrets=[],
-    in_update_job_group_id=1,
+    regions=["local"], user_code="x", network="public", secrets=[], in_update_job_group_id=1,
+    input_files=[{"from": "file:///x", "to": "/io/x"}],
 )  # fmt: skip
 GROUP = {
     "job_group_id": 1, "in_update_parent_id": 0, "attributes": {"a": "b"},
@@ -118,11 +118,6 @@ async def test_no_body_ends_in_an_error_of_the_server(hail: Hail, seed: int) -> 
 
     assert wrong == []
     assert taken > MUTATIONS // 2
-
-
-@pytest.fixture
-def hail(http: Any) -> Hail:  # noqa: ANN401 (a client of httpx)
-    return Hail(http)
 
 
 @pytest.mark.heavy

@@ -1,6 +1,6 @@
 """What Hail's contract refuses, and what it does not."""
 
-from api.hail_door import API, PROJECT, Hail, batch, job
+from api.hail_door import API, Hail, batch, job
 from api.live import LiveWorker
 from api.test_users import add
 from weft.run.doors import api_doors
@@ -68,12 +68,6 @@ async def test_administrators_see_batches_of_their_projects_only(hail: Hail) -> 
     assert closing == (403, "Billing project lab has running batches.")
     assert ours.status_code == 200
     assert (await hail.ask("GET", f"/batches/{b}"))["billing_project"] == "lab"
-
-
-async def test_somebody_who_does_not_exist_is_removed_already(hail: Hail) -> None:
-    path = f"/billing_projects/{PROJECT}/users/nobody/remove"
-
-    assert await hail.ask("POST", path) == {"billing_project": PROJECT, "user": "nobody"}
 
 
 async def test_long_command_is_an_error_of_its_job(hail: Hail, worker: LiveWorker) -> None:

@@ -21,6 +21,33 @@ def say(document):
 
 bc = BatchClient('default')
 """
+PIPELINE = """
+import hailtop.batch as hb
+
+backend = hb.ServiceBackend(billing_project='default', remote_tmpdir='gs://weft/tmp',
+                            gcs_bucket_allow_list=['weft'])
+backend.remote_tmpdir = SHARED + '/tmp'  # what it is made with begins with gs:// or https://
+b = hb.Batch(backend=backend, name='files')
+words = b.read_input(SHARED + '/words.txt')
+sort = b.new_job(name='sort')
+sort.command(f'sort {words} > {sort.ofile}')
+count = b.new_job(name='count')
+count.command(MORE + f'uniq -c {sort.ofile} > {count.ofile}')
+last = b.new_bash_job(name='last', attributes={'k': 'v'})
+last.depends_on(sort)
+last.cpu(0.25)
+last.command('find /io -type f && exit 3')
+b.write_output(count.ofile, OUT + 'counts.txt')
+b.write_output(words, OUT + 'words.txt')
+handle = b.run(open=False, disable_progress_bar=True)
+jobs = {j['name']: j for j in handle.jobs()}
+say({'id': handle.id, 'batch': handle.status(), 'code': jobs['last']['exit_code'],
+     'states': {name: j['state'] for name, j in jobs.items()},
+     'log': handle.get_job_log(jobs['last']['job_id'])['main']})
+"""
+"""Its job `count` gets what `sort` has left, `last` finds nothing; the client adds two jobs."""
+DONE = dict.fromkeys(("write_external_inputs", "sort", "count", "remove_tmpdir"), "Success")
+STATES = {**DONE, "last": "Failed"}
 
 
 @dataclass(frozen=True)

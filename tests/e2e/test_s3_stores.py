@@ -6,6 +6,7 @@ Two buckets, opened in two ways; what opens them is found nowhere.
 import hashlib
 import json
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until
+from e2e.hail_client import PIPELINE, STATES, HailClient, hail_python
 from e2e.metadata_service import Metadata
 from e2e.s3_server import PORT, Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
@@ -37,6 +39,7 @@ from worker.file_site import file_site
 
 pytestmark = pytest.mark.engine(name="s3")
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "coming-from-hail.md"
 PART = 5 << 20
 """The smallest part that S3 takes."""
 LARGE = f"head -c {2 * PART + 7} /dev/zero > large.bin"
@@ -469,3 +472,24 @@ inputs = [{ from = "store://results/${item.path}", to = "scene" }]
 def items(weft: Weft) -> dict[str, str]:
     found = json.loads(weft.told("source", "items", "scenes", "--json") or b"[]")
     return {one["key"]: one["job"] or one["state"] for one in found}
+
+
+def test_pipelines_of_hails_client_have_their_files_in_a_store(
+    weft: Weft, buckets: Buckets, tmp_path: Path
+) -> None:
+    """A command of more than 10 KiB goes there, too; the client itself writes it. And what the
+    guide says is run as it stands there.
+    """
+    written = weft.told("hail-config", str(tmp_path), "--json")
+    hail = HailClient(hail_python(), tmp_path, json.loads(written)["variables"])
+    buckets.ask("PUT", "results/lab-7/words.txt", b"b\na\nb\n")
+    top, long = "s3://results/lab-7", f": {'x' * 11_000}\n"
+    names = f"SHARED, OUT, MORE = {top!r}, {f'{top}/out/'!r}, {long!r}\n"
+    said = hail.run(names + PIPELINE, {**OPENS, "AWS_ENDPOINT_URL": buckets.url})
+    (code,) = re.findall(r"```python\n(import hailtop.batch .*?)```", GUIDE.read_text(), re.DOTALL)
+    hail.run(f"{code}say(0)")
+
+    assert buckets.ask("GET", "results/lab-7/counts.txt").split() == [b"1", b"a", b"2", b"b"]
+    assert said["states"] == STATES
+    assert buckets.ask("GET", "results/lab-7/out/counts.txt").split() == [b"1", b"a", b"2", b"b"]
+    assert buckets.ask("GET", "results/lab-7/out/words.txt") == b"b\na\nb\n"

@@ -56,13 +56,7 @@ async def create_hail_update(request: AnyRequest) -> Response[bytes]:
     update = await submissions.create_update(
         request, batch_of(request), await read_parts(request, ())
     )
-    return reply(
-        {
-            "update_id": update["update_id"],
-            "start_job_group_id": update["first_group"],
-            "start_job_id": update["first_job"],
-        }
-    )
+    return reply(submissions.reserved(update))
 
 
 @post(f"{_BATCH}/update-fast", **WRITTEN)
@@ -227,25 +221,3 @@ async def _list_groups(request: AnyRequest, group_id: int) -> Response[bytes]:
     if len(rows) > PAGE:
         answer["last_job_group_id"] = rows[PAGE - 1]["group_id"]
     return reply(answer)
-
-
-ROUTES: Final = (
-    create_hail_batch,
-    create_hail_batch_fast,
-    create_hail_update,
-    update_hail_batch_fast,
-    add_hail_groups,
-    add_hail_jobs,
-    commit_hail_update,
-    get_hail_batch,
-    delete_hail_batch,
-    cancel_hail_batch,
-    list_hail_batches,
-    list_hail_batches_v2,
-    add_hail_batch_jobs,
-    close_hail_batch,
-    get_hail_group,
-    cancel_hail_group,
-    list_hail_groups_below,
-    list_hail_groups,
-)

@@ -13,12 +13,14 @@ from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.core.bounded import read_json
 from weft.core.text.texts import wrong_name
 from weft.extensions.doors.hail.alike_jobs import Alike, alike_to
+from weft.extensions.doors.hail.files import IO, Work, inputs_of, outputs_of, without_tools
 from weft.extensions.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
 from weft.extensions.doors.hail.refused import bad_request
 from weft.extensions.doors.hail.requests import Document, decode_value
 from weft.extensions.doors.hail.resources import REGION, asked_of
 from weft.extensions.doors.hail.settings import HailSettings
 from weft.extensions.doors.hail.shapes import JOB
+from weft.ports.store import Row
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.documents.containers import ContainerDocument
@@ -36,7 +38,6 @@ N_MAX_ATTEMPTS: Final = 20
 _IMAGE_CHARS: Final = 200
 _COUNTED: Final = ("lost",)
 """Of the attempts of Hail's jobs only the lost ones are repeated, and they count."""
-IO: Final = "/io"
 _IO: Final = (IO,)
 KINDS_MAX: Final = 8
 """How many jobs of a bunch are compared with those that follow."""
@@ -45,7 +46,6 @@ RUN_MAX: Final = 32
 differs are compared again.
 """
 _NAMES_IO: Final = re.compile(rf"(?<![\w.~/-]){IO}(?![\w.-])")
-_NEEDS_CLOUD: Final = ("input_files", "output_files", "cloudfuse")
 _OLD_PROCESS: Final = ("command", "image", "mount_docker_socket")
 
 
@@ -62,6 +62,8 @@ class Bunch:
     path_by_group: Mapping[int, str] | None = None
     """If the groups are in the same request: their paths. None: jobs name groups by numbers."""
     supported_regions: Sequence[str] = field(default=(REGION,))
+    stores: Sequence[Row] = ()
+    """Of the tenant, if any job has files."""
 
 
 def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]]:
@@ -98,13 +100,15 @@ def jobs_of(specs: Sequence[bytes], bunch: Bunch) -> tuple[int, list[ForeignJob]
         if asked is None:
             asked = asked_by_text[text] = _asked_of(text, spec, bunch)
         job = _job(spec, raw, asked, bunch)
+        is_plain &= job.command == spec.process.command
         if in_images:
             job.container, job.network = _container(spec.process.image), True
         jobs.append(job)
         if is_plain and n_kinds < KINDS_MAX:
             n_kinds += 1
             alike = alike_to(raw, jobs[-1])
-            paths = _paths_in([one.value for one in spec.env])
+            named = _paths_in([one.value for one in spec.env])
+            paths = _IO if job.inputs or job.outputs else named
     return first, jobs
 
 
@@ -165,8 +169,12 @@ def _job(spec: PlainJob, raw: bytes, asked: _Asked, bunch: Bunch) -> ForeignJob:
     if name is not None and wrong_name(name, chars_max=bunch.settings.name_chars_max):
         name = None  # it stays an attribute, which may be any text
     attempts = spec.n_max_attempts or N_MAX_ATTEMPTS
+    work = without_tools(Work(spec.process.command, spec.input_files, spec.output_files))
+    words = [*work.command, *(one.value for one in spec.env)]
     return ForeignJob(
-        command=spec.process.command,
+        command=work.command,
+        inputs=inputs_of(work.inputs, bunch.stores),
+        outputs=outputs_of(work.outputs, bunch.stores, is_always=spec.always_copy_output),
         name=name,
         env={one.name: one.value for one in spec.env} if spec.env else None,
         resources=asked.document,
@@ -180,7 +188,7 @@ def _job(spec: PlainJob, raw: bytes, asked: _Asked, bunch: Bunch) -> ForeignJob:
         preemptible=asked.preemptible,
         original=raw,
         identity=_identity(group, spec.port),
-        own_paths=_paths_in([*spec.process.command, *(one.value for one in spec.env)]),
+        own_paths=_IO if work.inputs or work.outputs else _paths_in(words),
     )
 
 
@@ -272,9 +280,8 @@ def _refuse_foreign(spec: Document, bunch: Bunch) -> None:
             raise bad_request(
                 f"Cloudfuse requests with mount_path={IO} are not supported. Found {one}"
             )
-    for key in _NEEDS_CLOUD:
-        if spec.get(key):
-            raise bad_request(f"{key} needs a cloud and is not supported here: use shared paths")
+    if spec.get("cloudfuse"):
+        raise bad_request("cloudfuse needs a cloud and is not supported here: use shared paths")
     if spec.get("mount_tokens"):
         raise bad_request("mount_tokens is not supported here: a job has no token of its user")
     if spec.get("network", "public") != "public":

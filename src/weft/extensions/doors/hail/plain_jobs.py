@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from weft.extensions.doors.hail.checks import INTEGER_MAX
+from weft.extensions.doors.hail.files import Transfer
 from weft.extensions.doors.hail.requests import Document
 from weft.extensions.doors.hail.shapes import BYTES, CPU, TIMEOUT_MAX
 
@@ -58,6 +59,8 @@ class PlainJob(Struct, forbid_unknown_fields=True, gc=False):
     timeout: Annotated[float, Meta(gt=0, le=TIMEOUT_MAX)] | UnsetType = UNSET
     user_code: str = ""
     port: _Whole | UnsetType = UNSET
+    input_files: tuple[Transfer, ...] = ()
+    output_files: tuple[Transfer, ...] = ()
 
 
 _DECODER: Final = msgspec.json.Decoder(PlainJob)

@@ -1,6 +1,5 @@
-"""What Hail's documents may hold, and what becomes of each key of a job."""
+"""What Hail's documents may hold; the guide says what becomes of each key."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from weft.extensions.doors.hail.checks import (
@@ -102,74 +101,3 @@ JOB: Final = keyed(
     },
 )
 """After the old forms were replaced by the present ones."""
-
-FATES: Final[Mapping[str, Mapping[str, str]]] = {
-    "a batch": {
-        "billing_project": "mapped",
-        "n_jobs": "mapped",
-        "n_job_groups": "mapped",
-        "token": "mapped",
-        "attributes": "mapped",
-        "callback": "mapped",
-        "cancel_after_n_failures": "mapped",
-    },
-    "an update": {"token": "mapped", "n_jobs": "mapped", "n_job_groups": "mapped"},
-    "a job group": {
-        "job_group_id": "mapped",
-        "in_update_parent_id": "mapped",
-        "absolute_parent_id": "mapped",
-        "attributes": "mapped",
-        "callback": "mapped",
-        "cancel_after_n_failures": "mapped",
-    },
-    "a job": {
-        "job_id": "mapped",
-        "process": "mapped",
-        "command": "mapped",
-        "image": "kept",
-        "parent_ids": "mapped",
-        "in_update_parent_ids": "mapped",
-        "absolute_parent_ids": "mapped",
-        "in_update_job_group_id": "mapped",
-        "absolute_job_group_id": "mapped",
-        "always_run": "mapped",
-        "n_max_attempts": "mapped",
-        "env": "mapped",
-        "attributes": "mapped",
-        "resources": "mapped",
-        "pvc_size": "mapped",
-        "timeout": "mapped",
-        "port": "mapped",
-        "regions": "mapped",
-        "user_code": "kept",
-        "always_copy_output": "kept",
-        "input_files": "refused",
-        "output_files": "refused",
-        "cloudfuse": "refused",
-        "gcsfuse": "refused",
-        "requester_pays_project": "kept",
-        "mount_tokens": "refused",
-        "network": "kept",
-        "secrets": "refused",
-        "service_account": "refused",
-        "unconfined": "refused",
-    },
-    "the resources of a job": {
-        "cpu": "mapped",
-        "memory": "mapped",
-        "storage": "mapped",
-        "preemptible": "mapped",
-        "machine_type": "refused",
-    },
-    "the process of a job": {
-        "type": "mapped",
-        "command": "mapped",
-        "image": "kept",
-        "mount_docker_socket": "refused",
-        "jar_spec": "refused",
-        "profile": "refused",
-    },
-}
-"""What becomes of each key: `mapped` to a field of weft, `kept` in the document of the job, or
-`refused` with a 400 if it asks for something. The guide explains each.
-"""

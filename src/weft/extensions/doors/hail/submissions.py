@@ -10,6 +10,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.use_cases import projects, read
 from weft.core import errors
 from weft.extensions.doors.hail.checks import Json
+from weft.extensions.doors.hail.files import MARKS
 from weft.extensions.doors.hail.groups import (
     LEVELS_MAX,
     OUT_OF_ORDER,
@@ -24,6 +25,7 @@ from weft.extensions.doors.hail.refused import Refused, bad_request
 from weft.extensions.doors.hail.requests import Document, decode_value, origin_of
 from weft.extensions.doors.hail.resources import unsatisfiable
 from weft.extensions.doors.hail.shapes import BATCH, UPDATE
+from weft.ports.store import Row
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer, Origin
@@ -85,7 +87,7 @@ async def create_batch(request: AnyRequest, spec: Document) -> Document:
     if found is None:
         document = batches.UpdateDocument(n_jobs=n_jobs, n_groups=n_groups)
         found, _ = await submit.create_update(services, caller, batch_id, document, origin)
-    return {"id": batch_id, **_reserved(found)}
+    return {"id": batch_id, **reserved(found)}
 
 
 async def create_fast(request: AnyRequest, parts: Document) -> Document:
@@ -96,8 +98,10 @@ async def create_fast(request: AnyRequest, parts: Document) -> Document:
     services, caller = services_of(request), caller_of(request)
     specs = specs_of(parts.get("job_groups", ()), services.settings)
     groups, paths = whole_groups(specs)
-    bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths)
-    first, jobs = jobs_of(parts.get("bunch", ()), bunch)
+    raw = parts.get("bunch", ())
+    stores = await _stores_for(request, raw)
+    bunch = Bunch(settings=services.settings, batch_id=None, path_by_group=paths, stores=stores)
+    first, jobs = jobs_of(raw, bunch)
     _check_counts(spec, jobs, groups, first)
     whole: list[batches.JobDocument] = [*jobs]
     with refusing({}, jobs), _project_of(spec):
@@ -134,7 +138,7 @@ async def update_fast(request: AnyRequest, batch_id: int, parts: Document) -> Do
         if jobs:
             await add_jobs(request, update, jobs)
         await commit(request, batch_id, update["update_id"])
-    return _reserved(update)
+    return reserved(update)
 
 
 async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Answer:
@@ -189,6 +193,7 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
         batch_id=batch_id,
         first_job=update["first_job"],
         first_group=first_group,
+        stores=await _stores_for(request, raw),
     )
     first, jobs = jobs_of(raw, bunch)
     if not 0 < first <= update["n_jobs"] or first + len(jobs) - 1 > update["n_jobs"]:
@@ -213,6 +218,13 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
         )
 
 
+async def _stores_for(request: AnyRequest, raw: Sequence[bytes]) -> Sequence[Row]:
+    """Return the stores of the tenant, if jobs have files."""
+    if not any(mark in one for one in raw for mark in MARKS):
+        return ()
+    return await services_of(request).store.list_stores(caller_of(request))
+
+
 async def commit(request: AnyRequest, batch_id: int, update_id: int) -> Document:
     """Commit an update."""
     try:
@@ -228,7 +240,7 @@ async def commit(request: AnyRequest, batch_id: int, update_id: int) -> Document
         raise bad_request(describe(error)) from error
     except errors.BatchCancelled as error:
         raise bad_request("Cannot commit an update to a cancelled batch") from error
-    return {name: value for name, value in _reserved(found).items() if name != "update_id"}
+    return {name: value for name, value in reserved(found).items() if name != "update_id"}
 
 
 async def own(request: AnyRequest, batch_id: int) -> None:
@@ -305,7 +317,8 @@ def _check_counts(
         raise bad_request(f"noncontiguous job ids found in the spec: 0 -> {first}")
 
 
-def _reserved(update: Answer) -> Document:
+def reserved(update: Answer) -> Document:
+    """Return which numbers an update has."""
     return {
         "update_id": update["update_id"],
         "start_job_group_id": update["first_group"],

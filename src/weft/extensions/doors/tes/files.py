@@ -1,18 +1,17 @@
 """Inputs and outputs of tasks as files of jobs, and back."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
-from urllib.parse import unquote
 
+from weft.core.files.file_paths import WrongPath
+from weft.core.files.file_stores import source_at, target_at
 from weft.extensions.doors.tes.refused import bad_request
 from weft.extensions.doors.tes.tasks import WILDCARDS, Task, TaskOutput, own_path, paths_of
 from weft.ports.store import Row
 from weft.wire.documents.files import FileInput, FileOutput
 
 _WEFT: Final = "weft://"
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
-_AS_IT_IS: Final = frozenset({"file", "http", "https", "store", "weft"})
+_Find = Callable[[str, Sequence[Row]], str]
 
 
 def inputs_of(task: Task, stores: Sequence[Row]) -> tuple[FileInput, ...] | None:
@@ -25,7 +24,7 @@ def inputs_of(task: Task, stores: Sequence[Row]) -> tuple[FileInput, ...] | None
         if one.content is None:
             if one.url is None:
                 raise bad_request(f"{at}: it has neither url nor content")
-            source = _source(f"{at}.url", one.url, stores)
+            source = _meant(source_at, f"{at}.url", one.url, stores)
             found.append(FileInput(from_=source, to=path.own))
     return tuple(found) or None
 
@@ -67,7 +66,7 @@ def output_logs(
 def _kept(at: str, one: TaskOutput, stores: Sequence[Row]) -> Kept:
     is_directory = one.type == "DIRECTORY"
     own = own_path(f"{at}.path", one.path, is_directory)
-    to = _target(f"{at}.url", one.url, stores)
+    to = _meant(target_at, f"{at}.url", one.url, stores)
     if not WILDCARDS & {*own} and not is_directory:
         return Kept(FileOutput(from_=own, to=to), one.url, one.path)
     pattern = own if WILDCARDS & {*own} else f"{own}/*"
@@ -84,32 +83,8 @@ def _kept(at: str, one: TaskOutput, stores: Sequence[Row]) -> Kept:
     return Kept(output, f"{one.url.rstrip('/')}/{rest}", path)
 
 
-def _source(at: str, url: str, stores: Sequence[Row]) -> str:
-    """Return the address of an input as weft writes it. Raise a 400."""
-    if url.startswith("/"):
-        return f"file://{url.replace('%', '%25')}"
-    match = _SCHEME.fullmatch(url)
-    if match and match[1].lower() in _AS_IT_IS:
-        return url
-    return _in_store(at, url, stores, "file:///PATH, https://…, weft://b1.j1/PATH")
-
-
-def _target(at: str, url: str, stores: Sequence[Row]) -> str:
-    """Return where an output is kept. Raise a 400."""
-    match = _SCHEME.fullmatch(url)
-    scheme = match[1].lower() if match else ""
-    if match and scheme == "weft" and match[2].strip("/"):
-        return unquote(match[2]).strip("/")
-    if scheme == "store":
-        return url
-    writable = [store for store in stores if store["access"] == "write"]
-    return _in_store(at, url, writable, "weft://NAME")
-
-
-def _in_store(at: str, url: str, stores: Sequence[Row], others: str) -> str:
-    bases = {store["url"].rstrip("/"): store["name"] for store in stores}
-    if fitting := [base for base in bases if url.startswith(f"{base}/")]:
-        base = max(fitting, key=len)
-        return f"store://{bases[base]}{url[len(base) :]}"
-    known = "".join(f", {base}/…" for base in [*bases][:20])
-    raise bad_request(f"{at}: nothing here is at {url[:200]!r}; there is {others}{known}")
+def _meant(find: _Find, at: str, url: str, stores: Sequence[Row]) -> str:
+    try:
+        return find(url, stores)
+    except WrongPath as error:
+        raise bad_request(f"{at}: {error}") from error

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
 from weft.core.errors import FieldError
+from weft.core.files.file_stores import stored_at
 from weft.core.lines.line import Setup
 from weft.extensions.lines.rules.setup import field_error
 from weft.extensions.lines.rules.sink import SINK_KINDS
@@ -92,20 +93,13 @@ def with_stores(setup: Setup, stores: Mapping[str, str]) -> Setup:
     """Return a setup that names stores instead of their buckets, where there is one. `stores`:
     addresses by name.
     """
-    longest = sorted(stores.items(), key=lambda store: len(store[1]), reverse=True)
-
-    def meant(address: str) -> str:
-        for name, url in longest:
-            if address.startswith(f"{url}/"):
-                return f"store://{name}/{address.removeprefix(f'{url}/')}"
-        return address
-
+    names = {url: name for name, url in stores.items()}
     jobs = {}
     for name, job in setup.jobs.items():
         changed = {**job}
         for field, index, address in _in_buckets(job):
             files = [*changed[field]]
-            files[index] = {**files[index], _FILES[field]: meant(address)}
+            files[index] = {**files[index], _FILES[field]: stored_at(address, names) or address}
             changed[field] = files
         jobs[name] = changed
     return replace(setup, jobs=jobs)

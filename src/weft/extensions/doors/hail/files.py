@@ -21,8 +21,7 @@ _FILE: Final = "file://"
 _SCRATCH: Final = "batch"
 """The directory in which `hailtop.batch` has directories of its batches, and there of its jobs."""
 _SCRATCH_PARTS: Final = 4
-_TOOL: Final = ("python3", "-m")
-_COPY, _DELETE = "hailtop.aiotools.copy", "hailtop.aiotools.delete"
+_COPY, _DELETE = (("python3", "-m", f"hailtop.aiotools.{one}") for one in ("copy", "delete"))
 _LEFT: Final = "weft removes nothing from stores and shared directories; what is there stays:"
 
 
@@ -46,9 +45,9 @@ def without_tools(work: Work) -> Work:
     or removes the scratch of a batch with tools that no worker need have.
     """
     first, rest = work.command[:3], work.command[3:]
-    if first == (*_TOOL, _DELETE):
+    if first == _DELETE:
         return Work(("echo", _LEFT, *rest), work.inputs, work.outputs)
-    if first != (*_TOOL, _COPY) or len(rest) != 2:  # noqa: PLR2004 (who pays, and the files)
+    if first != _COPY or len(rest) != 2:  # noqa: PLR2004 (who pays, and the files)
         return work
     try:
         files = read_json(rest[1], list[Transfer])

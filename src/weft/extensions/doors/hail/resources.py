@@ -25,6 +25,9 @@ COLLECTIONS: Final[Mapping[str, tuple[float, float | None]]] = {
     "highcpu": (0, 921.6), "standard": (921.6, 3840), "highmem": (3840, None),
 }  # fmt: skip
 """More than how many MiB for each core the jobs of a collection have, and up to how many."""
+_UNASKED: Final = {
+    "cpu": "1", "memory": "standard", "storage": "0Gi", "preemptible": True, "machine_type": None,
+}  # fmt: skip
 _CORES_MAX: Final = 16
 _STORAGE_MAX: Final = 64 * 1024 * _GIB
 _QUARTERS_OF_CORE: Final = 250
@@ -57,11 +60,8 @@ class Asked:
     @property
     def document(self) -> dict[str, Any]:
         """Return the resources as a document of weft has them."""
-        return {
-            "cpu": f"{self.cpu_m}m",
-            "memory": self.memory_bytes,
-            "storage": self.storage_bytes,
-        }
+        cpu, storage = f"{self.cpu_m}m", self.storage_bytes
+        return {"cpu": cpu, "memory": self.memory_bytes, "storage": storage}
 
 
 def asked_of(spec: Mapping[str, Any], job: str) -> Asked:
@@ -102,16 +102,8 @@ def _asked(cpu: str, memory: str, storage: str) -> Asked | None:
 def unsatisfiable(spec: Mapping[str, Any], job: str) -> Refused:
     """Return that no worker is large enough for a job."""
     resources = spec.get("resources") or {}
-    asked = ", ".join(
-        f"{name}={resources.get(name, default)}"
-        for name, default in (
-            ("cpu", "1"),
-            ("memory", "standard"),
-            ("storage", "0Gi"),
-            ("preemptible", True),
-            ("machine_type", None),
-        )
-    )
+    named = {**_UNASKED, **{name: resources[name] for name in _UNASKED if name in resources}}
+    asked = ", ".join(f"{name}={value}" for name, value in named.items())
     return bad_request(
         f"resource requests for job {job} are unsatisfiable: cloud={CLOUD}, {asked}"
     )

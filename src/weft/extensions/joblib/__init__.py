@@ -1,8 +1,4 @@
-"""joblib's `Parallel`, and with it scikit-learn's `n_jobs`, on the workers of a weft server.
-
-It owns the backend `weft` of joblib; how calls travel is the business of `weft.Executor`, and this
-must not talk to the server by itself.
-"""
+"""joblib's `Parallel`, and with it scikit-learn's `n_jobs`, on the workers of a weft server."""
 
 from weft.extensions.joblib.backend import WeftBackend, register
 

@@ -1,9 +1,4 @@
-"""`weft siege`: attack a weft of its own with faults from a seed, and prove what it promises.
-
-It starts real processes and meets them as a user does, by the client and by HTTP. Walk:
-`command.siege` → `attack` on a `fortress` (processes) with `faults` (the schedule) under `load`
-(batches) → `checks`: what jobs wrote themselves (`evidence`) beside what the api answers.
-"""
+"""`weft siege`: attack a weft of its own with faults from a seed, and prove what it promises."""
 
 from weft.ports.extension import Command, Extension
 

@@ -1,8 +1,4 @@
-"""`weft simulate`: what a pool would have done with a recorded workload, in virtual time.
-
-It meets the house in the rules that decide in production (`core/`), which `model/` runs on a clock
-of its own. Walk: `command.simulate` → `model.pool_run` → `model.report`.
-"""
+"""`weft simulate`: what a pool would have done with a recorded workload, in virtual time."""
 
 from weft.ports.extension import Command, Extension
 

@@ -1,8 +1,4 @@
-"""`weft top`: workers and batches, live, in a terminal.
-
-It meets the house in the client, whose lists and events it shows. Walk: `command.top` →
-`screen.program`, which reads keys and documents, → `screen.drawing`.
-"""
+"""`weft top`: workers and batches, live, in a terminal."""
 
 from weft.ports.extension import Command, Extension
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from cases import cases
-from weft.core.apps.description import parse_description
 from weft.core.errors import InvalidApp
+from weft.extensions.apps.description import parse_description
 
 APP: dict[str, Any] = {"name": "a", "version": "1", "templatePath": "run.sh"}
 

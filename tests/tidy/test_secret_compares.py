@@ -76,7 +76,7 @@ HARMLESS = {
     ("api/web_tokens/key_sets.py", "key.curve_name not in _CURVES"): PUBLIC,
     ("api/web_tokens/signatures.py", "digest in self._known"): BY_HASH,
     ("wire/sealed.py", "len(key) != _KEY_BYTES"): "the length of a key, in its file",
-    ("api/use_cases/apps.py", "found.digest() != digest"): CONTENT,
+    ("extensions/apps/calls.py", "found.digest() != digest"): CONTENT,
     (
         "store/embedded/base_backup.py",
         "sha256(begin).hexdigest() != manifest['Manifest-Checksum']",

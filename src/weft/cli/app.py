@@ -81,7 +81,6 @@ _OWN_COMMANDS = {
     "queue": ("queue:app", "Show and change queues, and test which one takes a job."),
     "schedule": ("schedule:app", "Submit batches at the times of cron expressions."),
     "pool": ("pool:app", "Show and change pools of workers."),
-    "app": ("app:app", "Add, list and remove applications, which jobs run."),
     "store": ("store:app", "Add, list and remove stores of objects, for files of jobs."),
     "param": ("param:app", "Set and show values that configurations of lines read."),
     "products": ("products:app", "List what jobs have made, also when they are gone."),

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
-    "brokers", "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec", "lines",
-    "link", "pages", "siege", "simulator", "top",
+    "apps", "brokers", "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec",
+    "lines", "link", "pages", "siege", "simulator", "top",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 

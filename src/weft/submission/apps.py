@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from weft.core.access.rights import RIGHTS_OF, Right
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Variable, variables_of, wrong_text
 from weft.core.errors import InvalidValue, TooManyEvaluations
@@ -126,6 +127,11 @@ def _all_filled(
             job = msgspec.structs.replace(job, queue=queue)  # noqa: PLW2901 (from now on)
             filled.append(_filled(job, described, next(each_checked), problems, at))
     return filled
+
+
+def sees_all(caller: Caller) -> bool:
+    """Say whether somebody who adds and removes applications asks: they see those of others."""
+    return Right.OPERATE in RIGHTS_OF[caller.role]
 
 
 async def find_apps(

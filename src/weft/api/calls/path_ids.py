@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from uuid import UUID
 
 from weft.core import ids
-from weft.core.apps.names import APP
+from weft.core.apps.description import APP
 from weft.core.errors import BadId
 from weft.core.files.file_paths import STORE
 from weft.core.graph.group_tree import wrong_path

@@ -52,7 +52,6 @@ RIGHTS: Final[Mapping[str, Right | None]] = {
     "POST /v1/logins/finish": OPEN,
     "GET /v1/pools/{p}/shares": Right.READ,
     "POST /v1/schedules": Right.WRITE,
-    "PUT /v1/app-parts/{s}/{n}": Right.OPERATE,
 }
 """Method and path; None: no token is asked for."""
 

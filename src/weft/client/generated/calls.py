@@ -269,7 +269,7 @@ class Calls(DocumentCalls):
     async def get_app(self, name: str) -> Document:
         """Return an application with its parameters. Raise `AppNotFound`.
 
-        Use case: `weft.api.use_cases.apps.get_app`.
+        Use case: `weft.extensions.apps.calls.get_app`.
 
         Args:
             name: The name and version of an application.
@@ -428,7 +428,7 @@ class Calls(DocumentCalls):
         """Return the applications that the caller may run, by name; operators see those of others,
         too.
 
-        Use case: `weft.api.use_cases.apps.list_apps`.
+        Use case: `weft.extensions.apps.calls.list_apps`.
         """
         return await self._items("/v1/apps")
 
@@ -762,7 +762,7 @@ class Calls(DocumentCalls):
         """Forget an application: no new job gets it. Jobs that have it run on, also again. Only
         for operators. Raise `AppNotFound`.
 
-        Use case: `weft.api.use_cases.apps.remove_app`.
+        Use case: `weft.extensions.apps.calls.remove_app`.
 
         Args:
             name: The name and version of an application.

@@ -8,12 +8,12 @@ import msgspec
 
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
-from weft.api.use_cases.apps import sees_all
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter
 from weft.extensions.doors.aloe.refused import READ, Refused
 from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of
 from weft.extensions.doors.aloe.words import GB, LOCAL, STORE, app_uuid, duration, instant
+from weft.submission.apps import sees_all
 
 PATHS: Final = ("/apps/v2", "/apps")
 """The second one is that of clients that sign with a JWT."""

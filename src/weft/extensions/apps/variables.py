@@ -1,10 +1,8 @@
-"""Names of applications, and names that a parameter may have as a variable."""
+"""Names that a parameter may have as a variable."""
 
 import re
 from typing import Final
 
-APP: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
-"""`name-version`, as jobs ask for it."""
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _TAKEN_BEGINNINGS: Final = (
     "LD_", "DYLD_", "AGAVE_", "WEFT_", "BASH_", "PYTHON", "PERL", "RUBY", "NODE_", "GIT_", "SSH_",

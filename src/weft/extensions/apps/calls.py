@@ -11,13 +11,15 @@ import msgspec
 from weft.api.calls.call import call
 from weft.api.calls.path_ids import AppName
 from weft.api.services import Services
-from weft.core.access.rights import RIGHTS_OF, Right
-from weft.core.apps.description import BYTES_MAX, FILES, AppDescription, invalid_app
-from weft.core.apps.description import parse_description as parse
+from weft.core.access.rights import Right
+from weft.core.apps.description import AppDescription
 from weft.core.errors import AppIncomplete, FieldError, PayloadTooLarge
+from weft.extensions.apps.description import BYTES_MAX, FILES, invalid_app
+from weft.extensions.apps.description import parse_description as parse
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.store import Caller, Row
 from weft.ports.store.submitted import NewApp
+from weft.submission.apps import sees_all
 from weft.submission.payloads import check_part
 from weft.submission.services import Answer
 from weft.telemetry.log import log
@@ -27,11 +29,6 @@ from weft.wire.documents.apps import App, AppDetail, AppDocument, AppRemoved, Ap
 from weft.wire.payload import parts_of
 
 _IN_MEMORY: Final = 4 << 20
-
-
-def sees_all(caller: Caller) -> bool:
-    """Say whether somebody who adds and removes applications asks: they see those of others."""
-    return Right.OPERATE in RIGHTS_OF[caller.role]
 
 
 @call("GET /v1/apps", Right.READ, page=App)

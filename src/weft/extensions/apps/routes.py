@@ -1,12 +1,15 @@
-"""`/v1/apps`: applications, which jobs run with parameters."""
+"""`/v1/apps`: the calls, the route that takes parts of a packed folder, and its right."""
 
 from typing import Final
 
+from weft.api.calls.call import calls_of
 from weft.api.http.parameters import Query, digest_of, part_of, wrong_parameter
+from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.http.routing import Response, put
-from weft.api.use_cases import apps
+from weft.core.access.rights import Right
+from weft.extensions.apps import calls
 from weft.wire.documents.apps import AppPart
 from weft.wire.payload import PART_BYTES
 
@@ -29,11 +32,14 @@ async def add_app_part(request: AnyRequest) -> Response[bytes]:
         raise wrong_parameter("bytes", "it is missing; it says how long the whole folder is")
     body = await read_bytes(request, PART_BYTES)
     return reply(
-        await apps.add_part(
+        await calls.add_part(
             services_of(request), caller_of(request), digest, part, body, n_bytes=n_bytes
         )
     )
 
 
-ROUTES = (add_app_part,)
-"""The routes of applications."""
+PART: Final = ApiPart(
+    calls=calls_of(calls),
+    routes=(add_app_part,),
+    rights={"PUT /v1/app-parts/{s}/{n}": Right.OPERATE},
+)

@@ -1,10 +1,4 @@
-"""Production lines: jobs that come from what a source finds, and results that a sink is told of.
-
-Sources, sinks and look-ups are kinds, each with an entry point. What their file may
-say is in `rules`, what of it is kept in `weft.core.lines`; the house imports nothing from here.
-Walk of an item: `loops.sources` reads a source away from the driver and keeps its items;
-`calls.source_items`, beside each api, decides by the setup (`calls.item_decisions`) and submits.
-"""
+"""Production lines: jobs of what sources find, and sinks that are told of their results."""
 
 from weft.ports.extension import Command, Extension
 

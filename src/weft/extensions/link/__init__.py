@@ -1,9 +1,4 @@
-"""Workers outside: they reach no database, and call the store through an api.
-
-`serving` is the other end, beside each api: it calls the store for them, about what is theirs
-(walk: `routes.call_link`, `serving.serving`, `serving.calls`, `weft.store`). `worker` is their own
-end: a store, notices and signatures by frames (`ports/worker_link.py`), and what ships output.
-"""
+"""Workers outside: they reach no database, and call the store through an api."""
 
 from weft.ports.extension import Extension, WorkersOutside
 

@@ -1,6 +1,4 @@
-"""The pages of weft, below `/ui`: HTML over the use cases of the api. They show nothing that the
-API cannot say. Each file has its `ROUTES`; `api/html` has what all pages are made with.
-"""
+"""The pages of weft, below `/ui`: HTML over the use cases of the api."""
 
 from weft.ports.extension import Extension
 

@@ -1,4 +1,4 @@
-"""`weft top`: workers and batches, live, in a terminal."""
+"""`weft top`: workers, batches, jobs and their output, live in a terminal."""
 
 from weft.ports.extension import Command, Extension
 

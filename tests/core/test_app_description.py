@@ -21,35 +21,28 @@ def test_toml_says_the_same() -> None:
     assert (found.name, found.memory) == ("a-1", 2 << 30)
 
 
-@cases("name", ["PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b"])
-def test_variables_with_a_meaning_are_refused(name: str) -> None:
-    with pytest.raises(InvalidApp, match="id"):
-        parse_description("app.json", json.dumps({**APP, "parameters": [{"id": name}]}).encode())
-
-
 @cases(
-    "more",
+    ("more", "what"),
     [
-        {"templatePath": "../run.sh"},
-        {"templatePath": "/bin/sh"},
-        {"name": "../a"},
-        {"version": None},
-        {"defaultMaxRunTime": "1h"},
-        {"defaultNodeCount": 0},
-        {"parameters": 7},
-        {"parameters": [{"id": "a", "value": {"type": "sql"}}]},
-        {"parameters": [{"id": "a", "value": {"validator": "(a{9}){9}"}}]},
-        {"parameters": [{"id": "a", "value": {"validator": "("}}]},
-        {"parameters": [{"id": "a", "value": {"type": "number", "default": "x"}}]},
-        {"parameters": [{"id": "a"}, {"id": "a"}]},
+        ({"templatePath": "../run.sh"}, "within the folder"),
+        ({"templatePath": "/bin/sh"}, "within the folder"),
+        ({"name": "../a"}, "with the version"),
+        ({"version": None}, "expected a text"),
+        ({"defaultMaxRunTime": "1h"}, "HH:mm:ss"),
+        ({"defaultNodeCount": 0}, "from 1 to"),
+        ({"parameters": 7}, "list"),
+        ({"parameters": [{"id": "a", "value": {"type": "sql"}}]}, "type"),
+        ({"parameters": [{"id": "a", "value": {"validator": "(a{9}){9}"}}]}, "validator"),
+        ({"parameters": [{"id": "a", "value": {"validator": "("}}]}, "validator"),
+        ({"parameters": [{"id": "a", "value": {"validator": "(" * 200}}]}, "200 characters"),
+        ({"parameters": [{"id": "a", "value": {"type": "number", "default": "x"}}]}, "default"),
+        ({"parameters": [{"id": "a"}, {"id": "a"}]}, "twice"),
+        *(
+            ({"parameters": [{"id": name}]}, "id")
+            for name in ("PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b")
+        ),
     ],
 )
-def test_wrong_descriptions_are_refused(more: dict[str, Any]) -> None:
-    with pytest.raises(InvalidApp):
+def test_wrong_descriptions_are_refused(more: dict[str, Any], what: str) -> None:
+    with pytest.raises(InvalidApp, match=what):
         parse_description("app.json", json.dumps({**APP, **more}).encode())
-
-
-def test_a_pattern_that_is_too_long_is_not_read() -> None:
-    given = {"parameters": [{"id": "a", "value": {"validator": "(" * 200}}]}
-    with pytest.raises(InvalidApp, match="200 characters"):
-        parse_description("app.json", json.dumps({**APP, **given}).encode())

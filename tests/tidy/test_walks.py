@@ -63,15 +63,12 @@ def is_linked(earlier: list[Step], step: Step) -> bool:
     return any(calls(one, step) for one in earlier) or calls(step, earlier[-1])
 
 
-def test_there_are_four_walks() -> None:
-    assert len(_WALKS) == len(FILES_MAX)
-
-
 @pytest.mark.parametrize(("title", "steps"), _WALKS)
 def test_steps_of_a_walk_have_their_functions_and_lead_to_each_other(
     title: str, steps: str
 ) -> None:
     found = [step_of(line) for line in steps.splitlines()]
+    assert len(_WALKS) == len(FILES_MAX)
     (files_max,) = (most for end, most in FILES_MAX.items() if title.endswith(end))
 
     for step in found:
@@ -99,3 +96,15 @@ def test_steps_that_do_not_lead_to_each_other_are_found() -> None:
     assert is_linked([first], signal._replace(text="`send_group`: the signal (by a message)"))
     assert is_linked([first], step_of("2. `store/api_store.py` – `cancel_group`"))
     assert "no_such" not in defined_in(first.path)
+
+
+def test_pages_of_extensions_name_what_is_there() -> None:
+    """A path may begin at the page, the product or a folder that the page names."""
+    files = [one for folder in ("src/weft", "docs") for one in (ROOT / folder).rglob("*.*")]
+    for page in (ROOT / "src/weft/extensions").glob("[a-z]*/"):
+        text = (page / "README.md").read_text()
+        for name, held in re.findall(r"`(\w[\w./-]*(?:\.py|\.sql|\.md|/))`(?:, `(\w+)`)?", text):
+            found = [one for one in files if f"/{name}" in f"{one}"]
+            assert found, f"{page.name}: {name} is not there"
+            known = not held or any(held in one.read_text() for one in found)
+            assert known, f"{page.name}: {name} has no {held}"

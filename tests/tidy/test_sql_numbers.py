@@ -17,6 +17,7 @@ def test_names_become_numbers() -> None:
     assert with_numbers("state < STATE_SUCCESS") == "state < 6/*SUCCESS*/"
     assert with_numbers("reason = REASON_LOST") == "reason = 11/*LOST*/"
     assert with_numbers("x - WALLTIME_MARGIN_S") == "x - 180/*WALLTIME_MARGIN_S*/"
+    assert with_numbers("A_STATE_LOST A_WALLTIME_MARGIN_S") == "A_STATE_LOST A_WALLTIME_MARGIN_S"
 
 
 def test_a_name_that_is_none_is_an_error() -> None:

@@ -15,9 +15,9 @@ LOGINS: Final = frozenset({"weft_api", "weft_driver", "weft_worker"})
 """The roles that programs log in as."""
 
 _RIGHTS = re.compile(
-    r"(?:^-- |   )Owner: (\w+)\.(?:  Granted to: (\w+(?:, \w+)*)\.)?$", re.MULTILINE
+    r"Owner: (?<=^-- Owner: |   Owner: )(\w+)\.(?:  Granted to: (\w+(?:, \w+)*)\.)?$", re.MULTILINE
 )
-_CLAUSES = re.compile(r"\bLANGUAGE (sql|plpgsql)\b(.*?AS \$\$)", re.DOTALL)
+_CLAUSES = re.compile(r"LANGUAGE (?<!\wLANGUAGE )(sql|plpgsql)\b(.*?AS \$\$)", re.DOTALL)
 _DEFINER = "SECURITY DEFINER"
 _SAFE_PATH = "SET search_path = pg_catalog, pg_temp"
 _CONFLICT = "#variable_conflict"

@@ -9,6 +9,7 @@ are never edited, write the numbers themselves.
 import json
 import re
 from enum import IntEnum
+from functools import partial
 from typing import Final
 
 from weft.core.access.permissions import Permission
@@ -28,7 +29,8 @@ _CONSTANTS: Final = {
     "NOTE_OF_PROGRESS": 0,  # the phase of what a running job says of itself (`attempt_note`)
     "ENDED_ELSEWHERE": 0,  # the state of a job of which there is a record only (`foreign_end`)
 }
-_NAME = re.compile(rf"\b(?:({'|'.join(_KINDS)})_([A-Z_]+)|({'|'.join(_CONSTANTS)}))\b")
+_NAMES = {kind: re.compile(rf"{kind}_(?<!\w{kind}_)([A-Z_]+)\b") for kind in _KINDS}
+_NAME = {name: re.compile(rf"{name}(?<!\w{name})\b") for name in _CONSTANTS}
 
 
 def with_numbers(source: str) -> str:
@@ -36,11 +38,12 @@ def with_numbers(source: str) -> str:
 
     Raises KeyError for a name that is none.
     """
-    return _NAME.sub(_number, source)
+    for kind, name in _NAMES.items():
+        source = name.sub(partial(_number, _KINDS[kind]), source)
+    for constant, value in _CONSTANTS.items():
+        source = _NAME[constant].sub(f"{value}/*{constant}*/", source)
+    return source
 
 
-def _number(match: re.Match[str]) -> str:
-    kind, name, constant = match.groups()
-    if constant:
-        return f"{_CONSTANTS[constant]}/*{constant}*/"
-    return f"{_KINDS[kind][name].value}/*{name}*/"
+def _number(kind: type[IntEnum], match: re.Match[str]) -> str:
+    return f"{kind[match[1]].value}/*{match[1]}*/"

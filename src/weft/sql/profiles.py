@@ -22,7 +22,7 @@ PROFILES: Final = MappingProxyType(
         "PLAN_ONCE": ("plan_cache_mode = force_generic_plan",),
     }
 )
-_NAME = re.compile(r"\bPLAN_[A-Z_]+\b")
+_NAME = re.compile(r"PLAN_(?<!\wPLAN_)[A-Z_]+\b")
 
 
 def with_profiles(source: str) -> str:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from weft.settings import Declared, sql_settings
 
-_NAME = re.compile(r"\bSETTING_([A-Z_]+)\b")
+_NAME = re.compile(r"SETTING_(?<!\wSETTING_)([A-Z_]+)\b")
 _INT_MAX = 2**31 - 1
 _TYPES = MappingProxyType({bool: "boolean", float: "float8", str: "text", Path: "text"})
 

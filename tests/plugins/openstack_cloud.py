@@ -1,17 +1,13 @@
 """An OpenStack of the tests (`tests/servers/openstack.sh`): servers are made, and run nothing."""
 
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
-import pytest
+from servers.on_this_host import running
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "openstack.sh"
 START_S = 1800
 PORT = 26100
 KEPT = "TEST_OPENSTACK"
@@ -38,18 +34,5 @@ class OpenStackCloud:
 def openstack_cloud() -> Iterator[OpenStackCloud]:
     """Run a cloud; skip the test where there cannot be one."""
     kept = os.environ.get(KEPT)
-    directory = Path(kept or mkdtemp(prefix="weft-openstack-"))
-    try:
-        try:
-            subprocess.run(
-                [SCRIPT, "start", str(directory), str(PORT)],
-                check=True, capture_output=True, timeout=START_S,
-            )  # fmt: skip
-        except (subprocess.CalledProcessError, OSError) as error:
-            said = getattr(error, "stderr", b"") or b""
-            pytest.skip(f"OpenStack cannot be started: {said.decode()[-300:]}")
+    with running("OpenStack", PORT, within_s=START_S, kept=kept) as directory:
         yield OpenStackCloud(directory)
-    finally:
-        if not kept:
-            subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=300)
-            shutil.rmtree(directory, ignore_errors=True)

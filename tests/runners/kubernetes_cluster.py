@@ -1,22 +1,16 @@
 """A Kubernetes of the tests: a real control plane, and a stand-in for the kubelet of its node."""
 
 import json
-import os
-import shutil
-import signal
 import ssl
-import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
-import pytest
+from servers.on_this_host import running, stopped
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "kubernetes.sh"
 START_S = 2400
 PORT = 18100
 PODS = "/api/v1/namespaces/default/pods"
@@ -52,15 +46,9 @@ class KubernetesCluster:
         """Return all pods."""
         return list(self.ask("GET", PODS)["items"])
 
-    @asynccontextmanager
-    async def stopped(self, part: str = "apiserver") -> AsyncIterator[None]:
-        """Let a part answer nobody; what it is asked meanwhile, it does afterwards."""
-        pid = int((self.directory / "run" / f"{part}.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(pid, signal.SIGCONT)
+    def stopped(self, part: str = "apiserver") -> AbstractAsyncContextManager[None]:
+        """Let a part answer nobody."""
+        return stopped(self.directory, part)
 
     def purge(self) -> None:
         """Remove all pods."""
@@ -73,17 +61,5 @@ class KubernetesCluster:
 @contextmanager
 def kubernetes_cluster() -> Iterator[KubernetesCluster]:
     """Run a cluster; skip the test where there cannot be one."""
-    directory = Path(mkdtemp(prefix="weft-kubernetes-"))
-    try:
-        try:
-            subprocess.run(
-                [SCRIPT, "start", str(directory), str(PORT)],
-                check=True, capture_output=True, timeout=START_S,
-            )  # fmt: skip
-        except (subprocess.CalledProcessError, OSError) as error:
-            said = getattr(error, "stderr", b"") or b""
-            pytest.skip(f"Kubernetes cannot be started: {said.decode()[-300:]}")
+    with running("Kubernetes", PORT, within_s=START_S) as directory:
         yield KubernetesCluster(directory)
-    finally:
-        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=300)
-        shutil.rmtree(directory, ignore_errors=True)

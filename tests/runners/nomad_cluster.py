@@ -1,20 +1,14 @@
 """A Nomad of the tests: server and client in one process (`tests/servers/nomad.sh`)."""
 
 import json
-import os
-import shutil
-import signal
-import subprocess
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
-import pytest
+from servers.on_this_host import running, stopped
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "nomad.sh"
 START_S = 1800
 PORT = 17946
 
@@ -33,15 +27,9 @@ class NomadCluster:
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 (ours)
             return json.load(answer)
 
-    @asynccontextmanager
-    async def stopped(self) -> AsyncIterator[None]:
-        """Let Nomad answer nobody; what it is asked meanwhile, it does afterwards."""
-        pid = int((self.directory / "run" / "nomad.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(pid, signal.SIGCONT)
+    def stopped(self) -> AbstractAsyncContextManager[None]:
+        """Let Nomad answer nobody."""
+        return stopped(self.directory, "nomad")
 
     def purge(self) -> None:
         """Remove all jobs."""
@@ -53,17 +41,5 @@ class NomadCluster:
 @contextmanager
 def nomad_cluster() -> Iterator[NomadCluster]:
     """Run a cluster; skip the test where there cannot be one."""
-    directory = Path(mkdtemp(prefix="weft-nomad-"))
-    try:
-        try:
-            subprocess.run(
-                [SCRIPT, "start", str(directory), str(PORT)],
-                check=True, capture_output=True, timeout=START_S,
-            )  # fmt: skip
-        except (subprocess.CalledProcessError, OSError) as error:
-            said = getattr(error, "stderr", b"") or b""
-            pytest.skip(f"Nomad cannot be started: {said.decode()[-300:]}")
+    with running("Nomad", PORT, within_s=START_S) as directory:
         yield NomadCluster(directory)
-    finally:
-        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=300)
-        shutil.rmtree(directory, ignore_errors=True)

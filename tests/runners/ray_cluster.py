@@ -2,20 +2,16 @@
 
 import json
 import os
-import shutil
 import signal
-import subprocess
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 from urllib.error import HTTPError
 
-import pytest
+from servers.on_this_host import running, start
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "ray.sh"
 START_S = 600
 PORT = 28900
 
@@ -60,10 +56,7 @@ class RayCluster:
 
     def start(self) -> None:
         """Start what does not run of it."""
-        subprocess.run(
-            [SCRIPT, "start", str(self.directory), str(PORT)],
-            check=True, capture_output=True, timeout=START_S,
-        )  # fmt: skip
+        start("Ray", self.directory, PORT, within_s=START_S)
 
     def kill(self, process: str) -> None:
         """Kill all of `head` or `side`, and what it runs, at once; as a host that loses power."""
@@ -89,14 +82,5 @@ class RayCluster:
 @contextmanager
 def ray_cluster() -> Iterator[RayCluster]:
     """Run a cluster; skip the test where there cannot be one."""
-    cluster = RayCluster(Path(mkdtemp(prefix="weft-ray-")))
-    try:
-        try:
-            cluster.start()
-        except (subprocess.CalledProcessError, OSError) as error:
-            said = getattr(error, "stderr", b"") or b""
-            pytest.skip(f"Ray cannot be started: {said.decode()[-300:]}")
-        yield cluster
-    finally:
-        subprocess.run([SCRIPT, "stop", str(cluster.directory)], check=False, timeout=300)
-        shutil.rmtree(cluster.directory, ignore_errors=True)
+    with running("Ray", PORT, within_s=START_S) as directory:
+        yield RayCluster(directory)

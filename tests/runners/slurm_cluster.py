@@ -2,18 +2,18 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "slurm.sh"
+from servers.on_this_host import running, start
+
 START_S = 300
 PORT = 16900
 
@@ -21,9 +21,9 @@ PORT = 16900
 class SlurmCluster:
     """A cluster that runs."""
 
-    def __init__(self, directory: Path, given: Mapping[str, str]) -> None:
+    def __init__(self, directory: Path, env: Mapping[str, str]) -> None:
         self.directory = directory
-        self._given = given
+        self._env = env
         self.conf = directory / "etc" / "slurm.conf"
 
     def run(self, *words: str) -> str:
@@ -54,7 +54,8 @@ class SlurmCluster:
         try:
             yield
         finally:
-            await asyncio.to_thread(start, self.directory, self._given)
+            again = partial(start, "Slurm", self.directory, PORT, within_s=START_S, **self._env)
+            await asyncio.to_thread(again)
 
     @property
     def _state(self) -> Path:
@@ -72,35 +73,19 @@ class SlurmCluster:
             signal.sigtimedwait([], 0.1)
 
 
-def start(directory: Path, given: Mapping[str, str]) -> None:
-    """Start what does not run. `given`: variables of the script."""
-    subprocess.run(
-        [SCRIPT, "start", str(directory), str(PORT)],
-        check=True, capture_output=True, timeout=START_S, env={**os.environ, **given},
-    )  # fmt: skip
-
-
 @contextmanager
-def slurm_cluster(**given: str) -> Iterator[SlurmCluster]:
-    """Run a cluster; skip the test where there cannot be one. `given`: `CPUS`, `MORE`."""
+def slurm_cluster(**env: str) -> Iterator[SlurmCluster]:
+    """Run a cluster; skip the test where there cannot be one. `env`: `CPUS`, `MORE`."""
     if os.geteuid() != 0:
         pytest.skip("slurmd starts jobs as other users, so it needs root")
-    directory = Path(mkdtemp(prefix="weft-slurm-"))
-    try:
-        try:
-            start(directory, given)
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"Slurm cannot be started: {error.stderr.decode()[-300:]}")
-        cluster = SlurmCluster(directory, given)
+    with running("Slurm", PORT, within_s=START_S, **env) as directory:
+        cluster = SlurmCluster(directory, env)
         yield cluster
         with_jobs = ["scancel", "--user=root"]
         subprocess.run(
             with_jobs, check=False, env={**os.environ, "SLURM_CONF": str(cluster.conf)}, timeout=60
         )
         _until_empty(cluster)
-    finally:
-        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=START_S)
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _until_empty(cluster: SlurmCluster) -> None:

@@ -2,17 +2,15 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
+from servers.on_this_host import running, start
 from transports.kills import kill_group
 
-SCRIPT = Path(__file__).resolve().parents[1] / "servers" / "kafka.sh"
 START_S = 300
 PORT = 28740
 
@@ -34,10 +32,7 @@ class KafkaBroker:
 
     def start(self) -> None:
         """Start what does not run."""
-        subprocess.run(
-            [SCRIPT, "start", str(self.directory), str(PORT)],
-            check=True, capture_output=True, timeout=START_S,
-        )  # fmt: skip
+        start("Kafka", self.directory, PORT, within_s=START_S)
 
 
 @contextmanager
@@ -45,14 +40,5 @@ def kafka_broker() -> Iterator[KafkaBroker]:
     """Run a broker; skip the test where there cannot be one."""
     if not (shutil.which("java") and shutil.which("mvn")) and os.geteuid() != 0:
         pytest.skip("Java and Maven are not installed, and only root can install them")
-    directory = Path(mkdtemp(prefix="weft-kafka-"))
-    broker = KafkaBroker(directory)
-    try:
-        try:
-            broker.start()
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"Kafka cannot be installed here: {error.stderr.decode()[-500:]}")
-        yield broker
-    finally:
-        subprocess.run([SCRIPT, "stop", str(directory)], check=False, timeout=60)
-        shutil.rmtree(directory, ignore_errors=True)
+    with running("Kafka", PORT, within_s=START_S) as directory:
+        yield KafkaBroker(directory)

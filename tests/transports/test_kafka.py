@@ -13,7 +13,8 @@ from typing import cast
 import pytest
 from structlog.testing import capture_logs
 
-from transports.kafka_broker import SCRIPT, KafkaBroker
+from servers.on_this_host import script_of
+from transports.kafka_broker import KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
 from weft.ports.topics import Arrival, Positions, Record
 from weft.ports.transport import Connection, Delivery, Route, TransportError
@@ -87,7 +88,7 @@ async def test_a_check_tells_the_release_of_the_broker(
 ) -> None:
     address = kafka.password_address if needs_password else kafka.address
     transport = KafkaTransport(connection(address, password="weft" * needs_password))
-    installed = re.search(r"^VERSION=(\d+\.\d+)", SCRIPT.read_text(), re.MULTILINE)
+    installed = re.search(r"^VERSION=(\d+\.\d+)", script_of("Kafka").read_text(), re.MULTILINE)
     first, *_ = await transport.check()
 
     assert installed is not None

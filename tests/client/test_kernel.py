@@ -16,7 +16,7 @@ from client.test_watch import OPEN, Told, event
 pytestmark = pytest.mark.heavy
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = f"{ROOT / 'src'}:{sysconfig.get_path('purelib')}"
-RUNNING = {**DOCUMENT, "state": "running", "name": "night"}
+RUNNING = {**DOCUMENT, "name": "night"}
 ENDED = {**RUNNING, "state": "failure", "complete": True, "n_completed": 10, "n_running": 0}
 WAITING = "import weft; weft.Client({url!r}, 't').get_batch(7).wait()['complete']"
 ASYNCHRONOUS = """
@@ -63,7 +63,7 @@ async def test_a_cell_that_waits_has_one_card_that_changes(cell: str) -> None:
     assert {one["transient"]["display_id"] for one in changed} == {
         shown[0]["transient"]["display_id"]
     }
-    assert "running · 4/10 (40%)" in shown[0]["data"]["text/html"]
+    assert "running, 1 failed, 1 cancelled · 4/10 (40%)" in shown[0]["data"]["text/html"]
     assert shown[0]["data"]["text/plain"] == "b7: 4/10, 3 running, 1 failed"
     assert "failure · 10/10 (100%)" in changed[-1]["data"]["text/html"]
     assert changed[-1]["data"]["text/plain"] == "b7: 10/10, 1 failed"

@@ -15,7 +15,7 @@ COUNTS = {
 }  # fmt: skip
 HOSTILE = '<script>alert(1)</script>"\u202e\x1b[2J' + "x" * 10_000
 DOCUMENT = {
-    **COUNTS, "id": 7, "state": "failure", "complete": False, "name": HOSTILE, "cost": 1.5,
+    **COUNTS, "id": 7, "state": "running", "complete": False, "name": HOSTILE, "cost": 1.5,
     "duration_ms": 65_000,
 }  # fmt: skip
 
@@ -27,7 +27,7 @@ def test_a_card_has_bar_and_words_and_no_script() -> None:
     assert "&lt;script&gt;" in page
     assert not re.search("[\u202e\x1b]", page)
     assert len(page) < 5000
-    assert "4/10 (40%) · cost 1.50 · 1:05" in page
+    assert "running, 1 failed, 1 cancelled · 4/10 (40%) · cost 1.50 · 1:05" in page
     assert "cost &lt; 0.01" in card_html("b7", {**DOCUMENT, "cost": 0.001})
     assert [*re.findall(r"</span>([\d,]+ \w+)</span>", page)] == [
         "2 succeeded", "1 failed", "1 cancelled", "3 running", "3 waiting",

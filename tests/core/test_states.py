@@ -69,7 +69,7 @@ ENDS = {"n_jobs": 9_999, "n_failed": 1_000, "n_errored": 7, "n_cancelled": 2}
         ({"state": "running", "n_jobs": 3, "n_running": 0, "n_completed": 1}, "running"),
         ({"state": "running", "n_jobs": 0}, "running"),
         ({"state": "success", "n_jobs": 3, "n_completed": 3}, "success"),
-        ({**ENDS, "state": "failure", "complete": False}, "running, 1,007 failed, 2 cancelled"),
+        ({**ENDS, "state": "running", "complete": False}, "running, 1,007 failed, 2 cancelled"),
         ({**ENDS, "state": "failure", "complete": True}, "failure"),
         ({**ENDS, "state": "cancelled", "complete": False, "cancelled": True}, "cancelled"),
     ],

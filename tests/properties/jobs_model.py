@@ -232,11 +232,11 @@ class Batch:
         counts = self.counts(group)
         jobs = {n for n, job in self.jobs.items() if group in self.groups_of(job)}
         cancels = self.cancelled.keys() & {0, *self.ancestors(group)}
-        if counts.keys() & {F, E}:
-            return "failure"
-        if C in counts or any(not jobs or jobs - self.ended_before[one] for one in cancels):
-            return "cancelled"
-        return "success" if all(state >= S for state in counts) else "running"
+        is_cut_short = any(not jobs or jobs - self.ended_before[one] for one in cancels)
+        if any(state < S for state in counts):
+            return "cancelled" if is_cut_short else "running"
+        otherwise = "cancelled" if C in counts or is_cut_short else "success"
+        return "failure" if counts.keys() & {F, E} else otherwise
 
     def is_held(self, job: Job) -> bool:
         """Say whether it or a group above it is held."""

@@ -230,19 +230,6 @@ async def test_state_of_a_complete_batch(
     assert after["completed_at"] is not None
 
 
-async def test_batch_says_failure_before_it_is_complete(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    before = await world.api.get_batch(world.caller, batch)
-    await worker.end(one, reason=Reason.EXIT)
-    after = await world.api.get_batch(world.caller, batch)
-
-    assert [(one["state"], one["complete"]) for one in (before, after)] == [
-        ("running", False), ("failure", False),
-    ]  # fmt: skip
-
-
 async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
     shapes = [Shape(cpu_m=2000, memory_mib=1024), Shape(cpu_m=500, memory_mib=0, gpu=0)]
     batch = await world.submit(

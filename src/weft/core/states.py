@@ -52,28 +52,18 @@ def shown_state(document: Mapping[str, Any]) -> str:
     `claimed`, if it is a job or an attempt that its worker has not started yet.
     """
     state = str(document["state"])
-    if document.get("complete") is False and state != "running":
-        return _running_with_ends(document) or state
     if state == "running" and document.get("phase") == Phase.ASSIGNED.word:
         return "claimed"
     if state != "running" or not document.get("n_jobs"):
         return state
-    begun = ("n_running", "n_blocked", "n_completed")
-    return state if any(document.get(name) for name in begun) else "waiting"
-
-
-def _running_with_ends(document: Mapping[str, Any]) -> str | None:
-    """Return what has not succeeded so far of a batch or group whose other jobs run on; None: it
-    is cancelled as a whole.
-    """
-    if document.get("cancelled") and document["state"] == "cancelled":
-        return None
     counts = {
         "failed": document.get("n_failed", 0) + document.get("n_errored", 0),
         "cancelled": document.get("n_cancelled", 0),
     }
     ends = [f"{count:,} {word}" for word, count in counts.items() if count]
-    return ", ".join(["running", *ends]) if ends else None
+    begun = ("n_running", "n_blocked", "n_completed")
+    has_begun = ends or any(document.get(name) for name in begun)
+    return ", ".join([state, *ends]) if has_begun else "waiting"
 
 
 class Phase(IntEnum):

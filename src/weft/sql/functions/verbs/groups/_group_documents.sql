@@ -10,9 +10,9 @@ RETURNS TABLE (batch_id bigint, group_id int, document jsonb) LANGUAGE sql STABL
         'batch_id', b.batch_id, 'group_id', g.group_id, 'parent_id', g.parent_id, 'path', g.path, 'kind', CASE WHEN g.is_set THEN 'set'
             ELSE 'tree' END,
         'name', CASE WHEN g.group_id = 0 THEN b.name ELSE g.name END, 'user', u.name, 'billing_project', p.name,
-        'state', CASE WHEN n.n_failed + n.n_errored > 0 THEN 'failure'
-                      WHEN n.n_cancelled > 0 OR x.cut_short THEN 'cancelled'
-                      WHEN k.n_open = 0 THEN 'success' ELSE 'running' END,
+        'state', CASE WHEN k.n_open > 0 AND NOT x.cut_short THEN 'running'
+                      WHEN k.n_open = 0 AND n.n_failed + n.n_errored > 0 THEN 'failure'
+                      WHEN n.n_cancelled > 0 OR x.cut_short THEN 'cancelled' ELSE 'success' END,
         'complete', k.n_open = 0, 'hidden', b.hidden, 'cancelled', x.cancelled, 'held', weft._is_held(g.batch_id, g.group_id, 0) OR g.is_set
             AND weft._is_held(g.batch_id, 0, 0),
         'n_jobs', k.n_open + k.n_done, 'n_completed', k.n_done,

@@ -7,8 +7,10 @@ each function has one file; the owner of the database runs `owner/` before that;
 asks the database what it has; `audit/` are queries that return no row when all is well.
 States, phases, reasons, settings and ways to plan are written by name (`numbers.py`,
 `settings.py`, `profiles.py`), as `ROWS_OF_TENANT weft.batch;` is for the policies of a table
-(`rows/`); whose rights a function has follows from its head (`heads.py`). Patterns begin with
-letters, and look behind for what may precede them: so `re` skips to them, ten times as fast.
+(`rows/`), and a check of the audit whose head says that a batch which is being removed is
+incomplete looks at the others; whose rights a function has follows from its head (`heads.py`).
+Patterns begin with letters, and look behind for what may precede them: so `re` skips to them, ten
+times as fast.
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
@@ -31,6 +33,7 @@ FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""
 _COMMENT = re.compile(r"\s*--[^\n]*|\s+")
 _POLICIES = re.compile(r"(ROWS_(?<=^ROWS_)[A-Z_]+) (weft\.\w+);$", re.MULTILINE)
+_INCOMPLETE = "\n-- A batch that is being removed is incomplete.\n"
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class SqlFile:
     @cached_property
     def text(self) -> str:
         """Return the text for the database: clauses are added, names of constants replaced."""
-        return with_settings(with_numbers(with_profiles(with_clauses(with_policies(self.source)))))
+        source = of_lasting_batches(with_policies(self.source))
+        return with_settings(with_numbers(with_profiles(with_clauses(source))))
 
     @property
     def checksum(self) -> str:
@@ -65,11 +69,22 @@ def with_policies(source: str) -> str:
     """Return the text with each name of `rows/` replaced by the policies that stand there."""
 
     def policies(match: re.Match[str]) -> str:
-        (text,) = (file.source for file in files_of("rows") if file.name == match[1].lower())
-        _head, _, statements = text.partition("\n")
-        return statements.rstrip().replace("TABLE_NAME", match[2])
+        return _rows(match[1].lower()).replace("TABLE_NAME", match[2])
 
     return _POLICIES.sub(policies, source)
+
+
+def of_lasting_batches(source: str) -> str:
+    """Return a check of the audit without batches that are being removed, if its head says so."""
+    head, says_so, query = source.partition(_INCOMPLETE)
+    if not says_so:
+        return source
+    return f"{head}\n{_rows('rows_of_lasting_batches').replace('CHECKED', query.rstrip())}\n"
+
+
+def _rows(name: str) -> str:
+    (text,) = (file.source for file in files_of("rows") if file.name == name)
+    return text.partition("\n")[2].rstrip()
 
 
 @cache

@@ -1,5 +1,5 @@
 -- No two attempts of one job overlap in time, and their numbers are in order without a gap.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at, a.previous_ended_at
 FROM (
     SELECT x.*, lag(x.ended_at) OVER w AS previous_ended_at, row_number() OVER w AS n
@@ -7,6 +7,3 @@ FROM (
           UNION ALL SELECT batch_id, job_id, attempt, claimed_at, 'infinity' FROM weft.job WHERE state = STATE_RUNNING) x
     WINDOW w AS (PARTITION BY x.batch_id, x.job_id ORDER BY x.attempt)) a
 WHERE a.claimed_at < a.previous_ended_at OR a.n <> a.attempt
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,5 +1,5 @@
 -- A job has as many attempts as it says; one that succeeded has exactly one that did, the last; one that ended has none alive.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.attempt, count(a.attempt) AS n_attempts, count(*) FILTER (WHERE a.reason IS NULL
     AND a.attempt IS NOT NULL) AS n_succeeded
 FROM weft.job j LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id
@@ -8,6 +8,3 @@ HAVING count(a.attempt) + (j.state = STATE_RUNNING)::int <> j.attempt
     OR (j.state = STATE_SUCCESS) <> (count(*) FILTER (WHERE a.reason IS NULL AND a.attempt IS NOT NULL) = 1)
     OR (j.state = STATE_SUCCESS AND max(a.attempt) FILTER (WHERE a.reason IS NULL) <> j.attempt)
     OR (j.state = STATE_RUNNING) <> (j.incarnation_id IS NOT NULL)
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,5 +1,5 @@
 -- No jobs were added to a group after its cancel.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, u.update_id, u.committed_at, c.group_id, c.cancelled_at
 FROM weft.group_cancel c
 JOIN weft.batch_update u ON u.batch_id = c.batch_id
@@ -7,6 +7,3 @@ JOIN weft.batch_update u ON u.batch_id = c.batch_id
     AND u.committed_at > c.cancelled_at + interval '1 second'
 JOIN weft.job j ON j.batch_id = u.batch_id AND j.update_id = u.update_id
 JOIN weft.group_ancestor n ON n.batch_id = j.batch_id AND n.group_id = j.group_id AND n.ancestor_id = c.group_id
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,6 +1,6 @@
 -- No attempt of a job was claimed before all its parents had ended. A parent that was retried had ended before that.
 -- Of one that was cancelled before it ran, the date of that is not kept.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT e.batch_id, e.child_id, c.claimed_at, e.parent_id, p.state AS parent_state, coalesce(a.ended_at, p.cancelled_at) AS parent_ended_at
 FROM weft.edge e
 JOIN LATERAL (
@@ -15,6 +15,3 @@ WHERE (p.state < STATE_SUCCESS OR coalesce(a.ended_at, p.cancelled_at) > c.claim
     SELECT FROM weft.job_change r LEFT JOIN weft.attempt f ON f.batch_id = r.batch_id AND f.job_id = r.job_id AND f.attempt = r.attempt
     WHERE r.batch_id = p.batch_id AND r.job_id = p.job_id AND r.subtype = 'retried'
         AND (r.attempt IS NULL OR f.ended_at <= c.claimed_at))
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,5 +1,5 @@
 -- No job was claimed after its cancel was acknowledged, except always_run jobs without force.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, c.group_id, c.cancelled_at
 FROM (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
       UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j WHERE j.state = STATE_RUNNING) x
@@ -16,6 +16,3 @@ JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
           WHERE j.state = STATE_RUNNING) x ON x.batch_id = c.batch_id
           AND x.job_id = c.job_id
 WHERE x.claimed_at > c.cancelled_at + interval '1 second'
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,5 +1,5 @@
 -- The recorded last end of a complete group, and its completion time, equal its jobs' last end; as of the last fold.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 WITH job_end AS (
     SELECT j.batch_id, j.group_id, max(greatest(a.ended_at, j.cancelled_at)) AS ended_at
     FROM weft.job j
@@ -19,6 +19,3 @@ LEFT JOIN group_end e USING (batch_id, group_id)
 LEFT JOIN weft.group_completion m ON m.batch_id = c.batch_id AND m.group_id = c.group_id AND m.completion = c.n_completions
 WHERE c.complete AND NOT EXISTS (SELECT FROM unfolded u WHERE u.batch_id = c.batch_id AND u.group_id = c.group_id)
   AND (c.last_ended_at IS DISTINCT FROM e.ended_at OR m.completed_at IS DISTINCT FROM greatest(g.created_at, e.ended_at))
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

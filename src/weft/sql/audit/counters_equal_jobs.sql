@@ -1,5 +1,5 @@
 -- The counters of every group, folded and not folded together, equal a recount of its jobs.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 WITH counted AS (
     SELECT x.batch_id, x.group_id, ARRAY[sum(x.n_pending), sum(x.n_ready), sum(x.n_queued), sum(x.n_creating), sum(x.n_running),
            sum(x.n_blocked), sum(x.n_succeeded), sum(x.n_failed), sum(x.n_errored), sum(x.n_cancelled)]::numeric[] AS n
@@ -31,6 +31,3 @@ SELECT coalesce(c.batch_id, s.batch_id) AS batch_id, coalesce(c.group_id, s.grou
     s.n::text AS recounted
 FROM counted c FULL JOIN summed s ON s.batch_id = c.batch_id AND s.group_id = c.group_id
 WHERE coalesce(c.n, array_fill(0::numeric, ARRAY[10])) IS DISTINCT FROM coalesce(s.n, array_fill(0::numeric, ARRAY[10]))
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

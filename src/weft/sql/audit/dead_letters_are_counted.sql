@@ -1,5 +1,5 @@
 -- The counts of causes, folded and not folded together, equal the dead letters; and these are of jobs that failed.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT coalesce(c.batch_id, l.batch_id) AS batch_id, coalesce(c.cause_id, l.cause_id) AS cause_id, c.n::text AS counted,
     l.n::text AS found
 FROM (
@@ -21,6 +21,3 @@ SELECT j.batch_id, NULL, 'job ' || j.job_id, s.word
 FROM weft.job j JOIN weft.job_state s USING (state)
 WHERE j.state IN (STATE_FAILED, STATE_ERROR)
   AND NOT EXISTS (SELECT FROM weft.dead_letter d WHERE d.batch_id = j.batch_id AND d.job_id = j.job_id)
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

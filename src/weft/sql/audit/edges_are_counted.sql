@@ -1,5 +1,5 @@
 -- A waiting job counts its parents that have not ended, and knows whether one did not succeed that should; except ends noted or in work.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < STATE_SUCCESS) AS n_not_ended
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -13,6 +13,3 @@ GROUP BY j.batch_id, j.job_id, d.n, d.bad
 HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
     OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > STATE_SUCCESS)
         FILTER (WHERE c.job_id IS NULL AND e.on_end IS NULL), false)
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -1,6 +1,6 @@
 -- Every queued job has one live offer and no attempt that runs; no live offer is of another job.
 -- None outlives its job by more than the rounds of the driver, which withdraws them: a minute before it last looked at the transport.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, NULL::bigint AS offer_id FROM weft.job j
 WHERE j.state = STATE_QUEUED AND NOT EXISTS (
     SELECT FROM weft.transport_offer o WHERE o.batch_id = j.batch_id AND o.job_id = j.job_id AND o.attempt IS NULL)
@@ -11,6 +11,3 @@ WHERE j.job_id IS NULL OR o.attempt IS NULL AND j.state IN (STATE_READY, STATE_R
     OR j.state >= STATE_SUCCESS AND coalesce(j.cancelled_at, (
         SELECT a.ended_at FROM weft.attempt a WHERE a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt))
         < (SELECT s.looked_at - interval '1 minute' FROM weft.transport_state s WHERE s.transport = o.transport)
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

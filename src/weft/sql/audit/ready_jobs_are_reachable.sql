@@ -3,7 +3,7 @@
 -- A range holds it at or above its low mark, and its user is active. A parked one may be held no more if its group was released and
 -- the sweep is about to list it. A late one is parked until the driver ends it. A first quota of cores hides ranges until it has
 -- listed their jobs.
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.listed, s.active
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -37,6 +37,3 @@ WHERE j.state = STATE_READY AND NOT CASE
 UNION ALL
 SELECT r.batch_id, r.job_id, NULL, NULL FROM weft.ready_job r LEFT JOIN weft.job j ON j.batch_id = r.batch_id AND j.job_id = r.job_id
 WHERE j.state IS DISTINCT FROM STATE_READY OR r.rank <> -j.priority OR r.lane_id <> j.lane_id
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

@@ -2,7 +2,7 @@
 -- So each job that has not ended has an owner or a date, together with the other checks: a queued one has an offer
 -- (queued_jobs_are_offered), a ready one is offered, held, before a gate or late (ready_jobs_are_reachable), a creating one has a machine
 -- (own_machines_have_jobs), a running one a living worker (live_attempts_have_owners), and a blocked one a date (blocked_jobs_have_dates).
-SELECT x.* FROM (
+-- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -12,6 +12,3 @@ WHERE j.state = STATE_PENDING
         SELECT FROM weft.edge e JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
         WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id AND (p.state < STATE_SUCCESS OR EXISTS (
             SELECT FROM weft.cascade c WHERE c.batch_id = p.batch_id AND c.job_id = p.job_id)))
-) x
--- A batch that is being removed is incomplete.
-WHERE NOT EXISTS (SELECT FROM weft.batch d WHERE d.batch_id = x.batch_id AND d.removing)

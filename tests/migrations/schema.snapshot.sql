@@ -526,6 +526,38 @@ CREATE TABLE weft.transport_offer (
 );
 ALTER TABLE weft.transport_offer OWNER TO postgres;
 
+CREATE TABLE weft.source_item (
+    source_id integer NOT NULL,
+    n bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    key text NOT NULL,
+    fields jsonb,
+    found_at timestamp with time zone NOT NULL,
+    state text NOT NULL,
+    due_at timestamp with time zone,
+    reason text,
+    document jsonb,
+    parameters jsonb,
+    batch_id bigint,
+    job_id integer,
+    series text,
+    series_at numeric,
+    series_from numeric,
+    left_over jsonb,
+    late boolean DEFAULT false NOT NULL,
+    CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
+    CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
+    CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
+    CONSTRAINT source_item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 256))),
+    CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
+    CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
+    CONSTRAINT source_item_series_check CHECK ((length(series) <= 256)),
+    CONSTRAINT source_item_stands_in_its_series CHECK ((num_nulls(series, series_at, series_from) = ANY (ARRAY[0, 3]))),
+    CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
+)
+WITH (fillfactor='70');
+ALTER TABLE weft.source_item OWNER TO postgres;
+
 CREATE TABLE weft.machine (
     machine_id integer NOT NULL,
     pool_id integer NOT NULL,
@@ -563,38 +595,6 @@ CREATE TABLE weft.machine (
     CONSTRAINT machine_waits_check CHECK (((length(waits) >= 1) AND (length(waits) <= 1000)))
 );
 ALTER TABLE weft.machine OWNER TO postgres;
-
-CREATE TABLE weft.source_item (
-    source_id integer NOT NULL,
-    n bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    key text NOT NULL,
-    fields jsonb,
-    found_at timestamp with time zone NOT NULL,
-    state text NOT NULL,
-    due_at timestamp with time zone,
-    reason text,
-    document jsonb,
-    parameters jsonb,
-    batch_id bigint,
-    job_id integer,
-    series text,
-    series_at numeric,
-    series_from numeric,
-    left_over jsonb,
-    late boolean DEFAULT false NOT NULL,
-    CONSTRAINT source_item_has_document CHECK (((document IS NOT NULL) = (state = 'ready'::text))),
-    CONSTRAINT source_item_has_job CHECK (((state <> 'job'::text) OR ((batch_id IS NOT NULL) AND (job_id IS NOT NULL)))),
-    CONSTRAINT source_item_is_due_while_it_waits CHECK (((due_at IS NOT NULL) = (state = ANY (ARRAY['new'::text, 'waiting'::text])))),
-    CONSTRAINT source_item_key_check CHECK (((length(key) >= 1) AND (length(key) <= 256))),
-    CONSTRAINT source_item_reason_check CHECK ((length(reason) <= 1024)),
-    CONSTRAINT source_item_says_why CHECK (((state <> ALL (ARRAY['waiting'::text, 'cancelled'::text, 'refused'::text])) OR (reason IS NOT NULL))),
-    CONSTRAINT source_item_series_check CHECK ((length(series) <= 256)),
-    CONSTRAINT source_item_stands_in_its_series CHECK ((num_nulls(series, series_at, series_from) = ANY (ARRAY[0, 3]))),
-    CONSTRAINT source_item_state_check CHECK ((state = ANY (ARRAY['new'::text, 'waiting'::text, 'ready'::text, 'job'::text, 'cancelled'::text, 'refused'::text])))
-)
-WITH (fillfactor='70');
-ALTER TABLE weft.source_item OWNER TO postgres;
 
 CREATE TABLE weft.gate (
     gate_id integer NOT NULL,
@@ -4736,12 +4736,12 @@ GRANT SELECT ON TABLE weft.pool TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
 GRANT SELECT ON TABLE weft.source_item TO weft_views;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;

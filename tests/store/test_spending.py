@@ -376,7 +376,8 @@ async def test_driver_is_done_with_a_limit_that_was_taken_away(own_world: World)
     """It does not look again at each heartbeat."""
     for cost_max in (None, ENOUGH, None):
         await limit(own_world, cost_max)
-        assert await own_world.admin.fetchval("SELECT weft._spending_due()") is None
+        due = await own_world.admin.fetch("SELECT loop FROM weft._loops_due(1)")
+        assert "spending" not in {row["loop"] for row in due}
 
 
 async def test_paused_project_is_not_deleted_with_what_waits(world: World) -> None:

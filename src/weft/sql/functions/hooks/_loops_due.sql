@@ -1,6 +1,6 @@
 -- _loops_due: in how much time a loop of the driver has something to do that no notice tells. One SELECT for each (weft/driver/loops).
--- Plan: incarnations that live; callbacks by the index of dates; as _gates_due, _schedules_due,
---   _recovery_due, _conditions_due, _monitor_due, _black_holes_due, _spending_due, _sources_due.
+-- Plan: incarnations that live; callbacks, and attempts that are watched or stopped, by the index of dates; limits, which are few;
+--   as _gates_due, _schedules_due, _recovery_due, _conditions_due, _black_holes, _sources_due.
 -- Returns: no row, or a NULL, for a loop that waits for no date; a negative time if the date has passed.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$
     SELECT 'reaper', weft._reaper_due(_loops_due.grace_s)
@@ -18,11 +18,14 @@ CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TAB
     UNION ALL
     SELECT 'conditions', weft._conditions_due('{}')
     UNION ALL
-    SELECT 'monitor', weft._monitor_due()
+    SELECT 'monitor', least((SELECT min(w.due_at) FROM weft.attempt_watch w), (SELECT min(s.due_at) FROM weft.attempt_stop s))
+        - clock_timestamp()
     UNION ALL
-    SELECT 'black_holes', weft._black_holes_due()
+    SELECT 'black_holes', min(b.due_at) - clock_timestamp() FROM weft._black_holes() b
     UNION ALL
-    SELECT 'spending', weft._spending_due()
+    -- At once if a limit was changed, or if batches do not agree with one.
+    (SELECT 'spending', interval '0' FROM weft.spend_limit l
+        WHERE l.applied_at IS NULL OR l.judged_version IS DISTINCT FROM l.version LIMIT 1)
     UNION ALL
     SELECT 'sources', weft._sources_due('{}', 2)
 $$;

@@ -10,7 +10,12 @@ BEGIN
         CASE WHEN EXISTS (SELECT FROM weft.black_hole) AND EXISTS (
             SELECT FROM weft._black_holes() b WHERE b.outcome <> 'none' AND b.due_at IS NOT NULL) THEN 'black_holes' END,
         CASE WHEN EXISTS (SELECT FROM weft.failure_delta) THEN 'failures' END,
-        CASE WHEN weft._has_notices() THEN 'notify' END,
+        -- What an older writer still withholds is waited for by the loop itself.
+        CASE WHEN EXISTS (SELECT FROM weft.subscription WHERE ended_at IS NULL) THEN CASE WHEN EXISTS (
+            SELECT FROM weft._notices_from() f CROSS JOIN LATERAL (
+                SELECT FROM weft.event e
+                WHERE (e.xid, e.event_id) > (f.xid, f.event_id) AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+                ORDER BY e.xid, e.event_id LIMIT 1) n) THEN 'notify' END END,
         CASE WHEN EXISTS (SELECT FROM weft.trail_unsealed) THEN 'trail' END,
         CASE WHEN EXISTS (SELECT FROM weft.gate_note) OR EXISTS (SELECT FROM weft.core_sweep WHERE done_at IS NULL) THEN 'gates' END,
         CASE WHEN EXISTS (SELECT FROM weft.operation WHERE state = 'running') THEN 'operate' END

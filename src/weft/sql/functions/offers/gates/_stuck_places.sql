@@ -30,7 +30,10 @@ BEGIN
         JOIN weft.worker_incarnation i ON i.pool_id = h.pool_id AND i.ended_at IS NULL AND i.waiting AND NOT i.draining
         CROSS JOIN LATERAL weft._waiting_jobs(ARRAY[h.gate_set_id], h.pool_id, h.user_id, 100, false, _stuck_places.at) w
         JOIN weft.job j ON j.batch_id = w.batch_id AND j.job_id = w.job_id
-        WHERE weft._would_pass(h.gate_set_id, p.batch_id, p.job_id)
+        WHERE NOT EXISTS (
+            SELECT FROM weft.gate_member m JOIN weft.gate x USING (gate_id)
+            WHERE m.gate_set_id = h.gate_set_id AND x.max_places < x.n_taken + m.cost - coalesce((
+                SELECT y.cost FROM weft.place y WHERE y.batch_id = p.batch_id AND y.job_id = p.job_id AND y.gate_id = x.gate_id), 0))
           AND (h.pool_id, w.shape_id) <> (p.pool_id, p.shape_id) AND j.cpu_m <= i.cpu_m AND j.memory_mib <= i.memory_mib
           AND EXISTS (SELECT FROM weft.worker_lane l WHERE l.incarnation_id = i.incarnation_id AND l.lane_id = j.lane_id));
 END $$;

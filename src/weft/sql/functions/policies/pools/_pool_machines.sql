@@ -8,13 +8,15 @@ CREATE OR REPLACE FUNCTION weft._pool_machines(of_pool_id int) RETURNS SETOF jso
         'used_cpu_m', coalesce(r.cpu_m, 0), 'used_memory_mib', coalesce(r.memory_mib, 0), 'n_running', coalesce(r.n, 0),
         'is_old', coalesce(m.template IS DISTINCT FROM weft._template(m.plan, m.flavour) AND m.template IS NOT NULL, false),
         'used_share', m.used_share, 'is_own', m.for_batch_id IS NOT NULL,
-        'is_needed', coalesce(weft._is_own_needed(m.itself, i.incarnation_id), false),
+        'is_needed', m.released_at IS NULL AND EXISTS (
+            SELECT FROM weft.job j WHERE j.batch_id = m.for_batch_id AND j.job_id = m.for_job_id
+                AND (j.state = STATE_CREATING OR j.state = STATE_RUNNING AND j.incarnation_id = i.incarnation_id)),
         'uncounted_s', date_part('epoch', clock_timestamp() - coalesce(m.costs_from, m.created_at)),
         'state_s', coalesce(date_part('epoch', clock_timestamp() - m.changed_at), 0),
         'waits', coalesce(m.state = 'creating' AND m.waits IS NOT NULL, false), 'has_worker', i.incarnation_id IS NOT NULL,
         'is_held', coalesce(i.cordoned_by <> 'autoscaler', false) AND NOT coalesce(i.is_broken, false),
         'is_broken', coalesce(i.is_broken, false), 'busy_key', format('%s %s', i.incarnation_id, k.claim_id))
-    FROM (SELECT x.*, x AS itself, p.plan FROM weft.machine x JOIN weft.pool p USING (pool_id)
+    FROM (SELECT x.*, p.plan FROM weft.machine x JOIN weft.pool p USING (pool_id)
           WHERE x.pool_id = of_pool_id AND x.state <> 'deleted') m
     FULL JOIN (
         SELECT w.name AS worker_name, w.cordoned_by, y.incarnation_id, y.cpu_m, y.memory_mib,

@@ -93,7 +93,7 @@ class EmbeddedServer:
             "initdb", f"--pgdata={data_dir}", f"--username={SUPERUSER}",
             "--auth=scram-sha-256", f"--pwfile={password_file}", "--data-checksums",
             "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
-            "--builtin-locale=C.UTF-8",
+            "--builtin-locale=C.UTF-8", "--sync-method=syncfs",
             *([] if durable else ["--no-sync"]),
             cwd=data_dir, account=account,
         )  # fmt: skip

@@ -8,18 +8,21 @@ from pathlib import Path
 import pytest
 
 ROLE = """
+import gc
 import resource
 import signal
 from weft.run.role_main import run_role
 
 _, hard = resource.getrlimit(resource.RLIMIT_CORE)
 hard = {hard}
+gc.disable()
 resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 
 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
 async def live(settings, name):
+    assert gc.isenabled()
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())
     assert signal.getsignal(signal.SIGCHLD) != signal.SIG_IGN
     soft, kept = resource.getrlimit(resource.RLIMIT_CORE)
@@ -55,7 +58,7 @@ DATABASE = {"asyncio", "asyncpg", "structlog", "weft.plugins", "weft.sql"}
     [
         ("weft.run.detach", set()),
         ("weft.run.down", set()),
-        ("weft.run.up", {*DATABASE, "weft.store.admin"}),
+        ("weft.run.up", {"asyncio", "structlog"}),
         ("weft.run.api", {*DATABASE, "weft.store.api_store", "weft.store.worker_store"}),
         ("weft.run.driver", {*DATABASE, "weft.store.driver_store"}),
         ("weft.run.worker", {*DATABASE, "weft.store.worker_store"}),

@@ -22,7 +22,6 @@ from weft.run.apart.asking.evaluation import Evaluation
 from weft.run.apart.asking.lookups import LookUps
 from weft.run.apart.asking.messages import MessageMaking
 from weft.run.apart.asking.sources import SourceTrials
-from weft.run.api_url import api_url
 from weft.run.doors import api_doors
 from weft.run.files import kept_files, object_stores, running_files, tried_web_files
 from weft.run.home import Home
@@ -32,7 +31,7 @@ from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
 from weft.run.secret_keys import read_secret_keys
 from weft.run.submissions import opened_submissions, submission_intakes
-from weft.run.tls import certificate_of
+from weft.run.tls import api_url, certificate_of
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import log

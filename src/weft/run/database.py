@@ -13,7 +13,6 @@ from weft.core.errors import Conflict
 from weft.run.home import Home
 from weft.run.login import check_dsn, password_of, with_login
 from weft.run.secrets_file import EMBEDDED
-from weft.store import OlderProgramsConnected, open_admin
 from weft.store.embedded import EmbeddedServer, new_password
 from weft.telemetry.log import log
 
@@ -85,6 +84,8 @@ async def prepare_schema(
 
     Raises what `admin.migrate` raises, such as `SchemaTooNew`. Safe to repeat.
     """
+    from weft.store import OlderProgramsConnected, open_admin  # noqa: PLC0415 (the supervisor first starts roles)
+
     async with open_admin(admin_dsn) as admin:
         applied = await admin.migrate()
         if applied:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import uvloop
 
 from weft.core.errors import Unavailable, WeftError
+from weft.run import collect_garbage
 from weft.run.child import end_with_supervisor, role_name, wait_until_let_run
 from weft.settings import Settings, load_settings
 from weft.telemetry.log import configure, log
@@ -31,9 +32,8 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
     try:
         settings = load_settings()
         configure(level=settings.log_level, format=settings.log_format, role=name)
-        # Imported objects stay: the collector need not scan them again and again.
         gc.collect()
-        gc.freeze()
+        collect_garbage()
         wait_until_let_run()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(live(settings, name))

@@ -14,13 +14,12 @@ import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from weft.core.backoff import restart_after
 from weft.core.database_name import database_name
 from weft.core.errors import Conflict, WeftError
-from weft.plugins.runners.spawner import lock_path
-from weft.run.api_url import api_url
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
 from weft.run.host.leftovers import end_machines, end_roles, end_spawners
@@ -28,12 +27,11 @@ from weft.run.host.sleepers import end_sleepers
 from weft.run.host.worker_name import file_name_of, user_name
 from weft.run.log_follow import keep_small
 from weft.run.login import check_dsn
-from weft.run.named_tenants import warn_of_missing_names
 from weft.run.role_environment import role_environment
 from weft.run.role_process import RoleProcess, describe_end, until_exit
 from weft.run.secret_keys import ensure_secret_keys
 from weft.run.secrets_file import EMBEDDED
-from weft.run.tls import certificate_of
+from weft.run.tls import api_url, certificate_of
 from weft.settings import Settings
 from weft.telemetry import metrics
 from weft.telemetry.log import log
@@ -96,7 +94,11 @@ class Supervisor:
             log.warning("up.reclaimed", ended=ended)
 
     async def _start_database(self) -> None:
+        loaded = asyncio.create_task(asyncio.to_thread(_load_store))
         database, logins = await self._find_database()
+        await loaded
+        from weft.run.named_tenants import warn_of_missing_names  # noqa: PLC0415 (`_load_store`)
+
         self._token = self.home.token() or secrets.token_urlsafe(32)
         self.doing = "bringing the schema of the database to this version"
         self.home.ensure_callback_key()
@@ -216,6 +218,8 @@ class Supervisor:
         for role in self._worker:
             await role.stop(within_s=WORKER_STOP_S * patience)
         if not self.settings.detach_jobs:
+            from weft.plugins.runners.spawner import lock_path  # noqa: PLC0415 (same)
+
             # Its agent may have been dead when we stopped. Other workers of the home go on.
             end_spawners(self.home.path, lock_path(self.home.run, file_name_of(self.settings)))
         await asyncio.gather(
@@ -233,6 +237,12 @@ class Supervisor:
             *(["postgres"] if self.settings.database is None else []), "api",
             *("driver" if number == 1 else f"driver-{number}" for number in drivers), "worker",
         ]  # fmt: skip
+
+
+def _load_store() -> None:
+    """Load what takes long, while roles and database start."""
+    import_module("weft.run.named_tenants")
+    import_module("weft.plugins.runners.spawner")
 
 
 def check_port(host: str, port: int) -> None:

@@ -1,4 +1,4 @@
-"""The certificate with which the api speaks TLS, read again when its files change.
+"""The api's address, and its certificate for TLS, which is read again when its files change.
 
 Each handshake looks whether they have changed, so nothing watches them in between; links that are
 switched over, as certbot and Kubernetes do, are followed.
@@ -15,6 +15,14 @@ from weft.telemetry.log import log
 _FOR_OTHERS: Final = 0o027
 """Bits of the mode that a private key must not have; a group such as ssl-cert may read it."""
 _MISMATCH: Final = "KEY_VALUES_MISMATCH"
+
+
+def api_url(settings: Settings, port: int) -> str:
+    """Return the address, also if the api listens on all of this machine's."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (they are replaced)
+    host = everywhere.get(settings.host, settings.host)
+    scheme = "http" if settings.tls_cert_file is None else "https"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def certificate_of(settings: Settings) -> "Certificate | None":

@@ -17,7 +17,7 @@ from dataclasses import replace
 import msgspec
 
 from weft.core.errors import WeftError
-from weft.run.api_url import login_link
+from weft.run import collect_garbage
 from weft.run.detach import Answer, answer_error, receive_settings
 from weft.run.down import summary_of
 from weft.run.home import Home
@@ -125,7 +125,12 @@ async def _live_until_told(
     try:
         if not task.done():
             await started
-            link = await login_link(supervisor.home) if announcement.wants_link else None
+            collect_garbage()
+            link = None
+            if announcement.wants_link:
+                from weft.run.login_link import login_link  # noqa: PLC0415 (after the start)
+
+                link = await login_link(supervisor.home)
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))
             announcement.ready(supervisor.url, link)
             await _until_told(task, supervisor)

@@ -20,6 +20,7 @@ from typing import IO, Any, Final
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.run import collect_garbage
 from weft.run.apart.frames import LENGTH, Asked, Failure, Said
 from weft.run.apart.kinds import KINDS, Kind
 
@@ -53,6 +54,7 @@ def serve(kind: Kind, asked: IO[bytes], answers: int) -> None:
     begun = _begun(kind, site)
     encode = (msgspec.json if kind.is_json else msgspec.msgpack).encode
     _say(answers, Said(number))
+    collect_garbage()
     threading.stack_size(_STACK_BYTES)
     while True:
         number, asking = pickle.load(asked)  # noqa: S301 (same)

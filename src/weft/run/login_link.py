@@ -1,4 +1,4 @@
-"""The address of an api, as clients on its machine dial it; links to log in there."""
+"""A link that logs a browser in to the api of a home."""
 
 import asyncio
 import json
@@ -9,16 +9,6 @@ from weft.client.http.address import Endpoint, endpoint_of
 from weft.client.http.session import HttpSession
 from weft.core.errors import WeftError
 from weft.run.home import Home
-from weft.settings import Settings
-
-
-def api_url(settings: Settings, port: int) -> str:
-    """Return the address, also if the api listens on all of this machine's."""
-    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (they are replaced)
-    host = everywhere.get(settings.host, settings.host)
-    scheme = "http" if settings.tls_cert_file is None else "https"
-    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
-
 
 PATIENCE_S: Final = 5.0
 

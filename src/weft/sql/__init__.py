@@ -17,12 +17,10 @@ Must not: hold text of a query, or know how to connect.
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from itertools import pairwise
+from pathlib import Path
 
 from weft.sql.heads import Rights, rights_in, with_clauses
 from weft.sql.numbers import with_numbers
@@ -93,19 +91,11 @@ def files_of(folder: str) -> tuple[SqlFile, ...]:
 
     No files if there is no such folder: git and wheels keep no empty ones.
     """
-    top = files(__package__).joinpath(folder)
-    found = sorted(_files_below(top) if top.is_dir() else (), key=lambda one: one.name)
+    paths = sorted((Path(__file__).parent / folder).rglob("*.sql"), key=lambda path: path.stem)
+    found = [SqlFile(path.stem, path.read_text(encoding="utf-8")) for path in paths]
     twice = [one.name for one, other in pairwise(found) if one.name == other.name]
     assert not twice, f"{folder}/ has several files named {', '.join(twice)}"
     return tuple(found)
-
-
-def _files_below(folder: Traversable) -> Iterator[SqlFile]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _files_below(entry)
-        elif entry.name.endswith(".sql"):
-            yield SqlFile(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8"))
 
 
 def text_of(folder: str, name: str) -> str:

@@ -13,7 +13,7 @@ import pytest
 from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from weft.extensions.engines.kubernetes.provider import KubernetesProvider, check_cluster
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
 from weft.settings import Settings
 from weft.testing.provider_suite import ProviderSuite, until_gone

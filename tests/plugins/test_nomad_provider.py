@@ -14,7 +14,7 @@ from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_wit
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from weft.extensions.engines.nomad.provider import NomadProvider
 from weft.extensions.engines.nomad.provider.jobs import id_of, token_path
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, wanted
 

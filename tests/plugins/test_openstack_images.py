@@ -21,7 +21,7 @@ from weft.extensions.engines.openstack.provider.leftovers import (
     mark,
     remove,
 )
-from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
+from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import ProviderError
 
 SERVER = "0123456789abcdef"

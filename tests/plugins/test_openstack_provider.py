@@ -15,7 +15,7 @@ import pytest
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
 from plugins.provider_site import CONNECT, cleaned, site_with
 from weft.extensions.engines.openstack.provider import OpenStackProvider
-from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
+from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 

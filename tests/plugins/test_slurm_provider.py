@@ -10,7 +10,7 @@ import pytest
 from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.extensions.engines.slurm.provider import SlurmProvider
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 

@@ -18,7 +18,7 @@ import pytest
 from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
 from plugins.ssh_hosts import DIRECTORY, SshdHost, hosts_file, sshd_hosts
 from weft.extensions.engines.ssh.provider import SshProvider, check_hosts
-from weft.extensions.engines.ssh.provider.settings import SshSettings
+from weft.extensions.engines.ssh.settings import SshSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
 from weft.testing.provider_suite import ProviderSuite, wanted
 

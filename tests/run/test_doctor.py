@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import pytest
 
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
-from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
-from weft.extensions.engines.ssh.provider.settings import SshSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
+from weft.extensions.engines.openstack.settings import OpenStackSettings
+from weft.extensions.engines.ssh.settings import SshSettings
 from weft.run.doctor import examine, words_of_missing
 from weft.run.home import Home, HomeNotUsable
 from weft.settings import Settings

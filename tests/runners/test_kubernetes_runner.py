@@ -23,7 +23,7 @@ from weft.extensions.engines.kubernetes.runner.client import KubernetesClient, K
 from weft.extensions.engines.kubernetes.runner.config import access_of
 from weft.extensions.engines.kubernetes.runner.engine import KubernetesEngine
 from weft.extensions.engines.kubernetes.runner.pods import UNTIL_BEGUN_S
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.log_store import Stored

@@ -20,13 +20,13 @@ from weft.extensions.engines.kubernetes.runner.pods import (
     UNTIL_BEGUN_S,
     pod_of,
 )
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
 from weft.extensions.engines.kubernetes.runner.statuses import (
     Seen,
     deadline_of,
     products_of,
     status_of,
 )
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.documents.containers import ContainerDocument, ContainerMount

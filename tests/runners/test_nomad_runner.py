@@ -15,7 +15,7 @@ from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
 from weft.extensions.engines.nomad.runner.engine import NomadEngine
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment

@@ -11,8 +11,8 @@ from weft.core.errors import Invalid, Unavailable
 from weft.core.states import Phase, Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, WrongNomadAddress
 from weft.extensions.engines.nomad.runner.jobs import payload_of
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import status_of, why_unplaced
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import FunctionSpec, JobSpec

@@ -12,7 +12,7 @@ import pytest
 from callbacks.receiver import answering, receiving
 from weft.core.errors import Unavailable
 from weft.extensions.engines.nomad.runner.client import NomadClient
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.extensions.engines.slurm.runner.files import StagedFiles
 from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SlurmFolder
 from weft.plugins.runners.remote.guarded_engine import GuardedEngine

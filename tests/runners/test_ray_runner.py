@@ -15,7 +15,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.extensions.engines.ray.runner.client import RayClient
 from weft.extensions.engines.ray.runner.engine import RayEngine
-from weft.extensions.engines.ray.runner.settings import RaySettings
+from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment

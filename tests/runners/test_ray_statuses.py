@@ -18,8 +18,8 @@ from weft.extensions.engines.ray.runner.client import (
 )
 from weft.extensions.engines.ray.runner.engine import RayEngine
 from weft.extensions.engines.ray.runner.jobs import LIMIT, WrongRayResources, job_of, resources_of
-from weft.extensions.engines.ray.runner.settings import RaySettings
 from weft.extensions.engines.ray.runner.statuses import Node, Seen, status_of
+from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.calls import LongText
 from weft.ports.runner import Assignment

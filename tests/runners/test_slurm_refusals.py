@@ -12,7 +12,7 @@ from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import SharedFiles
 from weft.extensions.engines.slurm.runner.folder import SlurmFolder
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment

@@ -16,8 +16,8 @@ from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRe
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import SharedFiles
 from weft.extensions.engines.slurm.runner.folder import SlurmFolder
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import LocalShell
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.runner import Assignment, Happened
 from weft.testing.engine_faults_suite import EngineFaultsSuite

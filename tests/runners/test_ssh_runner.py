@@ -25,8 +25,8 @@ from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import StagedFiles
 from weft.extensions.engines.slurm.runner.folder import SlurmFolder
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import login_of
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.ssh import Login
 from weft.ports.log_store import Stored

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from weft.core.findings import Finding
 from weft.extensions.engines.kubernetes.provider import check_cluster
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.ports.provider import ProviderError
 from weft.settings import Settings
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from weft.core.findings import Finding
 from weft.extensions.engines.openstack.provider import check_regions
-from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
+from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import ProviderError
 from weft.settings import Settings
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from weft.core.findings import Finding
 from weft.extensions.engines.ssh.provider import check_hosts
-from weft.extensions.engines.ssh.provider.settings import SshSettings
+from weft.extensions.engines.ssh.settings import SshSettings
 from weft.ports.provider import ProviderError
 from weft.settings import Settings
 

@@ -23,7 +23,7 @@ from weft.extensions.engines.kubernetes.provider.pods import (
 from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
 from weft.extensions.engines.kubernetes.runner.config import access_of
 from weft.extensions.engines.kubernetes.runner.secrets import OPEN, is_gated
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.providers.pool_options import address_for, raise_first, told_by, until_begun
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 

@@ -14,7 +14,7 @@ from weft.core.pools.pool import Option
 from weft.extensions.engines.kubernetes.runner import statuses
 from weft.extensions.engines.kubernetes.runner.pods import literal
 from weft.extensions.engines.kubernetes.runner.secrets import GATE, owned_secret
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.executors.job_environment import SHELL
 from weft.plugins.providers.pool_options import PROGRAM, worker_variables, wrong_usual
 from weft.ports.provider import FoundMachine, WantedMachine

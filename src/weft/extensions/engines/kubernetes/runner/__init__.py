@@ -6,7 +6,7 @@ A pod is never restarted; attempts outlive the gateway. It must not start a job'
 from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
 from weft.extensions.engines.kubernetes.runner.config import access_of
 from weft.extensions.engines.kubernetes.runner.engine import KubernetesEngine
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite

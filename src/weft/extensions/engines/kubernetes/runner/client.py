@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from weft.core.bounded import read_json
 from weft.core.errors import Unavailable, WeftError
 from weft.extensions.engines.kubernetes.runner.config import Access
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, Server
 
 _HINT: Final = "The gateway asks again by itself; look at the cluster with `kubectl get nodes`."

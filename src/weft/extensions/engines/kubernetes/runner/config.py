@@ -13,7 +13,7 @@ import yaml
 
 from weft.core.bounded import bounded
 from weft.core.errors import Invalid
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 
 _ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _HOST: Final = "KUBERNETES_SERVICE_HOST"

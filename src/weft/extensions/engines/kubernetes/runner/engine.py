@@ -28,7 +28,6 @@ from weft.extensions.engines.kubernetes.runner.pods import (
     seconds_of,
 )
 from weft.extensions.engines.kubernetes.runner.secrets import OPEN, is_gated, secret_of
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
 from weft.extensions.engines.kubernetes.runner.statuses import (
     NEVER_AN_IMAGE,
     NO_IMAGE,
@@ -46,6 +45,7 @@ from weft.extensions.engines.kubernetes.runner.statuses import (
     status_of,
     verdict_of,
 )
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits

@@ -9,7 +9,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.extensions.engines.kubernetes.runner.secrets import give_secrets
-from weft.extensions.engines.kubernetes.runner.settings import KubernetesSettings
+from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,

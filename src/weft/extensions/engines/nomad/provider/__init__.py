@@ -20,8 +20,8 @@ from weft.extensions.engines.nomad.provider.jobs import (
     token_path,
 )
 from weft.extensions.engines.nomad.runner.client import NomadClient
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import why_unplaced
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.providers.pool_options import (
     address_for,
     raise_first,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.executors.job_environment import SHELL
 from weft.plugins.providers.pool_options import PROGRAM, worker_variables
 from weft.ports.provider import FoundMachine, WantedMachine

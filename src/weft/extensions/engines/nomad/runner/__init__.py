@@ -6,7 +6,7 @@ job's process itself.
 
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.runner.engine import NomadEngine
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite

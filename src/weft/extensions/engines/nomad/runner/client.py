@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from weft.core.bounded import read_json
 from weft.core.errors import Invalid, Unavailable, WeftError
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, server_at
 
 _HINT: Final = "The gateway asks again by itself; look at the servers with `nomad server members`."

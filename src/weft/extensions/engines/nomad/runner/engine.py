@@ -26,7 +26,6 @@ from weft.extensions.engines.nomad.runner.jobs import (
     payload_of,
     size_of,
 )
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
 from weft.extensions.engines.nomad.runner.statuses import (
     first_of,
     has_children,
@@ -37,6 +36,7 @@ from weft.extensions.engines.nomad.runner.statuses import (
     status_of,
     why_unplaced,
 )
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.remote.calls import LongText

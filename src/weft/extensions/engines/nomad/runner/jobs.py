@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from weft.core.errors import Invalid
-from weft.extensions.engines.nomad.runner.settings import NomadSettings
+from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.executors.job_environment import SHELL, small_environment
 from weft.plugins.runners.remote.scripts import FOLDER, Dialect, script_of
 from weft.ports.executor import ExecutorLimits

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from weft.core.pools.pool import Option
 from weft.extensions.engines.openstack.provider.options import wrong_options
-from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
 from weft.extensions.engines.openstack.provider.user_data import user_data_of
+from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.plugins.providers.pool_options import address_for, raise_first
 from weft.ports.provider import FoundMachine, Leftover, ProviderError, ProviderSite, WantedMachine
 

@@ -22,7 +22,7 @@ from weft.extensions.engines.openstack.provider.leftovers import (
     remove,
 )
 from weft.extensions.engines.openstack.provider.options import names_in, text_of
-from weft.extensions.engines.openstack.provider.settings import OpenStackSettings
+from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import Leftover, ProviderError, WantedMachine
 
 try:

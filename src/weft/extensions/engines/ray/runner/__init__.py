@@ -5,7 +5,7 @@ Attempts outlive the gateway. It must not import the package `ray`, nor start a 
 
 from weft.extensions.engines.ray.runner.client import RayClient
 from weft.extensions.engines.ray.runner.engine import RayEngine
-from weft.extensions.engines.ray.runner.settings import RaySettings
+from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite

@@ -11,7 +11,7 @@ import msgspec
 
 from weft.core.bounded import read_json
 from weft.core.errors import Invalid, Unavailable, WeftError
-from weft.extensions.engines.ray.runner.settings import RaySettings
+from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, server_at
 
 _HINT: Final = "The gateway asks again by itself; look at the cluster with `ray status`."

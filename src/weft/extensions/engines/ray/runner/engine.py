@@ -24,8 +24,8 @@ from weft.extensions.engines.ray.runner.jobs import (
     resources_of,
     withdrawn_of,
 )
-from weft.extensions.engines.ray.runner.settings import RaySettings
 from weft.extensions.engines.ray.runner.statuses import Node, Seen, status_of
+from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.calls import LongText
 from weft.plugins.runners.remote.outputs import grown_of, live_bytes, pieces_of, room_of

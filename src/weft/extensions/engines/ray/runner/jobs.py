@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from weft.core.errors import Invalid
-from weft.extensions.engines.ray.runner.settings import RaySettings
+from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote.scripts import FOLDER, Dialect, script_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment

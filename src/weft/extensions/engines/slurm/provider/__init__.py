@@ -17,8 +17,8 @@ from weft.extensions.engines.slurm.runner.commands import (
     SlurmRefused,
     environment_of,
 )
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import LocalShell, Shell, login_of
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.providers.pool_options import (
     PROGRAM,
     address_for,

@@ -9,8 +9,8 @@ from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import SharedFiles, SlurmFiles, StagedFiles
 from weft.extensions.engines.slurm.runner.folder import SlurmFolder
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import LocalShell, Shell, login_of
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles, tag_of
 from weft.ports.runner import RunnerSite

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.core.errors import Unavailable, WeftError
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.shell import Shell
+from weft.extensions.engines.slurm.settings import SlurmSettings
 
 _AWAY: Final = (
     "unable to contact", "connection refused", "connection timed out", "connection reset",

@@ -28,7 +28,6 @@ from weft.extensions.engines.slurm.runner.commands import (
 )
 from weft.extensions.engines.slurm.runner.files import Array, SlurmFiles
 from weft.extensions.engines.slurm.runner.folder import Marks
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
 from weft.extensions.engines.slurm.runner.statuses import (
     WAITS,
     ended,
@@ -37,6 +36,7 @@ from weft.extensions.engines.slurm.runner.statuses import (
     running,
     waits,
 )
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote import Left, Status
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored

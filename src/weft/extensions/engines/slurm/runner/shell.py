@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from weft.core.errors import Invalid, Unavailable
-from weft.extensions.engines.slurm.runner.settings import SlurmSettings
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer, Login, SshHost
 
 

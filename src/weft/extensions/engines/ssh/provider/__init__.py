@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from weft.core.bounded import read_json
 from weft.core.errors import WeftError
 from weft.extensions.engines.ssh.provider.options import Host, hosts_in, may_use, wrong_options
-from weft.extensions.engines.ssh.provider.settings import SshSettings
+from weft.extensions.engines.ssh.settings import SshSettings
 from weft.plugins.providers.pool_options import PROGRAM, address_for, raise_first, worker_variables
 from weft.plugins.runners.remote.ssh import Login, SshHost
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine

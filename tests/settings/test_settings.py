@@ -8,8 +8,11 @@ import platformdirs
 import pytest
 
 from weft.api.http.problem_documents import refusal_of
+from weft.core.attempt_key import AttemptKey
 from weft.core.errors import TooLarge
+from weft.core.states import Reason
 from weft.plugins.log_stores.files.settings import FilesSettings
+from weft.ports.runner import never_started
 from weft.settings import (
     InvalidSetting,
     Settings,
@@ -26,6 +29,7 @@ from weft.settings import (
 )
 from weft.settings.client import ClientProcessSettings
 from weft.settings.submission import SubmissionSettings
+from weft.worker.agent.reporting import end_report
 
 SRC = Path(__file__).resolve().parents[2] / "src" / "weft"
 
@@ -216,10 +220,12 @@ def test_limits_are_named_where_they_refuse_with_how_they_are_set() -> None:
     texts = texts.replace("({name}_bytes_max)", "(stdin_bytes_max) (script_bytes_max)")
     named = {*sum(re.findall(r"\(`?(\w+)`?\)|(?:setting|raise) (\w+)", texts), ())}
     assert {one.name for one in declared_in(SubmissionSettings)} - named == set()
-    scope = {"path": "/v1/batches", "state": {"trace_id": ""}}
+    scope, key = {"path": "/v1/batches", "state": {"trace_id": ""}}, AttemptKey(1, 1, 1)
     for name in [one for one in all_declared() if "_" in one]:
         told = json.loads(refusal_of(TooLarge("no", detail=f"At most 1 ({name})."), scope).body)
-        assert f"set {name} in weft.toml ({variable_of(name)})" in told["hint"]
+        ended = never_started(key, Reason.FILES, now_ns=0, message=f"more than 1 ({name})")
+        for text in (told["hint"], end_report(ended, 0).message):
+            assert f"set {name} in weft.toml ({variable_of(name)})" in text
 
 
 def test_no_setting_is_declared_twice() -> None:

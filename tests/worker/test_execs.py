@@ -119,8 +119,8 @@ def test_no_more_run_than_may(begin: Begins) -> None:
 
     assert running == [Begun()] * 32
     assert [(one.code, one.why) for one in answers if isinstance(one, Refused)] == [
-        ("WORKER.EXECS_FULL", "2 commands run beside it"),
-        ("WORKER.EXECS_FULL", "4 commands run beside it"),
+        ("WORKER.EXECS_FULL", "2 commands run beside it (exec_job_max)"),
+        ("WORKER.EXECS_FULL", "4 commands run beside it (exec_job_max)"),
         ("API.JOB_NOT_RUNNING", "it has no process now"),
         ("WORKER.EXECS_FULL", "its worker runs 32 commands"),
         *[("WORKER.EXEC_ELSEWHERE", "its worker is not on this host")] * 2,

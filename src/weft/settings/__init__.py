@@ -28,6 +28,7 @@ from weft.settings.load import (
     default_home,
     explain_settings,
     home_of,
+    how_to_set,
     load_client_settings,
     load_settings,
     misspelt_variables,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FILE_NAME", "Bytes", "Checked", "Declared", "InvalidSetting", "LargeBytes",
     "SettingValue", "Settings", "all_declared", "declared_in", "default_home",
-    "explain_settings", "home_of", "load_client_settings", "load_settings",
+    "explain_settings", "home_of", "how_to_set", "load_client_settings", "load_settings",
     "misspelt_variables", "secret_variables", "setting", "shown_value", "sql_settings",
     "values_of", "variable_of",
 ]  # fmt: skip

@@ -162,6 +162,18 @@ def all_declared() -> dict[str, Declared]:
     return {one.name: one for section in sections for one in declared_in(section)}
 
 
+_declared = cache(all_declared)
+
+
+def how_to_set(names: Iterable[str]) -> str:
+    """Say how those of these names are changed that are settings; "": none is one."""
+    known = sorted(_declared().keys() & {*names})
+    if not known:
+        return ""
+    told = ", ".join(f"{name} in {FILE_NAME} ({variable_of(name)})" for name in known)
+    return f"An administrator may set {told} and start weft again."
+
+
 def values_of(settings: "Settings") -> dict[str, Any]:  # settings have several types
     """Return every value by the name of its setting, those of plug-ins too."""
     values = {one.name: getattr(settings, one.name) for one in _own()}

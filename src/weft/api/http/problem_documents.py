@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -14,12 +13,11 @@ from weft.api.http.doors import ApiDoor, Asked, Refusal
 from weft.api.http.routing import Response
 from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
 from weft.core.problems import problem_document
-from weft.settings import FILE_NAME, all_declared, variable_of
+from weft.settings import FILE_NAME, how_to_set
 
 MEDIA: Final = "application/problem+json"
 TEXT: Final = "text/plain"
 _WORDS: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
-_declared: Final = cache(all_declared)
 
 
 def as_weft_error(error: Exception) -> WeftError:
@@ -44,10 +42,8 @@ class Reply(NamedTuple):
 
 def _tell_settings(error: WeftError) -> None:
     """Let an error that names settings say how they are changed."""
-    names = sorted(_declared().keys() & {*_WORDS.findall(str(error))})
-    if names and FILE_NAME not in error.hint:
-        told = ", ".join(f"{name} in {FILE_NAME} ({variable_of(name)})" for name in names)
-        error.hint = f"{error.hint} An administrator may set {told} and start weft again.".strip()
+    if FILE_NAME not in error.hint:
+        error.hint = f"{error.hint} {how_to_set(_WORDS.findall(str(error)))}".strip()
 
 
 def refusal_of(error: WeftError, scope: Mapping[str, Any]) -> Reply:

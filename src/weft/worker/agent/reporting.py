@@ -4,6 +4,7 @@ A claim also carries the ends that are waiting: see `Claiming`.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -15,6 +16,7 @@ from weft.core.settling import REFUSALS, settle_each
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, Entered, Started, mistaken
 from weft.ports.store import EndReport, PhaseReport, StartReport
+from weft.settings import how_to_set
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
@@ -24,6 +26,7 @@ _GATHER_S = 0.015
 # With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.
 _MANY = 100
 _GATHER_LONG_S = 0.06
+_NAMED = re.compile(r"\((\w+_\w+)\)")
 
 
 class Reporting:
@@ -145,8 +148,14 @@ def end_report(ended: Ended, now_ns: int) -> EndReport:
         stderr_bytes=ended.stderr_bytes,
         truncated=ended.truncated,
         location=ended.location,
-        message=ended.message[:MESSAGE_CHARS_MAX].replace("\0", "\\0"),
+        message=_with_settings(ended.message)[:MESSAGE_CHARS_MAX].replace("\0", "\\0"),
     )
+
+
+def _with_settings(message: str) -> str:
+    """Return why an attempt ended, with how the settings are changed that it names."""
+    told = how_to_set(names) if (names := _NAMED.findall(message)) else ""
+    return f"{message}. {told}" if told else message
 
 
 def end_reports(ends: Sequence[Ended]) -> list[EndReport]:

@@ -143,7 +143,9 @@ class Execs:
         if attempt.request.sandbox is not None:
             return Refused("WORKER.EXEC_ELSEWHERE", "it runs in a sandbox or a container")
         if sum(other.attempt is attempt for other in self._live) >= begin.job_max:
-            return Refused("WORKER.EXECS_FULL", f"{begin.job_max} commands run beside it")
+            return Refused(
+                "WORKER.EXECS_FULL", f"{begin.job_max} commands run beside it (exec_job_max)"
+            )
         if len(self._live) >= COUNT_MAX:
             return Refused("WORKER.EXECS_FULL", f"its worker runs {COUNT_MAX} commands")
         return None

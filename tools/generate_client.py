@@ -73,8 +73,8 @@ from weft.client.loop_thread import Twin, iterates, lists, waits
 
 CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
 """
-OWN = {"wait", "close"}
-"""What the waiting classes do in another way: Ctrl-C asks, threads end."""
+OWN = {"wait", "close", "submit"}
+"""What the waiting classes do in another way: Ctrl-C asks, threads end, futures wait."""
 
 
 class Parameter(NamedTuple):

@@ -303,7 +303,8 @@ def test_a_large_array_is_cut_into_parts(client: Client) -> None:
     assert b.get_job_group("all").status()["n_jobs"] == 150_000
 
 
-def test_a_client_calls_functions(client: Client) -> None:
+async def test_clients_call_functions(weft: Weft, client: Client) -> None:
     assert list(client.map(pow, [2, 3], [3, 2])) == [8, 9]
-    with pytest.raises(TypeError, match=r"client\.map"):
-        client.submit(pow)  # type: ignore[arg-type]
+    assert client.submit(pow, 2, exp=4).result() == 16
+    async with aio.Client(home=weft.home) as other:
+        assert await (await other.submit(pow, 2, exp=5)) == 32

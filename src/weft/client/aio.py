@@ -1,8 +1,10 @@
 """The asynchronous client: what `weft.aio` shows."""
 
+import asyncio
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Unpack, overload
 
 from msgspec import UNSET, UnsetType
 
@@ -11,7 +13,7 @@ from weft.client.generated.calls import Calls
 from weft.client.http.calls import without_none, without_unset
 from weft.client.http.client_routes import ClientRoutes
 from weft.client.http.listing import Document, Listing
-from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
+from weft.client.http.session import Patience
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.builder import (
     Builder,
@@ -35,6 +37,12 @@ __all__ = [
     "Batch", "BatchBuilder", "Client", "Counted", "Document", "GroupBuilder", "Job",
     "JobGroup", "JobTree", "JobTreeBuilder", "Listing", "LogEvent", "NotSubmitted",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from weft.client.functions.executor import Executor
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 class BatchBuilder(Builder[Job]):
@@ -74,16 +82,7 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
             await b.wait()
             print(await job.log())
 
-    Args:
-        url: Address of the server; default: `WEFT_URL`, or what `weft up` wrote in the home.
-        token: The caller's token; default: `WEFT_TOKEN`, or likewise.
-        home: The home to look into, instead of `WEFT_HOME`.
-        visit: Look into this tenant, as an administrator of the site, and change nothing;
-            default: `WEFT_VISIT`, or one's own tenant.
-        patience_s: How long requests are repeated while the server is away; a server that was
-            never reached is not waited for.
-        wait_patience_s: The same for what waits: `wait`, `watch` and the logs of a job that runs.
-        on_outage: Told why, when a request is being repeated.
+    It takes what `weft.Client` takes.
     """
 
     def __init__(
@@ -93,19 +92,10 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         *,
         home: Path | None = None,
         visit: str | None = None,
-        patience_s: float = PATIENCE_S,
-        wait_patience_s: float = WAIT_PATIENCE_S,
-        on_outage: Callable[[str], None] | None = None,
+        **patience: Unpack[Patience],
     ) -> None:
-        self.api = Api(
-            url,
-            token,
-            home=home,
-            visit=visit,
-            patience_s=patience_s,
-            wait_patience_s=wait_patience_s,
-            on_outage=on_outage,
-        )
+        self.api = Api(url, token, home=home, visit=visit, **patience)
+        self._place: dict[str, Any] = {"url": url, "token": token, "home": home}
         self._session = self.api._session  # noqa: SLF001 (both have its connections)
         super().__init__(self.api, lambda draft: BatchBuilder(self.api, draft))
 
@@ -122,8 +112,16 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; wait for the functions that run."""
+        if (executor := self.__dict__.get("_executor")) is not None:
+            await asyncio.to_thread(executor.shutdown)
         await self.api.close()
+
+    @functools.cached_property
+    def _executor(self) -> "Executor":
+        from weft.client.functions.executor import Executor  # noqa: PLC0415 (few call functions)
+
+        return Executor(**self._place)
 
     async def get_batch(self, batch_id: int | str) -> Batch:
         """Return a batch. Raise `BatchNotFound`, `NoBatchOfName`.
@@ -188,17 +186,26 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
 
         return await look_for_files(self.api, document)
 
-    async def submit(self, document: Document, *, progress: bool | None = None) -> Batch:
-        """Create a batch from a document of `POST /v1/batches`, however large, and commit it.
-
-        Parents may be named in it, in any order.
+    @overload
+    async def submit(self, document: Document, *, progress: bool | None = None) -> Batch: ...
+    @overload
+    async def submit(
+        self, document: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
+    ) -> "asyncio.Future[Result]": ...
+    async def submit(self, document: Any, *args: Any, **kwargs: Any) -> Any:
+        """Create a batch from a document, or call a function on a worker.
 
         Args:
-            document: With `jobs`, and what else such a document may have.
-            progress: Show a bar while jobs are sent; default: only if a person can see it.
+            document: That of `POST /v1/batches`, however large, with parents named in any order;
+                or a function: then its future is returned, and `await future` is what it returns.
+            *args: Arguments of the function.
+            **kwargs: The same; of a document: `progress`, whether to show a bar (None: if seen).
         """
         if callable(document):
-            raise TypeError("submit takes a document; client.map or weft.Executor calls functions")
+            return asyncio.wrap_future(self._executor.submit(document, *args, **kwargs))
+        return await self._submit_document(document, *args, **kwargs)
+
+    async def _submit_document(self, document: Document, *, progress: bool | None = None) -> Batch:
         with Progress("submit", shown=progress) as shown:
             answer = await self.api.submit(document, on_sent=shown.advance)
         return Batch(self.api, int(answer["id"]), answer=answer)

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import msgspec
 
@@ -21,7 +21,14 @@ from weft.client.http.connection import ConnectionLost
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
 from weft.client.http.routes import Routes, Stream, log_path
-from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S, HttpSession, Query, waiting
+from weft.client.http.session import (
+    PATIENCE_S,
+    WAIT_PATIENCE_S,
+    HttpSession,
+    Patience,
+    Query,
+    waiting,
+)
 from weft.client.http.sse import EventParser, ServerEvent
 from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.waiting import wait_beside
@@ -101,15 +108,10 @@ class Api(Routes, Calls, ApiCalls):
         *,
         home: Path | None = None,
         visit: str | None = None,
-        patience_s: float = PATIENCE_S,
-        wait_patience_s: float = WAIT_PATIENCE_S,
-        on_outage: Callable[[str], None] | None = None,
+        **patience: Unpack[Patience],
     ) -> None:
         locator = Locator(url, token, home, visit)
-        session = HttpSession(
-            locator, patience_s=patience_s, wait_patience_s=wait_patience_s, on_outage=on_outage
-        )
-        super().__init__(session)
+        super().__init__(HttpSession(locator, **patience))
 
     async def upload_jobs(
         self,

@@ -5,11 +5,10 @@ only collected, in builders, is the same code.
 """
 
 import asyncio
-import functools
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, overload
 
 from weft.client import aio
 from weft.client.api import LogEvent
@@ -24,7 +23,7 @@ from weft.client.generated.twins import (
 )
 from weft.client.generated.waiting import Waits
 from weft.client.http.listing import Document
-from weft.client.http.session import PATIENCE_S, WAIT_PATIENCE_S
+from weft.client.http.session import Patience
 from weft.client.loop_thread import LoopThread, TimeLimit, Twin, waits_as
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
 from weft.client.objects.interrupt import may_wait_on
@@ -40,8 +39,9 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from weft.client.functions.executor import Executor
+    from weft.client.functions.futures import WeftFuture
 
+P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 NOTEBOOK_S = 5.0
 """How long a notebook waits for a status that nobody asked for."""
@@ -235,21 +235,10 @@ class Client(BuilderSource[BatchBuilder], ClientWaits, Waits[aio.Client]):
         *,
         home: Path | None = None,
         visit: str | None = None,
-        patience_s: float = PATIENCE_S,
-        wait_patience_s: float = WAIT_PATIENCE_S,
-        on_outage: Callable[[str], None] | None = None,
+        **patience: Unpack[Patience],
     ) -> None:
-        client = aio.Client(
-            url,
-            token,
-            home=home,
-            visit=visit,
-            patience_s=patience_s,
-            wait_patience_s=wait_patience_s,
-            on_outage=on_outage,
-        )
+        client = aio.Client(url, token, home=home, visit=visit, **patience)
         loop_thread = LoopThread()
-        self._place: dict[str, Any] = {"url": url, "token": token, "home": home}
         Twin.__init__(self, loop_thread, client)
         BuilderSource.__init__(
             self,
@@ -264,16 +253,22 @@ class Client(BuilderSource[BatchBuilder], ClientWaits, Waits[aio.Client]):
         self.close()
 
     def close(self) -> None:
-        """Close the connections and end the thread; wait for the calls of `map`."""
-        if (executor := self.__dict__.get("_executor")) is not None:
+        """Close the connections and end the thread; wait for the functions that run."""
+        if (executor := self._async.__dict__.get("_executor")) is not None:
             executor.shutdown()
         self._loop_thread.close()
 
-    @functools.cached_property
-    def _executor(self) -> "Executor":
-        from weft.client.functions.executor import Executor  # noqa: PLC0415 (few call functions)
-
-        return Executor(**self._place)
+    @overload
+    def submit(self, document: Document, *, progress: bool | None = None) -> Batch: ...
+    @overload
+    def submit(
+        self, document: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs
+    ) -> "WeftFuture[ResultT]": ...
+    def submit(self, document: Any, *args: Any, **kwargs: Any) -> Any:
+        """Create a batch from a document, or call a function, as `weft.aio.Client.submit` does."""
+        if callable(document):
+            return self._async._executor.submit(document, *args, **kwargs)  # noqa: SLF001 (its twin)
+        return self._submit_document(document, *args, **kwargs)
 
     def map(
         self,
@@ -283,18 +278,12 @@ class Client(BuilderSource[BatchBuilder], ClientWaits, Waits[aio.Client]):
         chunksize: int | None = None,
     ) -> Iterator[ResultT]:
         """Yield `fn(*arguments)` for all arguments, in order, each called on a worker, as `map` of
-        a `weft.Executor` does, which takes more options.
-
-        Args:
-            fn: The function.
-            *iterables: Its arguments; all are taken at once.
-            timeout: Seconds from now after which the iterator raises `TimeoutError`.
-            chunksize: Calls per job; default: chosen by the duration of calls.
+        a `weft.Executor` does, which takes more options and says what these are.
         """
-        return self._executor.map(fn, *iterables, timeout=timeout, chunksize=chunksize)
+        return self._async._executor.map(fn, *iterables, timeout=timeout, chunksize=chunksize)  # noqa: SLF001 (its twin)
 
     get_batch = waits_as(Batch, aio.Client.get_batch)
     get_job = waits_as(Job, aio.Client.get_job)
     create_job_group = waits_as(JobGroup, aio.Client.create_job_group)
     run_schedule = waits_as(Batch, aio.Client.run_schedule)
-    submit = waits_as(Batch, aio.Client.submit)
+    _submit_document = waits_as(Batch, aio.Client._submit_document)  # noqa: SLF001 (its twin)

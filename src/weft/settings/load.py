@@ -168,10 +168,8 @@ _declared = cache(all_declared)
 def how_to_set(names: Iterable[str]) -> str:
     """Say how those of these names are changed that are settings; "": none is one."""
     known = sorted(_declared().keys() & {*names})
-    if not known:
-        return ""
     told = ", ".join(f"{name} in {FILE_NAME} ({variable_of(name)})" for name in known)
-    return f"An administrator may set {told} and start weft again."
+    return f"An administrator may set {told} and start weft again." if known else ""
 
 
 def values_of(settings: "Settings") -> dict[str, Any]:  # settings have several types

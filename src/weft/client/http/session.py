@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypedDict
 from urllib.parse import quote, urlencode
 
 from weft.client.http.address import Endpoint, NotRunning
@@ -101,6 +101,14 @@ class Finder(Protocol):
 
     def locate(self) -> Endpoint:
         """Return the server. Raise `NotRunning` if none was ever started there."""
+
+
+class Patience(TypedDict, total=False):
+    """How a client waits for a server that is away, as `weft.Client` says it."""
+
+    patience_s: float
+    wait_patience_s: float
+    on_outage: Callable[[str], None] | None
 
 
 class HttpSession:

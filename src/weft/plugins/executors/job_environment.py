@@ -3,13 +3,15 @@
 import os
 import pwd
 from dataclasses import replace
+from typing import Any
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.core.progress import PROGRESS_VARIABLE
-from weft.ports.executor import ExecutorLimits
+from weft.ports.executor import ExecutorLimits, Reservation
 from weft.telemetry.trace import format_traceparent
+from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -92,6 +94,25 @@ def identity_of(key: AttemptKey, spec: JobSpec) -> dict[str, str]:
 def timeout_ms_of(spec: JobSpec) -> int | None:
     """Return the time limit."""
     return None if spec.timeout_s is None else max(1, round(spec.timeout_s * 1000))
+
+
+def process_of(
+    key: AttemptKey,
+    spec: JobSpec,
+    limits: ExecutorLimits,
+    reserved: Reservation,
+    argv: tuple[str, ...],
+    env: dict[str, str],
+    **more: Any,  # noqa: ANN401 (as the fields have it)
+) -> StartProcess:
+    """Return the process of a job, with its limits. `more`: what else such a process has."""
+    umask = None if spec.umask is None else int(spec.umask, 8)
+    return StartProcess(
+        key, argv, env, spec.cwd, timeout_ms=timeout_ms_of(spec), grace_ms=limits.grace_ms,
+        stream_bytes_max=limits.stream_bytes_max, stream_head_bytes=limits.stream_head_bytes,
+        cpu_m=reserved.cpu_m, memory_mib=reserved.memory_mib,
+        **{"stdin": spec.stdin, "umask": umask, **more},
+    )  # fmt: skip
 
 
 def program_of(spec: JobSpec) -> tuple[tuple[str, ...], str | None]:

@@ -31,8 +31,8 @@ from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.container.view import root_words
 from weft.plugins.executors.job_environment import (
     identity_of,
+    process_of,
     program_of,
-    timeout_ms_of,
     variables_of,
 )
 from weft.ports.executor import CannotRun, ExecutorLimits, ExecutorSite, Reservation
@@ -148,25 +148,10 @@ class ContainerExecutor:
             )
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))
-        return StartProcess(
-            key,
-            argv,
-            env,
-            spec.cwd,
-            spec.stdin,
-            timeout_ms_of(spec),
-            limits.grace_ms,
-            limits.stream_bytes_max,
-            limits.stream_head_bytes,
-            reserved.cpu_m,
-            reserved.memory_mib,
-            environment,
-            script,
-            umask=None if spec.umask is None else int(spec.umask, 8),
-            sandbox=words,
-            is_contained=True,
-            note=f"image {image.reference}",
-        )
+        return process_of(
+            key, spec, limits, reserved, argv, env, environment=environment, script=script,
+            sandbox=words, is_contained=True, note=f"image {image.reference}",
+        )  # fmt: skip
 
     def _asked(self, spec: JobSpec, logins: Mapping[str, str]) -> tuple[str, Login]:
         """Return the image and the login for it. Raise `CannotRun` if it may not run here."""

@@ -14,7 +14,7 @@ import msgspec
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.plugins.executors.job_environment import small_environment, timeout_ms_of, variables_of
+from weft.plugins.executors.job_environment import process_of, small_environment, variables_of
 from weft.ports.executor import ExecutorLimits, Reservation
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess, WarmCall
@@ -91,22 +91,12 @@ class FunctionExecutor:
             function.each,
             function.arguments_file,
         )
-        return StartProcess(
-            key,
-            (self._interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max)),
-            _variables_of(key, spec, limits),
-            spec.cwd,
-            None,
-            timeout_ms_of(spec),
-            limits.grace_ms,
-            limits.stream_bytes_max,
-            limits.stream_head_bytes,
-            reserved.cpu_m,
-            reserved.memory_mib,
-            environment,
-            None,
-            WarmCall(_ENCODE(body), definition),
-        )
+        argv = (self._interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max))
+        call, env = WarmCall(_ENCODE(body), definition), _variables_of(key, spec, limits)
+        return process_of(
+            key, spec, limits, reserved, argv, env, environment=environment, warm=call,
+            stdin=None, umask=None,
+        )  # fmt: skip
 
     def _interpreter_of(self, function: FunctionSpec) -> str:
         """Return the caller's interpreter if this host has it: it has the packages."""

@@ -11,9 +11,9 @@ from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,
+    process_of,
     program_of,
     small_environment,
-    timeout_ms_of,
     variables_of,
 )
 from weft.ports.executor import ExecutorLimits, Reservation
@@ -57,21 +57,9 @@ class ProcessExecutor:
         variables = variables_of(key, spec, limits)
         if spec.identity:
             variables = {**identity_of(key, spec), **(spec.env or {}), **variables}
-        return StartProcess(
-            key,
-            argv,
-            {**spec.env, **variables} if spec.env else variables,
-            spec.cwd,
-            spec.stdin,
-            timeout_ms_of(spec),
-            limits.grace_ms,
-            limits.stream_bytes_max,
-            limits.stream_head_bytes,
-            reserved.cpu_m,
-            reserved.memory_mib,
-            environment,
-            script,
-            umask=None if spec.umask is None else int(spec.umask, 8),
+        env = {**spec.env, **variables} if spec.env else variables
+        return process_of(
+            key, spec, limits, reserved, argv, env, environment=environment, script=script
         )
 
 

@@ -1,5 +1,6 @@
 """`/ui/workers`: who runs jobs, and which, and what the buttons of administrators do to them."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from weft.api.http.pages import link, show
@@ -52,37 +53,29 @@ WORKERS: Final = "/ui/workers"
 @post(WORKERS + "/{w:str}/cordon", include_in_schema=False)
 async def press_cordon_worker(request: AnyRequest) -> Redirect:
     """Let a worker take no new job."""
-    pool = await _pool_of(request)
-    await workers.cordon_worker(
-        services_of(request), caller_of(request), worker_of(request), Cordon(), pool=pool
-    )
-    return back_to(WORKERS)
+    return await _changed(request, workers.cordon_worker, Cordon())
 
 
 @post(WORKERS + "/{w:str}/drain", include_in_schema=False)
 async def press_drain_worker(request: AnyRequest) -> Redirect:
     """Let a worker end when nothing runs."""
-    pool = await _pool_of(request)
-    await workers.drain_worker(
-        services_of(request), caller_of(request), worker_of(request), Cordon(), pool=pool
-    )
-    return back_to(WORKERS)
+    return await _changed(request, workers.drain_worker, Cordon())
 
 
 @post(WORKERS + "/{w:str}/uncordon", include_in_schema=False)
 async def press_uncordon_worker(request: AnyRequest) -> Redirect:
     """Let a worker take jobs again."""
-    pool = await _pool_of(request)
-    await workers.uncordon_worker(
-        services_of(request), caller_of(request), worker_of(request), pool=pool
-    )
+    return await _changed(request, workers.uncordon_worker)
+
+
+async def _changed(
+    request: AnyRequest, change: Callable[..., Awaitable[object]], *document: Cordon
+) -> Redirect:
+    """Change the worker of the form's pool: workers of several pools may have one name."""
+    pool = (await check_form(request)).get("pool", [None])[-1]
+    services, caller = services_of(request), caller_of(request)
+    await change(services, caller, worker_of(request), *document, pool=pool)
     return back_to(WORKERS)
-
-
-async def _pool_of(request: AnyRequest) -> str | None:
-    """Return the pool of the form: workers of several pools may have one name."""
-    values = (await check_form(request)).get("pool")
-    return values[-1] if values else None
 
 
 ROUTES = (

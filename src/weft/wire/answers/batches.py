@@ -34,6 +34,10 @@ _IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not as
 _MESSAGE = Meta(description="details of its end; while it runs in an engine, what that says of it")
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 _OF_DOOR = Meta(description="of a batch that came through a door; missing for others")
+Door = Annotated[str | UnsetType, Meta(description="through which it came; missing if none")]
+ForeignId = Annotated[
+    str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
+]
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
 _OF_SUCCESS = Meta(description="of a success by `exit_codes`; missing for others")
 _OF_PROGRESS = Meta(description="as the attempt says itself; missing if it says nothing")
@@ -97,9 +101,7 @@ class Batch(_Counted, kw_only=True):
         int | UnsetType, Meta(description="the batch that it was made from; missing if none")
     ] = UNSET
     door: Annotated[str | UnsetType, _OF_DOOR] = UNSET
-    foreign_id: Annotated[
-        str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
-    ] = UNSET
+    foreign_id: ForeignId = UNSET
     foreign_trace: Annotated[
         str | UnsetType, Meta(description="the trace id of the door's client; missing if none")
     ] = UNSET

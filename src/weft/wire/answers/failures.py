@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct
 
-from weft.wire.answers.batches import Count, JobNumber, ReasonWord
+from weft.wire.answers.batches import Count, Door, ForeignId, JobNumber, ReasonWord
 
 CauseName = Annotated[
     str, Meta(description="the same for failures of all batches that have it in common")
@@ -74,12 +74,8 @@ class DeadLetter(JobNumber, kw_only=True):
     acknowledged: Annotated[
         Acknowledgement | None, Meta(description="null: it is still to be seen to")
     ]
-    door: Annotated[
-        str | UnsetType, Meta(description="through which it came; missing if none")
-    ] = UNSET
-    foreign_id: Annotated[
-        str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
-    ] = UNSET
+    door: Door = UNSET
+    foreign_id: ForeignId = UNSET
 
 
 class Acknowledged(Struct, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.core.ends.conditions import Kind
-from weft.wire.answers.batches import Count, GroupStateWord, JobStateWord
+from weft.wire.answers.batches import Count, Door, ForeignId, GroupStateWord, JobStateWord
 
 
 class WaitCause(Struct, kw_only=True):
@@ -31,12 +31,8 @@ _ORDER = Meta(description="what is first to change first; empty: it will start i
 class _Came(Struct, kw_only=True):
     """Whose it is elsewhere, and what it runs."""
 
-    door: Annotated[
-        str | UnsetType, Meta(description="through which it came; missing if none")
-    ] = UNSET
-    foreign_id: Annotated[
-        str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
-    ] = UNSET
+    door: Door = UNSET
+    foreign_id: ForeignId = UNSET
     app: Annotated[
         str | UnsetType, Meta(description="the application that it runs; missing if none")
     ] = UNSET

@@ -35,9 +35,7 @@ _MESSAGE = Meta(description="details of its end; while it runs in an engine, wha
 _IF_GIVEN = Meta(description="as submitted; missing if it was not given")
 _OF_DOOR = Meta(description="of a batch that came through a door; missing for others")
 Door = Annotated[str | UnsetType, Meta(description="through which it came; missing if none")]
-ForeignId = Annotated[
-    str | UnsetType, Meta(description="by which the door's clients know it; missing if none")
-]
+ForeignId = Annotated[str | UnsetType, Meta(description="its id at the door; missing if none")]
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
 _OF_SUCCESS = Meta(description="of a success by `exit_codes`; missing for others")
 _OF_PROGRESS = Meta(description="as the attempt says itself; missing if it says nothing")

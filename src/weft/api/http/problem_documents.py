@@ -17,7 +17,7 @@ from weft.settings import FILE_NAME, how_to_set
 
 MEDIA: Final = "application/problem+json"
 TEXT: Final = "text/plain"
-_WORDS: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+")
+_WORDS: Final = re.compile(r"(?<![a-z])[a-z]+(?:_[a-z0-9]+)+")  # a long word is tried once
 
 
 def as_weft_error(error: Exception) -> WeftError:

@@ -22,9 +22,9 @@ from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
 from weft.api.http.rights import Guard, Table, complete_table
-from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door
+from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door, routes_in
 from weft.api.http.visits import Visits
-from weft.api.routes import v1
+from weft.api.routes import declared, v1
 from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
@@ -53,8 +53,7 @@ from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
 ROUTES: Final[Sequence[Route]] = (
-    *(route for package in (routes, v1) for module in modules_of(package)
-      for route in getattr(module, "ROUTES", ())),
+    *declared.ROUTES, *(route for part in (routes, v1) for route in routes_in(*modules_of(part))),
 )  # fmt: skip
 _PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 RIGHTS_OF_ROUTES: Final[Table] = reduce(or_, (part.rights for part in _PARTS), {**RIGHTS})

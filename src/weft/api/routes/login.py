@@ -113,7 +113,3 @@ def _page(request: AnyRequest, cookie: str | None = None, **values: object) -> R
         "code": None, "user_name": "", "caller": None, "n_issuers": n_issuers, "logout_url": None
     }  # fmt: skip
     return Response(render("login.html", **known | values), headers=headers)
-
-
-ROUTES = (show_login, log_in, log_out)
-"""The routes of logins."""

@@ -109,7 +109,3 @@ def _go_on(url: str, headers: dict[str, str]) -> Response[bytes]:
         media_type=HTML,
         headers={"location": url, **headers},
     )
-
-
-ROUTES = (start_login, finish_login)
-"""The routes of logins at issuers."""

@@ -115,6 +115,3 @@ async def docs(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API as a page."""
     Query(request, ())
     return Response(render_page(request.app), media_type="text/html")
-
-
-ROUTES = (healthz, readyz, show_metrics, openapi, docs)

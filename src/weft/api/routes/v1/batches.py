@@ -54,6 +54,3 @@ async def list_batches(request: AnyRequest) -> Response[bytes]:
         warnings = await read.doubt_batches(services, caller, wanted)
         found |= {"warnings": warnings} if warnings else {}
     return reply(found)
-
-
-ROUTES = (create_batch, list_batches)

@@ -37,6 +37,3 @@ def _before(query: Query) -> date | None:
         if last is not None:
             raise wrong_cursor() from error
         raise wrong_parameter("before", "it is not a date such as 2026-01-31") from error
-
-
-ROUTES = (list_project_days,)

@@ -24,6 +24,3 @@ async def stream_events(request: AnyRequest) -> Stream:
     return stream_reply(
         event_messages(watch.events(), after=watch.position, trace_id=trace_id_of(request))
     )
-
-
-ROUTES = (stream_events,)

@@ -59,6 +59,3 @@ async def read_file(request: AnyRequest) -> Stream:
         facts["content-range"] = span.content_range
     pieces = found.read(start, stop)
     return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
-
-
-ROUTES: Final = (read_file,)

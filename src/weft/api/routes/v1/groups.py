@@ -46,7 +46,3 @@ async def create_group(request: AnyRequest) -> Response[bytes]:
         within=None if within is None else parse_group(within, services.settings),
     )
     return reply(operation, 202)
-
-
-ROUTES = (
-    create_group, )  # fmt: skip

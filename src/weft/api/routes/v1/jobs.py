@@ -59,7 +59,3 @@ async def count_reasons(request: AnyRequest) -> Response[bytes]:
         after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
     return reply(page_until(rows, kind, last))
-
-
-ROUTES = (
-    list_jobs, count_reasons )  # fmt: skip

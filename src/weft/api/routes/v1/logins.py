@@ -75,7 +75,3 @@ async def poll_device_login(request: AnyRequest) -> Response[bytes]:
     record_login(request.scope, caller, "poll_device_login")
     made = await logins.make_token(services, provider, caller, document.name)
     return reply({"is_too_fast": False, "login": made})
-
-
-ROUTES = (begin_login, end_login, begin_device_login, poll_device_login)
-"""The routes of logins by programs."""

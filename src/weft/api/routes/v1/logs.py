@@ -140,6 +140,3 @@ def _position(cursor: str | None) -> Position:
         raise wrong_cursor()
     after, stream, at, number, is_told = map(int, match.groups())
     return Position(after, stream, at, number, bool(is_told))
-
-
-ROUTES = (read_log, read_outputs, read_results, find_lines)

@@ -33,6 +33,3 @@ async def add_payload_part(request: AnyRequest) -> Response[bytes]:
         services, caller_of(request), batch_id, digest, part, body, n_bytes=n_bytes
     )
     return reply(answer)
-
-
-ROUTES = (add_payload_part,)

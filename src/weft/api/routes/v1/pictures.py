@@ -39,6 +39,3 @@ async def get_graph(request: AnyRequest) -> Response[bytes]:
     graph = await pictures.get_graph(services, caller_of(request), batch_id_of(request), wanted)
     cursor = page_until([], kind, graph.next_after)["cursor"]
     return reply(msgspec.structs.replace(graph.graph, cursor=cursor))
-
-
-ROUTES = (get_graph,)

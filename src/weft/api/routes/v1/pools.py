@@ -26,6 +26,3 @@ async def list_shares(request: AnyRequest) -> Response[bytes]:
         after=after_of(query),
     )
     return reply(page_until(page.rows, KIND, last_of(page.next)))
-
-
-ROUTES = (list_shares,)

@@ -57,7 +57,3 @@ def _is_csv(request: AnyRequest, query: Query) -> bool:
         accepted = request.headers.get("accept", "")
         return CSV in accepted and "application/json" not in accepted
     return query.choice("format", FORMATS) == "csv"
-
-
-ROUTES = (billing_report,)
-"""The routes of reports."""

@@ -20,6 +20,3 @@ async def add_schedule(request: AnyRequest) -> Response[bytes]:
         services_of(request), caller_of(request), document, batch.body, origin
     )
     return created(answer, is_new=is_new)
-
-
-ROUTES = (add_schedule,)

@@ -79,6 +79,3 @@ async def commit_update(request: AnyRequest) -> Response[bytes]:
     return reply(
         await submit.commit_update(services_of(request), caller_of(request), batch_id, update_id)
     )
-
-
-ROUTES = (create_update, get_update, add_jobs, add_groups, commit_update)

@@ -1,10 +1,13 @@
-"""Calls of one function of the database that are declared: a signature, a docstring, no body."""
+"""Calls of one function of the database that are declared: a signature, a docstring, no body. A
+port has them already: `leave = calls(nothing)(WorkerStore.leave)`.
+"""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
+from operator import attrgetter, itemgetter
 from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 
 import asyncpg
 
@@ -51,6 +54,24 @@ def documents(rows: Sequence[asyncpg.Record]) -> list[Row]:
 def records(rows: Sequence[asyncpg.Record]) -> list[Row]:
     """Return each row by the names of its columns."""
     return [dict(row) for row in rows]
+
+
+def pairs(rows: Sequence[asyncpg.Record]) -> list[tuple[Any, ...]]:
+    """Return each row without the names of its columns."""
+    return [tuple(row) for row in rows]
+
+
+def column(parameter: str, field: str | int) -> Made:
+    """Return what makes a list of this attribute, or item, of each object in a parameter."""
+    part = attrgetter(field) if isinstance(field, str) else itemgetter(field)
+
+    def made(objects: Sequence[Any]) -> list[Any]:
+        return [part(one) for one in objects]
+
+    made.__signature__ = Signature(  # type: ignore[attr-defined]  # `inspect` looks for it
+        [Parameter(parameter, Parameter.POSITIONAL_OR_KEYWORD)]
+    )
+    return made
 
 
 def actor(caller: Caller) -> str:
@@ -134,6 +155,8 @@ def _plan(parameters: Sequence[Parameter], sent: Mapping[str, Sent]) -> dict[str
 def _plain(parameter: Parameter) -> str:
     """Return an expression that makes lists of sequences, and dictionaries of mappings."""
     name, of_type = parameter.name, parameter.annotation
+    if get_origin(of_type) is Annotated:
+        of_type = get_args(of_type)[0]
     types = get_args(of_type) if isinstance(of_type, UnionType) else (of_type,)
     origins: set[Any] = {*map(get_origin, types)}
     plain = "dict" if Mapping in origins else "list" if origins & {Sequence, Collection} else ""

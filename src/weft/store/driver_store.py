@@ -27,7 +27,7 @@ from weft.store.database import (
     open_database,
     session_name,
 )
-from weft.store.declared import calls, nothing, number, records, seconds, truth
+from weft.store.declared import calls, column, nothing, number, records, seconds, truth
 from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
 from weft.store.machines import Machines, Reservations
@@ -306,23 +306,14 @@ class DriverStore(
         already; None: there is none.
         """
 
+    @calls(
+        nothing, delivery_ids=column("reports", "delivery_id"),
+        delivered_list=column("reports", "delivered"), statuses=column("reports", "status"),
+        errors=column("reports", "error"), retries_in_s=column("reports", "retry_in_s"),
+        rejected_list=column("reports", "rejected"), held_list=column("reports", "held"),
+    )  # fmt: skip
     async def record_deliveries(self, epoch: int, reports: Sequence[DeliveryReport]) -> None:
         """Record attempts of callbacks. Reports on a delivery that is over change nothing."""
-        ids, delivered_list, statuses, errors, retries, rejected_list, held_list = columns(
-            reports, "delivery_id", "delivered", "status", "error", "retry_in_s", "rejected",
-            "held",
-        )  # fmt: skip
-        await self._database.call(
-            "record_deliveries",
-            epoch=epoch,
-            delivery_ids=ids,
-            delivered_list=delivered_list,
-            statuses=statuses,
-            errors=errors,
-            retries_in_s=retries,
-            rejected_list=rejected_list,
-            held_list=held_list,
-        )
 
 
 @asynccontextmanager

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.pools.keep import Keep
 from weft.ports.store import Row
+from weft.ports.worker_link import LookStore
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, nothing, records, truth, value
+from weft.store.declared import calls, column, documents, nothing, number, records, truth, value
 from weft.store.sessions import digest_of
+from weft.store.worker_files import ATTEMPT
 
 
 class Machines(StorePart):
@@ -22,21 +23,16 @@ class Machines(StorePart):
         Machines whose worker has come are active from then on. Safe to repeat.
         """
 
+    @calls(
+        documents, pool_id="of_pool_id", flavours=column("new", 0), regions=column("new", 1),
+        reasons=column("new", 2),
+    )  # fmt: skip
     async def add_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str]]
     ) -> Sequence[str]:
         """Note machines that are about to be made: flavour, region, reason. Return their names,
         in order; fewer if the pool may have fewer.
         """
-        rows = await self._database.call(
-            "add_machines",
-            epoch=epoch,
-            of_pool_id=pool_id,
-            flavours=[flavour for flavour, _, _ in new],
-            regions=[region for _, region, _ in new],
-            reasons=[reason for _, _, reason in new],
-        )
-        return [row[0] for row in rows]
 
     @calls(truth, machine="of_machine", token=("of_hash", digest_of))
     async def add_machine_token(self, epoch: int, machine: str, token: str) -> bool:
@@ -45,6 +41,10 @@ class Machines(StorePart):
         `weft-machines` may not work.
         """
 
+    @calls(
+        documents, pool_id="of_pool_id", flavours=column("new", 0), regions=column("new", 1),
+        reasons=column("new", 2), batch_ids=column("new", 3), job_ids=column("new", 4),
+    )  # fmt: skip
     async def add_own_machines(
         self, epoch: int, pool_id: int, new: Sequence[tuple[str, str, str, int, int]]
     ) -> Sequence[Row]:
@@ -53,20 +53,6 @@ class Machines(StorePart):
         `region`, `provider` and `reason` of each; fewer if the pool may have fewer, or if jobs
         are not ready any more. Safe to repeat.
         """
-        flavours, regions, reasons, batch_ids, job_ids = (
-            list(column) for column in zip(*new, strict=True)
-        )
-        rows = await self._database.call(
-            "add_own_machines",
-            epoch=epoch,
-            of_pool_id=pool_id,
-            flavours=flavours,
-            regions=regions,
-            reasons=reasons,
-            batch_ids=batch_ids,
-            job_ids=job_ids,
-        )
-        return [row[0] for row in rows]
 
     @calls(truth)
     async def move_machine(self, epoch: int, machine: str, decision: str, reason: str) -> bool:
@@ -91,13 +77,11 @@ class Machines(StorePart):
         repeat.
         """
 
+    @calls(nothing, machines=lambda shares: [*shares], shares=lambda shares: [*shares.values()])
     async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:
         """Count what these machines have cost until now; from now on jobs use these shares of
         them, from 0 to 1. Safe to repeat.
         """
-        await self._database.call(
-            "count_machines", epoch=epoch, machines=list(shares), shares=list(shares.values())
-        )
 
     async def reconcile_machines(
         self,
@@ -133,6 +117,11 @@ class Machines(StorePart):
         since they last ran are left out.
         """
 
+    @calls(
+        number, waiting_batch_id=lambda waiting: waiting[0],
+        waiting_job_id=lambda waiting: waiting[1], batch_ids=column("stopped", 0),
+        job_ids=column("stopped", 1), attempts=column("stopped", 2),
+    )  # fmt: skip
     async def preempt_jobs(
         self,
         epoch: int,
@@ -146,18 +135,6 @@ class Machines(StorePart):
         Each ends as preempted and may start again after `wait_s`. 0 if the job that waits has
         caused this before and has not run since. Safe to repeat.
         """
-        return int(
-            await self._database.value(
-                "preempt_jobs",
-                epoch=epoch,
-                waiting_batch_id=waiting[0],
-                waiting_job_id=waiting[1],
-                batch_ids=[batch for batch, _, _ in stopped],
-                job_ids=[job for _, job, _ in stopped],
-                attempts=[attempt for _, _, attempt in stopped],
-                wait_s=wait_s,
-            )
-        )
 
     @calls(records)
     async def recent_ends(
@@ -198,44 +175,20 @@ class Reservations(StorePart):
         do not wait.
         """
 
+    @calls(
+        number, incarnation_ids=column("kept", 0), batch_ids=column("kept", 1),
+        job_ids=column("kept", 2), fill_seconds=column("kept", 3),
+    )  # fmt: skip
     async def add_reservations(self, epoch: int, kept: Sequence[Keep]) -> int:
         """Keep workers for jobs. Return how many are new: a worker is kept for one job, and a job
         has one worker. Of a worker that is kept already `fill_s` counts if it ends earlier.
         """
-        incarnation_ids, batch_ids, job_ids, fill_seconds = map(list, zip(*kept, strict=True))
-        return int(
-            await self._database.value(
-                "add_reservations",
-                epoch=epoch,
-                incarnation_ids=incarnation_ids,
-                batch_ids=batch_ids,
-                job_ids=job_ids,
-                fill_seconds=fill_seconds,
-            )
-        )
 
 
 class Looks(StorePart):
     """Calls about questions, as `LookStore` of the worker's port has them."""
 
-    async def ask_look(
-        self, number: str, key: AttemptKey, question: str, *, most: int, open_s: float
-    ) -> int | None:
-        """Ask the worker of an attempt."""
-        found: int | None = await self._database.value(
-            "ask_look", number=number, batch_id=key.batch_id, job_id=key.job_id,
-            attempt=key.attempt, question=question, limit_open=most, open_s=open_s,
-        )  # fmt: skip
-        return found
-
-    @calls(value)
-    async def read_look(self, incarnation_id: int, number: str) -> str | None:
-        """Return a question."""
-
-    @calls(nothing)
-    async def answer_look(self, incarnation_id: int, number: str, answer: bytes) -> None:
-        """Answer it."""
-
-    @calls(value)
-    async def take_look(self, number: str) -> bytes | None:
-        """Forget it."""
+    ask_look = calls(value, **ATTEMPT, most="limit_open")(LookStore.ask_look)
+    read_look = calls(value)(LookStore.read_look)
+    answer_look = calls(nothing)(LookStore.answer_look)
+    take_look = calls(value)(LookStore.take_look)

@@ -7,10 +7,10 @@ from typing import Any, Final
 from uuid import UUID
 
 from weft.core.consumer_limits import LEDGER_CALLS_MAX
-from weft.ports.store import Claimed, ClaimRequest, OfferAnswer
+from weft.ports.store import Claimed, ClaimRequest, OfferAnswer, OfferedStore
 from weft.ports.topics import RunAnswer
 from weft.store.database import Database, StorePart, open_database
-from weft.store.declared import calls
+from weft.store.declared import calls, pairs
 
 _LEDGER_TIMEOUT_S: Final = 60.0
 
@@ -18,11 +18,7 @@ _LEDGER_TIMEOUT_S: Final = 60.0
 class OfferedJobs(StorePart):
     """The calls of `OfferedStore`. The methods are documented at the port."""
 
-    @calls(lambda rows: [(row["transport"], row["tenant"], row["queue"]) for row in rows])
-    async def list_consumed(
-        self, incarnation_id: int, transports: Sequence[str]
-    ) -> Sequence[tuple[str, str, str]]:
-        """Return what this worker consumes."""
+    list_consumed = calls(pairs)(OfferedStore.list_consumed)
 
     async def claim_offered(
         self,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Final
 from uuid import UUID
 
 from weft.core.access.permissions import Permission
@@ -21,7 +21,13 @@ from weft.ports.store import (
     WantedAgain,
 )
 from weft.store.database import Database, StorePart
-from weft.store.declared import calls, nothing, number, value
+from weft.store.declared import Made, calls, column, nothing, number, pairs, truth, value
+
+_LISTENING: Final[Mapping[str, Made]] = {
+    "transports": column("listening", "transport"),
+    "tenants": column("listening", "tenant"),
+    "listening_s": column("listening", "since_s"),
+}
 
 
 class Offers(StorePart):
@@ -62,7 +68,7 @@ class Offers(StorePart):
         `again_s` seconds.
         """
 
-    @calls(lambda rows: [(row["transport"], row["tenant"], row["queue"]) for row in rows])
+    @calls(pairs)
     async def list_travelling(
         self, epoch: int, transports: Sequence[str]
     ) -> Sequence[tuple[str, str, str]]:
@@ -93,6 +99,10 @@ class Offers(StorePart):
     async def end_dead_messages(self, epoch: int, dead_ids: Sequence[int]) -> None:
         """Forget messages that were sent again."""
 
+    @calls(
+        truth, tenants=column("depths", 0), queues=column("depths", 1),
+        messages=column("depths", 2), consumers=column("depths", 3),
+    )  # fmt: skip
     async def note_transport(
         self,
         epoch: int,
@@ -103,18 +113,6 @@ class Offers(StorePart):
         """Note that a transport has just answered, and its messages and consumers by tenant and
         queue, or why it did not (`error`); return whether it has gone or come back.
         """
-        return bool(
-            await self._database.value(
-                "note_transport",
-                epoch=epoch,
-                transport=transport,
-                error=error,
-                tenants=[depth[0] for depth in depths],
-                queues=[depth[1] for depth in depths],
-                messages=[depth[2] for depth in depths],
-                consumers=[depth[3] for depth in depths],
-            )
-        )
 
     @calls(value, limit="limit_rows")
     async def list_announcements(
@@ -167,8 +165,7 @@ class Offers(StorePart):
         )
 
     @calls(
-        value, offer_ids=lambda offers: [offer[0] for offer in offers],
-        fences=lambda offers: [offer[1] for offer in offers],
+        value, offer_ids=column("offers", 0), fences=column("offers", 1)
     )  # fmt: skip
     async def start_answered(
         self, epoch: int, transport: str, tenant: str, offers: Sequence[tuple[int, UUID]]
@@ -177,39 +174,33 @@ class Offers(StorePart):
         `not_now`, or `settled`: there is no such offer any more.
         """
 
+    @calls(
+        value, offer_ids=column("ends", "offer_id"), fences=column("ends", "fence"),
+        reasons=column("ends", "reason"), exit_codes=column("ends", "exit_code"),
+        messages=column("ends", "message"),
+    )  # fmt: skip
     async def end_answered(
         self, epoch: int, transport: str, tenant: str, ends: Sequence[OfferEnd]
     ) -> Sequence[str]:
         """Record how attempts of foreign programs have ended; return of each `ended`, `not_now`
         or `settled`.
         """
-        found: Sequence[str] = await self._database.value(
-            "end_answered", epoch=epoch, transport=transport, tenant=tenant,
-            offer_ids=[end.offer_id for end in ends], fences=[end.fence for end in ends],
-            reasons=[end.reason for end in ends], exit_codes=[end.exit_code for end in ends],
-            messages=[end.message for end in ends],
-        )  # fmt: skip
-        return found
 
+    @calls(pairs, pool_id="of_pool_id", **_LISTENING)
     async def tend_foreign(
         self, epoch: int, pool_id: int, listening: Sequence[Listening]
     ) -> Sequence[tuple[int, int]]:
         """Send the heartbeat for what foreign programs run in a pool, and end what was cancelled,
         or not told of for too long; return the latter, which are lost.
         """
-        rows = await self._database.call(
-            "tend_foreign", epoch=epoch, of_pool_id=pool_id, **_columns(listening)
-        )
-        return [(row["batch_id"], row["job_id"]) for row in rows]
 
+    @calls(pairs, **_LISTENING)
     async def expire_offers(
         self, epoch: int, listening: Sequence[Listening]
     ) -> Sequence[tuple[str, str, int]]:
         """Let jobs be ready again whose offers nobody has answered for too long; return how many
         by transport and queue.
         """
-        rows = await self._database.call("expire_offers", epoch=epoch, **_columns(listening))
-        return [(row["transport"], row["queue"], row["n_jobs"]) for row in rows]
 
     @calls(lambda rows: [ForeignCommand(*row) for row in rows])
     async def take_foreign_commands(
@@ -238,14 +229,6 @@ class Offers(StorePart):
 def _storable(text: str) -> str:
     """Return text that a column can have; a stranger may have written it."""
     return text.replace("\0", "").encode(errors="replace").decode()
-
-
-def _columns(listening: Sequence[Listening]) -> Mapping[str, Any]:
-    return {
-        "transports": [one.transport for one in listening],
-        "tenants": [one.tenant for one in listening],
-        "listening_s": [one.since_s for one in listening],
-    }
 
 
 async def listed_events(

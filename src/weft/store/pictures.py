@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import asyncpg
+
 from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
@@ -15,6 +17,10 @@ _STATES: Final[Mapping[int | None, Any]] = {
     **{int(state): state for state in JobState},
 }
 """States by their numbers: to look one up takes less time than to make it."""
+
+
+def _with_words(rows: Sequence[asyncpg.Record]) -> list[Row]:
+    return [with_words(row[0]) for row in rows]
 
 
 class Pictures(StorePart):
@@ -33,34 +39,21 @@ class Pictures(StorePart):
         pairs = [(row["parent_id"], row["child_id"]) for row in rows if row["child_id"]]
         return pairs, rows[0]["cut"]
 
+    @calls(_with_words, limit="limit_rows")
     async def list_children(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return the documents of the committed jobs that depend directly on a job, in order of
         their numbers above `after`. Raise `JobNotFound`.
         """
-        return await self._neighbours("list_children", caller, batch_id, job_id, after, limit)
 
+    @calls(_with_words, limit="limit_rows")
     async def list_parents(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
         """Return the documents of the jobs that a job depends on directly, in order of their
         numbers above `after`. Raise `JobNotFound`.
         """
-        return await self._neighbours("list_parents", caller, batch_id, job_id, after, limit)
-
-    async def _neighbours(
-        self, function: str, caller: Caller, batch_id: int, job_id: int, after: int, limit: int
-    ) -> Sequence[Row]:
-        rows = await self._database.call(
-            function,
-            caller=caller,
-            batch_id=batch_id,
-            job_id=job_id,
-            after=after,
-            limit_rows=limit,
-        )
-        return [with_words(row[0]) for row in rows]
 
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int

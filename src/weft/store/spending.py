@@ -57,20 +57,16 @@ class LimitRounds(StorePart):
         being held; the sweep holds those that have some.
         """
 
+    @calls(
+        lambda rows: [Admitted(*row) for row in rows],
+        limit_ids=lambda rooms: [*rooms], rooms=lambda rooms: [*rooms.values()],
+    )  # fmt: skip
     async def admit_at_limits(
         self, epoch: int, rooms: Mapping[int, Decimal], *, limit_jobs: int
     ) -> Sequence[Admitted]:
         """Let waiting jobs start that fit below limits that are near: `rooms` says how much more
         may be used in an hour, by the number of the limit. Return what came of each.
         """
-        rows = await self._database.call(
-            "admit_at_limits",
-            epoch=epoch,
-            limit_ids=list(rooms),
-            rooms=list(rooms.values()),
-            limit_jobs=limit_jobs,
-        )
-        return [Admitted(row["limit_id"], row["n_admitted"], row["is_short"]) for row in rows]
 
 
 class Limits(StorePart):
@@ -90,6 +86,12 @@ class Limits(StorePart):
     `set_by`, `setup`.
     """
 
+    @calls(
+        value, kind=lambda of: of.kind, of_name=lambda of: of.name,
+        of_batch_id=lambda of: of.batch_id, measure=("measure", str),
+        group_id=lambda of: of.group if isinstance(of.group, int) else None,
+        path=lambda of: of.group if isinstance(of.group, str) else None,
+    )  # fmt: skip
     async def set_limit(
         self, caller: Caller, of: Limited, measure: Measure, patch: Mapping[str, Any]
     ) -> Row:
@@ -97,18 +99,6 @@ class Limits(StorePart):
         return the limit. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
         `GroupNotFound`; `SoftLimitAboveLimit`, also by the one of the two that is stored.
         """
-        document: Row = await self._database.value(
-            "set_limit",
-            caller=caller,
-            kind=of.kind,
-            of_name=of.name,
-            of_batch_id=of.batch_id,
-            group_id=of.group if isinstance(of.group, int) else None,
-            path=of.group if isinstance(of.group, str) else None,
-            measure=str(measure),
-            patch=patch,
-        )
-        return document
 
     @calls(
         documents, batch_id="of_batch_id", limit="limit_rows",

@@ -1,37 +1,40 @@
 """The part of `WorkerStore` for files of jobs."""
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
+
+import asyncpg
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.files.log_location import LogLocation
 from weft.ports.log_store import LogDirectory
-from weft.ports.store import FileWanted, FoundFile, KeptFile, StoredFileStore
+from weft.ports.store import FileWanted, FoundFile, StoredFileStore, WorkerStore
 from weft.store.database import StorePart
+from weft.store.declared import Made, calls, column, truth
 from weft.wire.sealed import SecretRow
+
+ATTEMPT: Final[Mapping[str, Made]] = {
+    "batch_id": lambda key: key.batch_id,
+    "job_id": lambda key: key.job_id,
+    "attempt": lambda key: key.attempt,
+}
+"""What is sent of the key of an attempt."""
+
+
+def _part(rows: Sequence[asyncpg.Record]) -> tuple[int, bytes] | None:
+    return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
 
 
 class WorkerFiles(StorePart):
     """A worker's calls about files, applications and payloads, documented at the port."""
 
-    async def get_app_part(
-        self, batch_id: int, digest: bytes, part: int
-    ) -> tuple[int, bytes] | None:
-        """Return a part of the folder of an application."""
-        rows = await self._database.call(
-            "get_app_part", of_batch_id=batch_id, of_digest=digest, of_part=part
-        )
-        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
-
-    async def get_payload_part(
-        self, batch_id: int, digest: bytes, part: int
-    ) -> tuple[int, bytes] | None:
-        """Return a part of a payload."""
-        rows = await self._database.call(
-            "get_payload_part", of_batch_id=batch_id, of_digest=digest, of_part=part
-        )
-        return (rows[0]["n_bytes"], rows[0]["body"]) if rows else None
+    get_app_part = calls(_part, batch_id="of_batch_id", digest="of_digest", part="of_part")(
+        WorkerStore.get_app_part
+    )
+    get_payload_part = calls(_part, batch_id="of_batch_id", digest="of_digest", part="of_part")(
+        WorkerStore.get_payload_part
+    )
 
     async def find_files(
         self, incarnation_id: int, key: AttemptKey, wanted: Sequence[FileWanted]
@@ -51,67 +54,20 @@ class WorkerFiles(StorePart):
         found = [None if row["from_batch"] is None else FoundFile(*row) for row in rows]
         return found or [None] * len(wanted)
 
-    async def find_stores(
-        self, incarnation_id: int, key: AttemptKey, names: Sequence[str]
-    ) -> Sequence[StoredFileStore | None]:
-        """Return stores."""
-        rows = await self._database.call(
-            "find_stores",
-            incarnation_id=incarnation_id,
-            of_batch_id=key.batch_id,
-            of_job_id=key.job_id,
-            of_attempt=key.attempt,
-            names=list(names),
-        )
-        return [None if row["url"] is None else store_of(row) for row in rows]
-
-    async def record_files(
-        self,
-        incarnation_id: int,
-        key: AttemptKey,
-        files: Sequence[KeptFile],
-        *,
-        staging_ms: int,
-        storing_ms: int,
-    ) -> bool:
-        """Note what an attempt has left."""
-        return bool(
-            await self._database.value(
-                "record_files",
-                incarnation_id=incarnation_id,
-                batch_id=key.batch_id,
-                job_id=key.job_id,
-                attempt=key.attempt,
-                staging_ms=staging_ms,
-                storing_ms=storing_ms,
-                paths=[one.path for one in files],
-                sizes=[one.n_bytes for one in files],
-                digests=[one.digest for one in files],
-                stores=[one.address for one in files],
-                messages=[one.message for one in files],
-            )
-        )
-
-    async def record_products(
-        self,
-        incarnation_id: int,
-        key: AttemptKey,
-        products: Sequence[dict[str, Any]],
-        *,
-        inputs: Sequence[dict[str, Any]] | None,
-    ) -> bool:
-        """Note what an attempt has made."""
-        return bool(
-            await self._database.value(
-                "record_products",
-                incarnation_id=incarnation_id,
-                batch_id=key.batch_id,
-                job_id=key.job_id,
-                attempt=key.attempt,
-                products=list(products),
-                inputs=inputs,
-            )
-        )
+    find_stores = calls(
+        lambda rows: [None if row["url"] is None else store_of(row) for row in rows],
+        **{f"of_{name}": made for name, made in ATTEMPT.items()},
+    )(WorkerStore.find_stores)
+    record_files = calls(
+        truth,
+        **ATTEMPT,
+        paths=column("files", "path"),
+        sizes=column("files", "n_bytes"),
+        digests=column("files", "digest"),
+        stores=column("files", "address"),
+        messages=column("files", "message"),
+    )(WorkerStore.record_files)
+    record_products = calls(truth, **ATTEMPT)(WorkerStore.record_products)
 
 
 def store_of(row: Iterable[Any]) -> StoredFileStore:

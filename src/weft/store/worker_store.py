@@ -3,14 +3,12 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import asyncpg
 
 from weft.core.attempt_key import AttemptKey, Command
-from weft.core.ends.conditions import Ask
-from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer
 from weft.ports.store import (
     Claimed,
@@ -18,24 +16,49 @@ from weft.ports.store import (
     EndReport,
     HeartbeatAnswer,
     JobUser,
-    PhaseReport,
-    ProgressReport,
     Registered,
-    StartReport,
     StoredSecret,
+    WorkerStore,
 )
-from weft.ports.worker_link import Beat, Ends, LinkTerms
-from weft.store.database import Database, columns, open_database
+from weft.ports.worker_link import Beat, Ends, LinkedStore, LinkTerms
+from weft.store.database import Database, open_database
+from weft.store.declared import Made, calls, column, documents, nothing, pairs, truth, value
 from weft.store.end_columns import ends_of, growing
 from weft.store.machines import Looks
 from weft.store.notices import PostgresNotices
 from weft.store.offered_jobs import OfferedJobs, claimed_of
 from weft.store.schema_range import check_schema
-from weft.store.worker_files import WorkerFiles
+from weft.store.worker_files import ATTEMPT, WorkerFiles
 from weft.wire.sealed import SecretRow
 
 WORKER_TIMEOUT_S = 60.0
 GRACE_S = 30.0
+
+_ATTEMPTS: Final[Mapping[str, Made]] = {
+    name: column("attempts", n) for n, name in enumerate(("batch_ids", "job_ids", "attempts"))
+}
+_JOBS: Final[Mapping[str, Made]] = {
+    name: column("jobs", n) for n, name in enumerate(("batch_ids", "job_ids"))
+}
+_OF_REPORTS: Final[Mapping[str, Made]] = {
+    f"{name}s": column("reports", name) for name in ("batch_id", "job_id", "attempt")
+}
+_ASKED: Final[Mapping[str, Made]] = {
+    "budget_cpu_m": lambda request: request.budget_cpu_m,
+    "budget_memory_mib": lambda request: request.budget_memory_mib,
+    "limit_jobs": lambda request: request.limit_jobs,
+    "hint_runnable": lambda request: [*request.hints],
+    "hint_job": lambda request: [*request.hints.values()],
+    "call": lambda request: request.call,
+}
+
+
+def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, object]:
+    return {name: made(attempts) for name, made in _ATTEMPTS.items()}
+
+
+def _all_claimed(rows: Sequence[asyncpg.Record]) -> list[Claimed]:
+    return [claimed_of(row, row["chunk"], row["runnable_id"] or 0) for row in rows]
 
 
 class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
@@ -57,10 +80,7 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         found: UUID = await self._database.value("database_id")
         return found.hex
 
-    async def list_removed(self, batch_ids: Sequence[int]) -> Sequence[int]:
-        """Return which of these batches are removed."""
-        rows = await self._database.call("list_removed", batch_ids=list(batch_ids))
-        return [row[0] for row in rows]
+    list_removed = calls(documents)(WorkerStore.list_removed)
 
     async def list_commands(
         self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
@@ -79,48 +99,23 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         ]
         return commands, row["asks_again"]
 
-    async def list_time_limits(
-        self, attempts: Sequence[tuple[int, int, int]]
-    ) -> Mapping[tuple[int, int, int], int]:
-        """Return the time limits in ms that rules of `retry_with` lead to."""
-        rows = await self._database.call("list_time_limits", **_attempts(attempts))
-        return {(row["batch_id"], row["job_id"], row["attempt"]): row["limit_ms"] for row in rows}
-
-    async def note_avoided(self, incarnation_id: int, nodes: Sequence[AvoidedNode]) -> None:
-        """Record which nodes a gateway avoids."""
-        await self._database.call(
-            "note_avoided",
-            incarnation_id=incarnation_id,
-            nodes=[node.node[:100] for node in nodes],
-            seconds=[node.seconds for node in nodes],
-            reasons=[node.reason[:500] for node in nodes],
-        )
-
-    async def list_choices(
-        self, batch_ids: Sequence[int]
-    ) -> Mapping[int, Mapping[str, Sequence[str]]]:
-        """Return what tenants let their jobs choose, by batch and kind."""
-        rows = await self._database.call("list_choices", batch_ids=batch_ids)
-        return {row["batch_id"]: row["allowed"] for row in rows}
-
-    async def acknowledge_commands(
-        self, incarnation_id: int, obeyed: Sequence[tuple[int, AttemptKey, str]]
-    ) -> None:
-        """Record what came of commands."""
-        await self._database.call(
-            "acknowledge_commands",
-            incarnation_id=incarnation_id,
-            command_ids=[number for number, _, _ in obeyed],
-            attempts=[key.attempt for _, key, _ in obeyed],
-            outcomes=[refusal for _, _, refusal in obeyed],
-        )
-
-    async def list_ended_jobs(self, jobs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-        """Return which of these have ended."""
-        rows = await self._database.call(
-            "list_ended_jobs", batch_ids=[job[0] for job in jobs], job_ids=[job[1] for job in jobs]
-        )
-        return [(row["batch_id"], row["job_id"]) for row in rows]
+    list_time_limits = calls(
+        lambda rows: {tuple(row[:3]): row["limit_ms"] for row in rows}, **_ATTEMPTS
+    )(WorkerStore.list_time_limits)
+    note_avoided = calls(
+        nothing,
+        nodes=lambda nodes: [one.node[:100] for one in nodes],
+        seconds=column("nodes", "seconds"),
+        reasons=lambda nodes: [one.reason[:500] for one in nodes],
+    )(WorkerStore.note_avoided)
+    list_choices = calls(lambda rows: dict(map(tuple, rows)))(WorkerStore.list_choices)
+    acknowledge_commands = calls(
+        nothing,
+        command_ids=column("obeyed", 0),
+        attempts=lambda obeyed: [key.attempt for _, key, _ in obeyed],
+        outcomes=column("obeyed", 2),
+    )(WorkerStore.acknowledge_commands)
+    list_ended_jobs = calls(pairs, **_JOBS)(WorkerStore.list_ended_jobs)
 
     async def register_worker(
         self,
@@ -172,59 +167,18 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         """Register a worker for a token."""
         return await self.register_worker(**facts, by_token=by_token)
 
-    async def list_live(self, incarnation_id: int) -> Sequence[Claimed]:
-        """Return the live attempts of an incarnation."""
-        rows = await self._database.call("list_live", incarnation_id=incarnation_id)
-        return [claimed_of(row) for row in rows]
-
-    async def list_run_at(
-        self, log_place: str, jobs: Sequence[tuple[int, int]]
-    ) -> Sequence[tuple[int, int]]:
-        """Return jobs."""
-        rows = await self._database.call(
-            "list_run_at",
-            log_place=log_place,
-            batch_ids=[one for one, _ in jobs],
-            job_ids=[one for _, one in jobs],
-        )
-        return [(row[0], row[1]) for row in rows]
-
-    async def get_link(self, incarnation_id: int, by_token: int) -> LinkTerms | None:
-        """Return what a linked worker may be told of."""
-        rows = await self._database.call(
-            "get_link", incarnation_id=incarnation_id, by_token=by_token
-        )
-        return LinkTerms(*rows[0]) if rows else None
-
-    async def claim_jobs(self, incarnation_id: int, request: ClaimRequest) -> Sequence[Claimed]:
-        """Take ready jobs."""
-        rows = await self._database.call(
-            "claim_jobs", incarnation_id=incarnation_id, **_asked(request)
-        )
-        return _all_claimed(rows)
-
-    async def get_chunks(
-        self, batch_ids: Sequence[int], chunk_firsts: Sequence[int]
-    ) -> Mapping[tuple[int, int], bytes]:
-        """Return spec chunks."""
-        rows = await self._database.call(
-            "get_chunks", batch_ids=batch_ids, first_jobs=chunk_firsts
-        )
-        return {(row["batch_id"], row["first_job"]): row["body"] for row in rows}
-
-    async def list_job_users(self, jobs: Sequence[tuple[int, int]]) -> Sequence[JobUser]:
-        """Return whose these jobs are."""
-        rows = await self._database.call(
-            "list_job_users",
-            batch_ids=[batch_id for batch_id, _ in jobs],
-            job_ids=[job_id for _, job_id in jobs],
-        )
-        return [JobUser(*row) for row in rows]
-
-    async def home_tenant(self) -> str | None:
-        """Return what the installation's own tenant is called."""
-        ((name,),) = await self._database.call("home_tenant")
-        return None if name is None else str(name)
+    list_live = calls(lambda rows: [claimed_of(row) for row in rows])(LinkedStore.list_live)
+    list_run_at = calls(pairs, **_JOBS)(LinkedStore.list_run_at)
+    get_link = calls(lambda rows: LinkTerms(*rows[0]) if rows else None)(LinkedStore.get_link)
+    claim_jobs = calls(_all_claimed, **_ASKED)(WorkerStore.claim_jobs)
+    get_chunks = calls(
+        lambda rows: {(row["batch_id"], row["first_job"]): row["body"] for row in rows},
+        chunk_firsts="first_jobs",
+    )(WorkerStore.get_chunks)
+    list_job_users = calls(lambda rows: [JobUser(*row) for row in rows], **_JOBS)(
+        WorkerStore.list_job_users
+    )
+    home_tenant = calls(value)(WorkerStore.home_tenant)
 
     async def get_secrets(
         self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
@@ -244,61 +198,22 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
             for name, row in zip(names, rows, strict=True)
         ]
 
-    async def wait_for_work(self, incarnation_id: int) -> bool:
-        """Say that this worker waits."""
-        return bool(await self._database.value("wait_for_work", incarnation_id=incarnation_id))
-
-    async def start_attempts(
-        self, incarnation_id: int, reports: Sequence[StartReport]
-    ) -> Sequence[str]:
-        """Record starts."""
-        batch_ids, job_ids, attempts, ages = columns(
-            reports, "batch_id", "job_id", "attempt", "age_us"
-        )
-        verdicts: Sequence[str] = await self._database.value(
-            "start_attempts",
-            incarnation_id=incarnation_id,
-            batch_ids=batch_ids,
-            job_ids=job_ids,
-            attempts=attempts,
-            ages_us=growing(ages),
-        )
-        return verdicts
-
-    async def record_phases(
-        self, incarnation_id: int, reports: Sequence[PhaseReport]
-    ) -> Sequence[str]:
-        """Record the phases of attempts."""
-        batch_ids, job_ids, attempts, phases, messages = columns(
-            reports, "batch_id", "job_id", "attempt", "phase", "message"
-        )
-        verdicts: Sequence[str] = await self._database.value(
-            "record_phases",
-            incarnation_id=incarnation_id,
-            batch_ids=batch_ids,
-            job_ids=job_ids,
-            attempts=attempts,
-            phases=phases,
-            messages=messages,
-        )
-        return verdicts
-
-    async def record_progress(
-        self, incarnation_id: int, reports: Sequence[ProgressReport]
-    ) -> None:
-        """Record how far attempts are."""
-        batch_ids, job_ids, attempts, percents, texts = columns(
-            reports, "batch_id", "job_id", "attempt", "percent", "text"
-        )
-        await self._database.call(
-            "record_progress",
-            incarnation_id=incarnation_id,
-            batch_ids=batch_ids,
-            job_ids=job_ids,
-            attempts=attempts,
-            percents=percents,
-            texts=texts,
-        )
+    wait_for_work = calls(truth)(WorkerStore.wait_for_work)
+    start_attempts = calls(
+        value, **_OF_REPORTS, ages_us=lambda reports: growing([one.age_us for one in reports])
+    )(WorkerStore.start_attempts)
+    record_phases = calls(
+        value,
+        **_OF_REPORTS,
+        phases=column("reports", "phase"),
+        messages=column("reports", "message"),
+    )(WorkerStore.record_phases)
+    record_progress = calls(
+        nothing,
+        **_OF_REPORTS,
+        percents=column("reports", "percent"),
+        texts=column("reports", "text"),
+    )(WorkerStore.record_progress)
 
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]
@@ -309,15 +224,13 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         )
         return verdicts
 
-    async def ask_block(self, incarnation_id: int, key: AttemptKey, ask: Ask) -> bool:
-        """Note what an attempt asks to wait for."""
-        return bool(
-            await self._database.value(
-                "ask_block", incarnation_id=incarnation_id, batch_id=key.batch_id,
-                job_id=key.job_id, attempt=key.attempt, kind=ask.condition, tester=ask.tester,
-                parameters=ask.parameters,
-            )
-        )  # fmt: skip
+    ask_block = calls(
+        truth,
+        **ATTEMPT,
+        kind=lambda ask: ask.condition,
+        tester=lambda ask: ask.tester,
+        parameters=lambda ask: ask.parameters,
+    )(WorkerStore.ask_block)
 
     async def claim_reserved(
         self, incarnation_id: int, request: ClaimRequest
@@ -343,18 +256,11 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
             "complete_and_claim",
             incarnation_id=incarnation_id,
             **ends_of(reports),
-            **_asked(request),
+            **{name: made(request) for name, made in _ASKED.items()},
         )
         return first["verdicts"], _all_claimed(rows)
 
-    async def list_to_stop(
-        self, incarnation_id: int, attempts: Sequence[tuple[int, int, int]]
-    ) -> Sequence[tuple[int, int, int]]:
-        """Return which of these must be stopped."""
-        rows = await self._database.call(
-            "list_to_stop", incarnation_id=incarnation_id, **_attempts(attempts)
-        )
-        return [tuple(row) for row in rows]
+    list_to_stop = calls(pairs, **_ATTEMPTS)(WorkerStore.list_to_stop)
 
     async def heartbeat(
         self,
@@ -403,13 +309,8 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         parts = [list(islice(left, len(end.reports))) for end in ends]
         return [None if "stale" in part else part for part in parts]
 
-    async def finish_drain(self, incarnation_id: int) -> bool:
-        """End this worker if nothing runs there."""
-        return bool(await self._database.value("finish_drain", incarnation_id=incarnation_id))
-
-    async def leave(self, incarnation_id: int) -> None:
-        """Say that the worker goes."""
-        await self._database.call("leave", incarnation_id=incarnation_id)
+    finish_drain = calls(truth)(WorkerStore.finish_drain)
+    leave = calls(nothing)(WorkerStore.leave)
 
 
 def _beat_answer(row: asyncpg.Record) -> HeartbeatAnswer:
@@ -421,29 +322,6 @@ def _beat_answer(row: asyncpg.Record) -> HeartbeatAnswer:
         drains=row["drains"],
         kept=row["kept"],
     )
-
-
-def _asked(request: ClaimRequest) -> dict[str, Any]:
-    return {
-        "budget_cpu_m": request.budget_cpu_m,
-        "budget_memory_mib": request.budget_memory_mib,
-        "limit_jobs": request.limit_jobs,
-        "hint_runnable": list(request.hints),
-        "hint_job": list(request.hints.values()),
-        "call": request.call,
-    }
-
-
-def _all_claimed(rows: Sequence[asyncpg.Record]) -> list[Claimed]:
-    return [claimed_of(row, row["chunk"], row["runnable_id"] or 0) for row in rows]
-
-
-def _attempts(attempts: Sequence[tuple[int, int, int]]) -> dict[str, list[int]]:
-    return {
-        "batch_ids": [attempt[0] for attempt in attempts],
-        "job_ids": [attempt[1] for attempt in attempts],
-        "attempts": [attempt[2] for attempt in attempts],
-    }
 
 
 @asynccontextmanager

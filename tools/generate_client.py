@@ -2,6 +2,8 @@
 with `--check`, only say if they are fresh.
 """
 
+import ast
+import builtins
 import inspect
 import re
 import subprocess
@@ -10,6 +12,7 @@ import textwrap
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from types import NoneType
 from typing import (
@@ -167,13 +170,36 @@ def _twin_members(cls: type) -> Iterator[str]:
     for name, member in members:
         if isinstance(member, property):
             kind = _kind(get_type_hints(member.fget)["return"])
-            body = f"{INDENT}return self._async.{name}"
-            said = textwrap.indent(f'"""{inspect.getdoc(member)}', INDENT)
-            said += f'\n{INDENT}"""' if "\n" in said else '"""'
-            yield f"    @property\n    def {name}(self) -> {kind}:\n{said}\n{body}\n"
+            yield _twin_property(name, kind, inspect.getdoc(member))
+    for name, kind, said in _attributes(cls):
+        yield _twin_property(name, kind, said)
     for name, member in members:
         if inspect.isfunction(member) and (maker := _twin_maker(member)):
             yield f"    {name} = {maker}(aio.{cls.__name__}.{name})"
+
+
+def _attributes(cls: type) -> Iterator[tuple[str, str, str]]:
+    """Yield the attributes that a class declares: name, type, and what is said below it. Those of
+    types that would be imported are written by hand: objects import these modules.
+    """
+    (source,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(source, ast.ClassDef)
+    for one, after in pairwise(source.body):
+        match one, after:
+            case (
+                ast.AnnAssign(target=ast.Name(name), value=None),
+                ast.Expr(ast.Constant(str(said))),
+            ) if name[0] != "_":
+                kind = ast.unparse(one.annotation)
+                if all(hasattr(builtins, word) for word in re.findall(r"\w+", kind)):
+                    yield name, kind, said
+
+
+def _twin_property(name: str, kind: str, said: str | None) -> str:
+    body = f"{INDENT}return self._async.{name}"
+    shown = textwrap.indent(f'"""{inspect.cleandoc(said or "")}', INDENT)
+    shown += f'\n{INDENT}"""' if "\n" in shown else '"""'
+    return f"    @property\n    def {name}(self) -> {kind}:\n{shown}\n{body}\n"
 
 
 def _twin_maker(method: Callable[..., object]) -> str:

@@ -83,11 +83,6 @@ class Job(JobWaits):
 class Counted(CountedWaits[CountedT_co]):
     """Jobs that are counted together: a batch or a group."""
 
-    @property
-    def title(self) -> str:
-        """Return the name shown to a person."""
-        return self._async.title
-
     def _repr_html_(self) -> str | None:
         """Return the progress for a notebook, as it is now; None: the server does not say."""
 
@@ -133,26 +128,6 @@ class JobGroup(JobGroupWaits, Counted[aio.JobGroup]):
 
     `Batch.get_job_group`, `Batch.create_job_group` and `JobTree.get_path` return one.
     """
-
-    @property
-    def batch_id(self) -> int:
-        """Return the number of its batch."""
-        return self._async.batch_id
-
-    @property
-    def group_id(self) -> int:
-        """Return its number within the batch."""
-        return self._async.group_id
-
-    @property
-    def name(self) -> str | None:
-        """Return its name; the root group has that of the batch."""
-        return self._async.name
-
-    @property
-    def path(self) -> str | None:
-        """Return its path; a set has none."""
-        return self._async.path
 
     def add_job(self, job_id: int) -> None:
         """Note a job of the batch to be added to this set by `update`."""

@@ -61,6 +61,11 @@ class JobWaits(Twin[aio.Job]):
 class CountedWaits(Twin[CountedT_co]):
     """What `weft.aio.Counted` does, for programs that wait."""
 
+    @property
+    def title(self) -> str:
+        """The name shown to a person."""
+        return self._async.title
+
     cancel = waits(aio.Counted.cancel)
     count_reasons = waits(aio.Counted.count_reasons)
     edit = waits(aio.Counted.edit)
@@ -75,6 +80,26 @@ class CountedWaits(Twin[CountedT_co]):
 
 class JobGroupWaits(Twin[aio.JobGroup]):
     """What `weft.aio.JobGroup` does, for programs that wait."""
+
+    @property
+    def batch_id(self) -> int:
+        """The number of its batch."""
+        return self._async.batch_id
+
+    @property
+    def group_id(self) -> int:
+        """Its number within the batch."""
+        return self._async.group_id
+
+    @property
+    def name(self) -> str | None:
+        """Its name; the root group has that of the batch."""
+        return self._async.name
+
+    @property
+    def path(self) -> str | None:
+        """Its path; a set has none."""
+        return self._async.path
 
     get_graph = waits(aio.JobGroup.get_graph)
     retry = waits(aio.JobGroup.retry)

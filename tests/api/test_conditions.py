@@ -1,6 +1,5 @@
 """What blocked jobs wait for together: seen and changed by persons."""
 
-import asyncpg
 import httpx
 import pytest
 
@@ -68,21 +67,3 @@ async def test_a_person_tests_releases_and_gives_up(
     assert released.status_code == 200
     assert none.status_code == 400
     assert failed.json()["failed_by"] == "user tester"
-
-
-async def test_only_administrators_release_and_give_up(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
-) -> None:
-    connection = await asyncpg.connect(database["admin"])
-    await connection.execute("UPDATE weft.tenant_user SET role = 'user'")
-    await connection.close()
-    path = f"/v1/conditions/{await block(http, worker)}"
-    refused = [
-        await http.post(f"{path}/release", json={"n": 1}),
-        await http.post(f"{path}/fail", json={}),
-    ]
-
-    assert [(one.status_code, one.json()["code"]) for one in refused] == [
-        (403, "API.RIGHT_MISSING")
-    ] * 2
-    assert (await http.post(f"{path}/test", json={})).status_code == 200

@@ -4,23 +4,18 @@ for the worker, and signatures of functions are checked for it (ADR 125).
 
 import base64
 import pickle
-import ssl
-from pathlib import Path
 from typing import Any, cast
 
 import asyncpg
 import pytest
 
 from api.test_worker_link import Outside, facts, outside
-from certificates import certificate
-from middle import Middle
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.states import Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.source import LinkedSignatures
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
 from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
 from weft.testing.builders import end_report, request
@@ -72,33 +67,6 @@ async def test_secrets_are_sealed_for_the_worker_that_asks(working: Working) -> 
     assert working.of.key.open(sealed.body, sealed.row) == CANARY
     with pytest.raises(ValueError, match="another worker"):
         LinkKey().open(sealed.body, sealed.row)
-
-
-async def test_a_proxy_that_ends_tls_and_keeps_all_it_sees_has_no_secret(
-    working: Working, tmp_path: Path
-) -> None:
-    authority = certificate()
-    (tmp_path / "ca.pem").write_bytes(authority.cert_pem())
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(*certificate("127.0.0.1", issuer=authority).write(tmp_path))
-    (one,) = await working.claim([SECRETIVE], 1)
-    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
-    token = tmp_path / f"token-{working.of.token_id}"
-    with Middle("127.0.0.1", working.of.api.port, tls=tls).running() as middle:
-        url = f"https://127.0.0.1:{middle.port}"
-        caller = LinkCaller(LinkFinder(url, token, tmp_path / "ca.pem"))
-        caller.incarnation_id = working.worker
-        store = working.of.store(caller)
-        (sealed,) = await store.get_secrets(working.worker, [(key, "db")])
-        caller.close()
-    assert sealed is not None
-    assert sealed.body is not None
-    assert working.of.key.open(sealed.body, sealed.row) == CANARY
-    assert b"seal_secrets" in middle.recorded
-    assert sealed.body in middle.recorded
-    coded = [base64.b64encode(bytes(at) + CANARY.encode())[4:-4] for at in range(3)]
-    for form in (CANARY.encode(), CANARY.encode().hex().encode(), *coded):
-        assert form not in middle.recorded
 
 
 async def test_secrets_are_of_live_attempts_of_this_incarnation_only(working: Working) -> None:

@@ -405,20 +405,6 @@ async def test_a_job_waits_in_the_first_pool_that_has_a_worker_for_it(
     assert (await counts(http))["short"] == (1, 0)
 
 
-async def test_only_administrators_change_queues(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
-    import asyncpg  # noqa: PLC0415 (as other tests that change rights)
-
-    connection = await asyncpg.connect(database["admin"])
-    await connection.execute("UPDATE weft.tenant_user SET role = 'user'")
-    await connection.close()
-    refused = await http.put("/v1/queues", json={"queues": [BIG]})
-
-    assert (refused.status_code, refused.json()["code"]) == (403, "API.RIGHT_MISSING")
-    assert (await http.get("/v1/queues")).status_code == 200
-
-
 async def test_wrong_limits_of_attempts_are_refused(http: httpx.AsyncClient) -> None:
     for monitor, pointer, says in [
         ({"ready_s": 0}, "/queues/0/monitor/ready_s", "expected more than 0"),

@@ -154,17 +154,3 @@ async def test_declared_group_that_is_there_is_refused_as_in_a_bunch(
     assert [one["pointer"] for one in small.json()["errors"]] == [f"/groups/1/{next(iter(group))}"]
     assert (await http.get(f"/v1/batches/{batch}")).json()["n_jobs"] == 1
     assert (await http.get(f"/v1/batches/{batch}/groups/%2Fnew")).status_code == 404
-
-
-async def test_repeat_of_a_request_that_made_a_group_gets_its_answer(
-    http: httpx.AsyncClient,
-) -> None:
-    batch = await make_batch(http, {})
-    at, key = f"/v1/batches/{batch}/updates", {"idempotency-key": "k"}
-    body = {"groups": [{"name": "pca"}, {"path": "/a/b"}], "jobs": [{"groups": ["pca"]}]}
-    first = await http.post(at, json=body, headers=key)
-    again = await http.post(at, json=body, headers=key)
-
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert {**again.json(), "trace_id": ""} == {**first.json(), "trace_id": ""}
-    assert again.headers["idempotent-replay"] == "true"

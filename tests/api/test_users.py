@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.live import LiveApi, LiveWorker, fold, make_user
+from api.live import LiveApi, LiveWorker, fold
 from weft.api.http import identity
 from weft.core.access.rights import UserRole
 from weft.core.errors import RightMissing
@@ -204,40 +204,6 @@ async def test_two_administrators_cannot_remove_each_other(
         )
 
         assert sum(isinstance(one, Exception) for one in done) == 1
-
-
-async def test_user_of_another_tenant_does_not_exist(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
-) -> None:
-    await make_user(database["admin"], tenant="other", token="another-token")
-    await add(http, "bob")
-    async with api.client(authorization="Bearer another-token") as other:
-        answers = {
-            name: [
-                await other.patch(f"/v1/users/{name}", json={"role": "viewer"}),
-                await other.request("DELETE", f"/v1/users/{name}"),
-            ]
-            for name in ("bob", "nob")
-        }
-        listed = (await other.get("/v1/users")).json()["items"]
-        same_name = await other.post("/v1/users", json={"name": "Bob"})
-    texts = [
-        [
-            {
-                **one.json(),
-                "trace_id": "",
-                "instance": "",
-                "title": one.json()["title"].replace(name, "?"),
-            }
-            for one in found
-        ]
-        for name, found in answers.items()
-    ]
-
-    assert {one.status_code for found in answers.values() for one in found} == {404}
-    assert texts[0] == texts[1]
-    assert [one["name"] for one in listed] == ["tester"]
-    assert same_name.status_code == 201
 
 
 async def test_user_who_is_not_there_is_named(http: httpx.AsyncClient) -> None:

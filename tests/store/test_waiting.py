@@ -247,26 +247,6 @@ async def test_calls_of_one_driver_do_not_wait_for_each_other(own_world: World) 
             await world.fold()
 
 
-async def test_new_term_waits_for_the_work_of_the_old_one(own_world: World) -> None:
-    world = own_world
-    epoch = await world.lead()
-    async with in_transaction(world, "weft_driver") as connection:
-        await call_on(connection, "fold_deltas", epoch=epoch)
-        await world.driver.stop_leading()
-        successor = await world.connect("weft_driver")
-
-        async def lead() -> int:
-            while (found := await successor.fetchval("SELECT weft.begin_term()")) is None:
-                pass
-            return int(found)
-
-        leading = asyncio.create_task(lead())
-        await world.until_somebody_waits()
-        assert not leading.done()
-
-    assert await leading == epoch + 1
-
-
 async def test_listener_for_events_is_woken(own_world: World) -> None:
     world = own_world
     listener = await ear(world, "events")

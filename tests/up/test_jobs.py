@@ -82,16 +82,12 @@ def test_job_that_ignores_sigterm_does_not_hold_the_stop_up(home: Path, fifo: Pa
         assert stopped["ms"] < 8000
 
 
-@pytest.mark.parametrize("by", [pytest.param("Ctrl-C", marks=pytest.mark.heavy), "down"])
-def test_detached_job_runs_on_and_is_adopted(home: Path, fifo: Path, by: str) -> None:
+def test_detached_job_runs_on_and_is_adopted(home: Path, fifo: Path) -> None:
     with up(home, "--detach-jobs") as weft:
         weft.until_ready()
         batch = submit(home, f"echo $$ > {fifo}; read answer < {fifo}; exit 0")
         opened(fifo)
-        if by == "down":
-            run_weft("down", "--home", str(home))
-        else:
-            weft.signal(signal.SIGINT)
+        run_weft("down", "--home", str(home))
         weft.until("up.stopped")
         weft.finish()
         spawners = processes_of(home)

@@ -135,16 +135,6 @@ def test_port_in_use_is_said_with_a_way_out(home: Path) -> None:
     assert processes_of(home) == {}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
-def test_home_of_somebody_else_is_refused(home: Path) -> None:
-    home.mkdir()
-    os.chown(home, 1, 1)
-    refused = run_weft("up", "--home", str(home))
-
-    assert refused.returncode == 4
-    assert "belongs to daemon" in refused.stderr
-
-
 def test_address_that_is_not_ours_is_refused(home: Path) -> None:
     refused = run_weft("up", "--home", str(home), "--port", "0", "--host", "203.0.113.1")
 

@@ -9,6 +9,7 @@ import pytest
 
 from store.test_holds import TREE, hold, park, parked, release
 from store.test_retry import retry
+from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.billing.spending import ROOM_TICKS, Measure, Stage, is_near, room_per_hour, stage_of
 from weft.core.states import Reason
@@ -393,17 +394,13 @@ async def test_release_by_a_person_wakes_the_driver(world: World, what: str) -> 
     else:
         await hold(world, batch, 0 if what == "batch" else 1)
     await limit(world, 1.5)
-    heard: asyncio.Queue[str] = asyncio.Queue()
-    listener = await world.connect()
-    await listener.add_listener("driver", lambda *notice: heard.put_nowait(notice[3]))
+    listener = await ear(world, "driver")
     if what == "jobs":
         await world.api.release_jobs(world.caller, batch, [1, 2])
     else:
         await release(world, batch, 0 if what == "batch" else 1)
 
-    async with asyncio.timeout(10):
-        while await heard.get() != "spending":
-            pass
+    await listener.until("spending")
 
 
 async def test_batches_that_wait_for_something_else_let_others_pass(world: World) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from store.test_deletion import delete, remove
 from store.test_recovery import let_attempts_age, release, retried
+from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.access.rights import UserRole
 from weft.core.attempt_key import AttemptKey
@@ -390,13 +391,7 @@ async def test_notice_tells_the_driver(world: World, asked: str) -> None:
     first, second = await worker.claim()
     await block(worker, first)
     number = (await conditions(world))[0]["condition_id"]
-    listener, heard = await world.connect(), asyncio.Event()
-
-    def note(_connection: object, _pid: int, _channel: str, payload: object) -> None:
-        if payload == "conditions":
-            heard.set()
-
-    await listener.add_listener("driver", note)
+    listener = await ear(world, "driver")
     await {
         "blocked": lambda: block(worker, second),
         "released": lambda: world.api.release_condition(world.caller, number, 1),
@@ -404,8 +399,7 @@ async def test_notice_tells_the_driver(world: World, asked: str) -> None:
         "tested": lambda: world.api.test_condition(world.caller, number),
     }[asked]()
 
-    async with asyncio.timeout(60):
-        await heard.wait()
+    await listener.until("conditions")
 
 
 async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> None:

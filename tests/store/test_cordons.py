@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import Row
@@ -69,14 +70,11 @@ async def test_uncordoned_worker_wakes_and_claims(world: World) -> None:
     worker = await world.worker()
     await cordon(world)
     assert await worker.waits()
-    heard: asyncio.Queue[object] = asyncio.Queue()
-    connection = await world.connect()
-    await connection.add_listener("work", lambda *notice: heard.put_nowait(notice[3]))
+    listener = await ear(world, "work")
     await world.submit(2)
     assert await uncordon(world)
 
-    async with asyncio.timeout(60):
-        assert await heard.get() == f"{worker.registered.pool_id}:{worker.id}"
+    assert await listener.hears() == ("work", f"{worker.registered.pool_id}:{worker.id}")
     assert len(await worker.claim()) == 2
     assert (await shown(world))["state"] == "active"
     assert not await uncordon(world)
@@ -192,14 +190,11 @@ async def test_draining_worker_ends_when_nothing_runs(world: World) -> None:
 
 async def test_a_cordon_becomes_a_drain_and_is_taken_back(world: World) -> None:
     worker = await world.worker()
-    heard: asyncio.Queue[object] = asyncio.Queue()
-    connection = await world.connect()
-    await connection.add_listener("worker", lambda *notice: heard.put_nowait(notice[3]))
+    listener = await ear(world, "worker")
     await cordon(world, reason="hot")
 
     assert [await drain(world, reason="old"), await drain(world)] == [True, False]
-    async with asyncio.timeout(60):
-        assert await heard.get() == str(worker.id)
+    assert await listener.hears() == ("worker", str(worker.id))
     assert not await cordon(world)
     found = await shown(world)
     assert (found["state"], found["cordon_reason"]) == ("draining", "hot")

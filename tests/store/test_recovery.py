@@ -14,6 +14,7 @@ from core.test_retry_policy import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
 from store.test_rare_fields import with_fields
+from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.ends.retry_policy import EXTERNAL, wait_s
 from weft.core.errors import QueueHasJobs
@@ -299,21 +300,14 @@ async def test_notice_tells_the_driver(world: World) -> None:
     batch = await world.submit(retried())
     worker = await world.worker()
     (one,) = await worker.claim()
-    listener, heard = await world.connect(), asyncio.Event()
-
-    def note(_connection: object, _pid: int, _channel: str, payload: object) -> None:
-        if payload == "recovery":
-            heard.set()
-
-    await listener.add_listener("driver", note)
+    listener = await ear(world, "driver")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1)])
     await call_on(
         await world.connect("weft_worker"), "complete_attempts", incarnation_id=worker.id,
         **columns,
     )  # fmt: skip
 
-    async with asyncio.timeout(60):
-        await heard.wait()
+    await listener.until("recovery")
     assert await world.states(batch) == "b"
 
 

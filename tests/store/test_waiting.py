@@ -34,6 +34,11 @@ class Ear:
         async with asyncio.timeout(SOON_S):
             return await self._heard.get()
 
+    async def until(self, text: str) -> None:
+        """Wait for this notice, whatever comes before."""
+        while (await self.hears())[1] != text:
+            pass
+
     async def heard_nothing(self) -> bool:
         """Say whether nothing has come; notices arrive before the answer to a later question."""
         await self._connection.execute("SELECT")

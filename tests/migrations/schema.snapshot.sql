@@ -507,25 +507,6 @@ CREATE TABLE weft.pool (
 );
 ALTER TABLE weft.pool OWNER TO postgres;
 
-CREATE TABLE weft.transport_offer (
-    offer_id bigint NOT NULL,
-    batch_id bigint NOT NULL,
-    job_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    queue text NOT NULL,
-    transport text NOT NULL,
-    offered_at timestamp with time zone NOT NULL,
-    send_at timestamp with time zone NOT NULL,
-    sends smallint DEFAULT 0 NOT NULL,
-    confirmed_at timestamp with time zone,
-    attempt smallint,
-    fence uuid,
-    answered_at timestamp with time zone,
-    weight double precision NOT NULL
-);
-ALTER TABLE weft.transport_offer OWNER TO postgres;
-
 CREATE TABLE weft.source_item (
     source_id integer NOT NULL,
     n bigint NOT NULL,
@@ -2427,6 +2408,25 @@ CREATE TABLE weft.transport_depth (
     consumers integer NOT NULL
 );
 ALTER TABLE weft.transport_depth OWNER TO postgres;
+
+CREATE TABLE weft.transport_offer (
+    offer_id bigint NOT NULL,
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    queue text NOT NULL,
+    transport text NOT NULL,
+    offered_at timestamp with time zone NOT NULL,
+    send_at timestamp with time zone NOT NULL,
+    sends smallint DEFAULT 0 NOT NULL,
+    confirmed_at timestamp with time zone,
+    attempt smallint,
+    fence uuid,
+    answered_at timestamp with time zone,
+    weight double precision NOT NULL
+);
+ALTER TABLE weft.transport_offer OWNER TO postgres;
 
 ALTER TABLE weft.transport_offer ALTER COLUMN offer_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.transport_offer_offer_id_seq
@@ -4733,9 +4733,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.pool TO weft_system;
 GRANT SELECT ON TABLE weft.pool TO weft_api;
 GRANT SELECT ON TABLE weft.pool TO weft_driver;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
 GRANT SELECT ON TABLE weft.source_item TO weft_views;
@@ -5285,6 +5282,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_cancel TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_depth TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.transport_offer TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.transport_offer_offer_id_seq TO weft_system;

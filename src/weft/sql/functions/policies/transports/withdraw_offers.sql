@@ -22,7 +22,11 @@ BEGIN
             SELECT j.batch_id, j.job_id
             FROM weft.transport_offer o JOIN weft.job j ON j.batch_id = o.batch_id AND j.job_id = o.job_id
             WHERE j.state = STATE_QUEUED AND (o.transport <> ALL (withdraw_offers.transports)
-                OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run) OR weft._has_lost_share(o))
+                OR NOT weft._may_pass(j.batch_id, j.group_id, j.job_id, j.always_run)
+                -- Its user has less weight in fair share, by a tenth at least, and others have work in the pool, who may come first now.
+                OR EXISTS (SELECT FROM weft.batch b JOIN weft.user_share s ON s.pool_id = o.pool_id AND s.user_id = b.user_id
+                    WHERE b.batch_id = o.batch_id AND s.weight < 0.9 * o.weight AND EXISTS (SELECT FROM weft.user_share x
+                        WHERE x.pool_id = o.pool_id AND x.active AND x.user_id <> b.user_id)))
             ORDER BY j.batch_id, j.job_id LIMIT 1000 FOR UPDATE OF j SKIP LOCKED) x;
     END IF;
     IF v_batch IS NOT NULL THEN

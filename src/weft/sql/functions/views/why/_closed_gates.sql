@@ -1,6 +1,6 @@
 -- _closed_gates: the gates that keep a job from being offered: those of its batch and its own that open later, or that have no place left
 --   and gave it none; each with the first jobs that have a place. Those count, too, that a first quota of cores is about to give it.
--- Plan: gates and places by key; as _core_gates_to_come.
+-- Plan: gates and places by key; open sweeps of the tenant, which are none as a rule.
 -- Returns: objects with `kind`, `key` without the number of its tenant or batch, `max_places`, `n_taken`, `opens_at`, `cost`, `holders`:
 --   those of the job's own tenant that the caller sees. A key that would name a job which they do not see is empty.
 -- Owner: weft_system.  Granted to: weft_tenant.
@@ -13,7 +13,14 @@ LANGUAGE sql STABLE SECURITY DEFINER AS $$
         'holders', h.jobs) ORDER BY g.gate_id), '[]')
     FROM (SELECT y.gate_id, max(y.cost) AS cost FROM (
               SELECT x.gate_id, x.cost FROM weft.gate_member x WHERE x.gate_set_id = ANY (of_gate_set_ids)
-              UNION ALL SELECT c.gate_id, c.cost FROM weft._core_gates_to_come(of_batch_id, of_job_id) c) y GROUP BY 1) m
+              UNION ALL
+              SELECT c.gate_id, j.cpu_m FROM weft.batch b
+              JOIN weft.core_sweep s ON s.tenant_id = b.tenant_id AND s.user_id IN (-1, 0, b.user_id) AND s.done_at IS NULL
+                  AND s.pass <> 'show'
+              CROSS JOIN LATERAL weft._named_gates(CASE WHEN s.user_id < 0 THEN 'cores' ELSE 'cores_user' END, b.tenant_id, NULL,
+                  CASE WHEN s.user_id >= 0 THEN b.user_id END) c
+              JOIN weft.job j ON j.batch_id = b.batch_id AND j.job_id = of_job_id
+              WHERE b.batch_id = of_batch_id) y GROUP BY 1) m
     JOIN weft.gate g USING (gate_id)
     LEFT JOIN weft._gate_kinds() k ON k.kind = g.kind
     CROSS JOIN LATERAL (

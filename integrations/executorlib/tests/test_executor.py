@@ -104,8 +104,9 @@ def test_a_program_that_was_killed_takes_what_had_ended(tmp_path: Path) -> None:
 
 def test_ctrl_c_cancels_what_runs(tmp_path: Path) -> None:
     program = f"""
-import pathlib, time
+import pathlib, signal, time
 from weft_executorlib import WeftExecutor
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored below a shell's `&`
 def wait():
     pathlib.Path({str(tmp_path / "began")!r}).touch()
     time.sleep(600)

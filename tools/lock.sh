@@ -36,8 +36,9 @@ printf '%s\n' kedro | compile - --output-file requirements/kedro.txt
 printf '%s\n' hydra-core pytest | compile - --output-file requirements/hydra.txt
 printf '%s\n' hatchling pytest submitit | compile - --output-file requirements/submitit.txt
 printf '%s\n' hatchling mcp | compile - --constraint requirements/dev.txt --output-file requirements/mcp.txt
-# Clients of TES, whose server weft is.
+# Clients of TES, whose server weft is; that of Toil wants an older Toil and an older `py-tes`.
 printf '%s\n' py-tes pydantic-tes pytest requests | compile - --output-file requirements/tes.txt
+echo toil-batch-system-tes | compile - --output-file requirements/toil-tes.txt
 # The validator of RO-Crates, the last `rocrate` that has the context of RO-Crate 1.1, and the classes of OpenLineage's events.
 printf '%s\n' roc-validator 'rocrate==0.13.0' openlineage-python | compile - --output-file requirements/crate.txt
 # The schemas of Kubernetes, by which deploy/kubernetes is checked.

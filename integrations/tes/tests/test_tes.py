@@ -59,7 +59,7 @@ def test_service_info() -> None:
 
 def test_task_runs_and_is_shown_in_three_views() -> None:
     env, tags = {"NAME": "Ann", "API_TOKEN": "x9x"}, {"run": "7"}
-    resources = tes.Resources(cpu_cores=1, ram_gb=0.1, preemptible=False)
+    resources = tes.Resources(cpu_cores=1, ram_gb=0.1, disk_gb=1e-6, preemptible=False)
     task_id = created(
         sh('echo hello $NAME; echo "no $API_TOKEN" >&2', env=env), name="hello",
         description="says it", tags=tags, resources=resources,
@@ -74,7 +74,9 @@ def test_task_runs_and_is_shown_in_three_views() -> None:
     assert executor["exit_code"] == 0
     assert log["start_time"] <= log["end_time"]
     assert (full["name"], full["tags"], full["description"]) == ("hello", tags, "says it")
-    assert full["resources"] == {"cpu_cores": 1, "ram_gb": 0.1, "preemptible": False}
+    assert full["resources"] == {
+        "cpu_cores": 1, "ram_gb": 0.1, "disk_gb": 1e-6, "preemptible": False,
+    }  # fmt: skip
     assert full["executors"][0]["env"] == {"NAME": "Ann", "API_TOKEN": "<masked>"}
     assert "stdout" not in basic["logs"][0]["logs"][0]
     assert "system_logs" not in basic["logs"][0]

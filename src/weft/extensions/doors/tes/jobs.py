@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from weft.core.billing.resources import MIB
 from weft.extensions.doors.tes.files import inputs_of, outputs_of
 from weft.extensions.doors.tes.refused import bad_request
 from weft.extensions.doors.tes.tasks import (
@@ -130,9 +131,9 @@ def _prefix(task: Task, n: int) -> str:
 
 
 def _resources(wanted: TaskResources) -> dict[str, Any]:
-    memory = round((wanted.ram_gb or 0) * _GB) or _MEMORY
-    found = {"cpu": wanted.cpu_cores or 1, "memory": memory}
-    return found | ({"storage": round(wanted.disk_gb * _GB)} if wanted.disk_gb else {})
+    memory, storage = (gb and max(MIB, round(gb * _GB)) for gb in (wanted.ram_gb, wanted.disk_gb))
+    amounts = {"cpu": wanted.cpu_cores or 1, "memory": memory or _MEMORY, "storage": storage}
+    return {name: amount for name, amount in amounts.items() if amount}
 
 
 def _container(task: Task) -> ContainerDocument:

@@ -53,10 +53,13 @@ _KEYS: Final = UUID("0f6b3a8e-5a0c-4d7b-9b53-0d9f6f1c2a77")
 _LABELS: Final = "weft runs no images here (tes_images): it ran on the worker's host"
 
 
-@get([f"{ROOT}/v1/service-info", f"{ROOT}/service-info"], **READ)
+@get([f"{ROOT}/v1/service-info", f"{ROOT}/service-info", f"{TASKS}/service-info"], **READ)
 async def get_tes_info(request: AnyRequest) -> Response[bytes]:
-    """Tell what this server is, and which stores it has."""
+    """Tell what this server is, and which stores it has; below the tasks as TES 1.0 has it."""
     stores = await file_stores.list_stores(services_of(request), caller_of(request))
+    storage = ["weft://", *(store["url"] for store in stores)]
+    if request.scope["path"].startswith(TASKS):
+        return reply({"name": "weft", "storage": storage})
     host = request.headers.get("host", "localhost")
     return reply(
         {
@@ -65,7 +68,7 @@ async def get_tes_info(request: AnyRequest) -> Response[bytes]:
             "type": {"group": "org.ga4gh", "artifact": "tes", "version": "1.1.0"},
             "organization": {"name": "weft", "url": f"{request.scope['scheme']}://{host}"},
             "version": __version__,
-            "storage": ["file:///", "weft://", *(store["url"] for store in stores)],
+            "storage": storage,
             "tesResources_backend_parameters": jobs.PARAMETERS,
         }
     )
@@ -96,18 +99,17 @@ async def create_tes_task(request: AnyRequest) -> Response[bytes]:
 @get(TASKS, **READ)
 async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
     """List tasks, the newest first."""
-    services, caller, pairs = (services_of(request), caller_of(request), query_pairs(request))
-    query = dict(reversed(pairs))
-    view, state = _view_of(query), query.get("state") or None
+    services, caller, pairs = services_of(request), caller_of(request), query_pairs(request)
+    view, state = _view_of(query := dict(reversed(pairs))), query.get("state") or None
     if state is not None and state not in shown.STATES:
         raise bad_request(f"state: expected one of {', '.join(shown.STATES)}")
     size = query.get("page_size") or str(PAGE)
     if not re.fullmatch("[0-9]{1,5}", size) or not 0 < int(size) <= PAGE_MAX:
         raise bad_request(f"page_size: expected a whole number from 1 to {PAGE_MAX}")
     limit = int(size) if view == shown.VIEWS[0] else min(int(size), TOLD_MAX)
-    terms = _terms_of(pairs, query, state)
+    terms = tuple(_terms_of(pairs, query, state))
     wanted = DoorJobQuery(
-        door=NAME, query=all_of(tuple(terms)) if terms else EVERYTHING, limit=limit + 1,
+        door=NAME, query=all_of(terms) if terms else EVERYTHING, limit=limit + 1,
         limits=limits_of(services.settings),
     )  # fmt: skip
     if token := query.get("page_token"):
@@ -115,10 +117,8 @@ async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
             raise bad_request("page_token: expected the next_page_token of another page")
         wanted = replace(wanted, before=int(token[1:]))
     rows, last = await _page(request, wanted, state, limit)
-    page: dict[str, Any] = {
-        "tasks": [await shown.task_document(services, caller, one, view) for one in rows]
-    }
-    return reply(page | ({"next_page_token": f"b{last}"} if last else {}))
+    tasks = [await shown.task_document(services, caller, one, view) for one in rows]
+    return reply({"tasks": tasks, **({"next_page_token": f"b{last}"} if last else {})})
 
 
 @get(f"{TASKS}/{{task_id:str}}", **READ)
@@ -145,8 +145,7 @@ async def cancel_tes_task(request: AnyRequest) -> Response[bytes]:
 async def _find(request: AnyRequest, task_id: str) -> tuple[Caller, Row]:
     caller, found = caller_of(request), None
     if len(task_id) <= len(str(_KEYS)) and task_id.isascii() and task_id.isprintable():
-        store = services_of(request).store
-        found = await store.find_door_job(caller, NAME, task_id, hidden=True)
+        found = await services_of(request).store.find_door_job(caller, NAME, task_id, hidden=True)
     if found is None:
         raise not_found(task_id)
     return caller, found

@@ -117,6 +117,18 @@ def test_what_cannot_be_sent_names_its_node(weft: Weft, project: Path) -> None:
     assert "pickle" in done.stdout + done.stderr
 
 
+def test_a_dataset_that_nobody_saved_is_said(weft: Weft, project: Path) -> None:
+    (project / "conf/base/catalog.yml").write_text("begun:\n  type: MemoryDataset\n")
+    registry = project / "src/app/pipeline_registry.py"
+    registry.write_text(
+        registry.read_text().replace('["first", "params:by"]', '["begun", "params:by"]')
+    )
+    done = run(weft, project)
+
+    assert done.returncode == 1
+    assert "has not been saved yet" in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

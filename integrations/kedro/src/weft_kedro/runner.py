@@ -100,6 +100,9 @@ class _Nodes(weft.Executor):
 
 def _pickled(task: Task) -> bytes:
     """Return a task with only the datasets of its node."""
+    for dataset in (task.catalog[name] for name in task.node.inputs):
+        if getattr(dataset, "_EPHEMERAL", False) and not dataset.exists():
+            dataset.load()  # raises: the mark for "nothing was saved" does not outlive pickling
     catalog, task = copy.copy(task.catalog), copy.copy(task)
     names = {*task.node.inputs, *task.node.outputs, *task.node.confirms}
     catalog._datasets = {name: task.catalog[name] for name in names}

@@ -65,12 +65,14 @@ BENCHES: Mapping[str, str] = {
     "kubernetes": "500 `/bin/true` through a gateway to Kubernetes, beside kubectl in a loop",
     "ray": "500 `/bin/true` through a gateway to Ray, beside a loop of its client",
     "watch": "10,000 attempts in Slurm, which is stubbed: commands a second, memory, delay",
+    "worlds": "tasks of 0.1 s by joblib, PSI/J and Parsl, each beside its own local executor",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }
 """Name of the module that measures it, with dashes, and what it asks."""
 PARTS: Mapping[str, Sequence[str]] = {
     "pages": ("site", "jobs", "log", "commands"),
     "connect-processes": ("rates", "memory"),
+    "worlds": ("joblib", "psij", "parsl", "calls"),
 }
 """The parts of benches that can be measured alone."""
 

@@ -14,9 +14,8 @@ GROWTH_MAX_BYTES = 8 << 20
 _CATALOGS = (
     "pg_proc", "pg_class", "pg_attribute", "pg_attrdef", "pg_constraint", "pg_trigger", "pg_index",
     "pg_namespace", "pg_default_acl", "pg_extension", "pg_statistic", "pg_statistic_ext",
-    "pg_rewrite", "pg_type", "pg_policy", "pg_description", "pg_collation", "pg_cast", "pg_enum",
+    "pg_rewrite", "pg_type", "pg_policy", "pg_collation", "pg_cast", "pg_enum",
     "pg_operator", "pg_event_trigger", "pg_publication", "pg_largeobject_metadata", "pg_inherits",
-    "pg_depend",
 )  # fmt: skip
 _SHAPE = (
     "SELECT concat_ws(';', "
@@ -63,11 +62,16 @@ class Recycled:
         await self._connection.execute("SET session_replication_role = replica")
         relations = await self._connection.fetch(RELATIONS)
         tables = [row["name"] for row in relations if not row["is_sequence"]]
-        self._held = {name: rows for name in tables if (rows := await self._rows(name))}
-        self._look = " UNION ALL ".join(
-            f"SELECT '{name}' WHERE EXISTS (TABLE {name})"
+        every = " UNION ALL ".join(f"SELECT '{name}', t::text FROM {name} t" for name in tables)
+        self._held: dict[str, list[str]] = {}
+        for name, row_text in await self._connection.fetch(f"{every} ORDER BY 1, 2"):
+            self._held.setdefault(name, []).append(row_text)
+        # One answer tells all, as it is asked for before each test.
+        self._rows = " UNION ALL ".join(
+            f"SELECT '{name}', t::text FROM {name} t"
+            if name in self._held
+            else f"SELECT '{name}', NULL WHERE EXISTS (TABLE {name})"
             for name in tables
-            if name not in self._held
         )
         self._numbers = " UNION ALL ".join(
             f"SELECT '{row['name']}' AS name, last_value, is_called FROM {row['name']}"
@@ -92,8 +96,11 @@ class Recycled:
         shape, size = await self._connection.fetchrow(_SHAPE)
         if shape != self._fresh_shape or size > self._fresh_bytes + GROWTH_MAX_BYTES:
             return False
-        filled = [name for (name,) in await self._connection.fetch(self._look)]
-        changed = [name for name, rows in self._held.items() if await self._rows(name) != rows]
+        rows: dict[str, list[str]] = {name: [] for name in self._held}
+        for name, row_text in await self._connection.fetch(f"{self._rows} ORDER BY 1, 2"):
+            rows.setdefault(name, []).append(row_text)
+        filled = [name for name in rows if name not in self._held]
+        changed = [name for name, held in self._held.items() if rows[name] != held]
         async with self._connection.transaction():
             if filled or changed:
                 await self._connection.execute(
@@ -112,10 +119,6 @@ class Recycled:
                     "SELECT setval($1::text, $2, $3)", name, *fresh[name]
                 )
         return True
-
-    async def _rows(self, table: str) -> list[str]:
-        rows = await self._connection.fetch(f"SELECT t::text FROM {table} t ORDER BY 1")
-        return [text for (text,) in rows]
 
     def close(self) -> None:
         """End the connection; the database stays as it is."""

@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 3
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -24,7 +24,7 @@ demo-snow: setup ## run a production line from a catalogue of scenes to announce
 	@$(BIN)/python examples/snow/snow_demo.py
 
 test: setup ## run the tests, except those marked heavy or fault
-	@tools/test_twice.sh -n $(JOBS) --dist worksteal -m 'not heavy and not fault and not engine and not world' $(ARGS)
+	@tools/test_twice.sh -n $(JOBS) --dist worksteal --ignore=tests/tidy -m 'not heavy and not fault and not engine and not world' $(ARGS)
 
 test-quick: setup ## run the fast tests of what the change touches, and one of each role, in a minute; BASE=main~3: since then
 	@$(BIN)/python tools/quick_tests.py $(if $(BASE),--base $(BASE)) $(ARGS)
@@ -94,7 +94,10 @@ reference: setup ## write docs/reference/ from the documents and the settings, t
 	@$(BIN)/python tools/generate_reference.py
 	@$(BIN)/python tools/generate_command_words.py
 
-check: lint types arch verify ## run all checks except the tests
+tidy: setup ## hold sources, texts and commits to the rules of size, habit and words
+	@tools/test_twice.sh -q -n 0 -m 'not heavy' tests/tidy
+
+check: lint types arch verify tidy ## run all checks except the tests
 
 clean: ## remove generated files
 	@rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage .coverage.* dist build

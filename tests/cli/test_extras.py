@@ -1,18 +1,13 @@
 """Without the packages of an extra all else works, and what needs them names the extra."""
 
-import ast
 import subprocess
 import sys
-from importlib.metadata import distribution, packages_distributions
 
 import pytest
 
-from tidy.source_files import nodes_of, python_files
 from weft.cli.app import run_command
 from weft.core.errors.extras import EXTRA_OF
 
-OF_NO_EXTRA = {"attrs", "pandas", "pytest", "ray", "sklearn"}
-"""What a dependency brings, or only those call who have it."""
 WALK = f"""
 import sys
 sys.modules.update(dict.fromkeys({sorted(EXTRA_OF)!r}))
@@ -27,25 +22,6 @@ for group in sorted(name for name in entry_points().groups if name.startswith("w
         except PackageMissing as error:
             print(name, error)
 """
-
-
-def test_each_package_that_is_imported_is_everybodys_or_an_extras() -> None:
-    paths = python_files("src")
-    nodes = [node for path in paths for node in nodes_of(path, ast.Import)]
-    names = [one.name for node in nodes for one in node.names]
-    names += [str(node.module) for path in paths for node in nodes_of(path, ast.ImportFrom)]
-    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"weft"}
-    lines = distribution("weft").requires or ()
-    everybodys = {line.partition(">")[0] for line in lines if "extra ==" not in line}
-    owners = packages_distributions()
-    others = {
-        top
-        for top in tops
-        if everybodys.isdisjoint(one.lower().replace("_", "-") for one in owners.get(top, ()))
-    }
-
-    assert others - OF_NO_EXTRA <= set(EXTRA_OF)
-    assert {extra for extra in EXTRA_OF.values() if f"'{extra}'" not in str(lines)} == set()
 
 
 def test_client_worker_and_plug_ins_need_no_extra_or_name_it() -> None:

@@ -46,10 +46,11 @@ def relative(path: Path) -> str:
 @cache
 def tree_of(path: Path) -> ast.Module:
     """Return the syntax tree."""
-    gc.disable()  # millions of nodes live until the end: looking for garbage among them costs more
+    gc.disable()  # millions of nodes live until the end: nobody looks for garbage among them
     try:
         return ast.parse(path.read_text(), filename=str(path))
     finally:
+        gc.freeze()
         gc.enable()
 
 

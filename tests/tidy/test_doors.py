@@ -8,7 +8,7 @@ PLACE = "src/weft/extensions/doors"
 DOORS = ROOT / PLACE
 ASIDE = (
     "src/weft/bench/", "src/weft/cli/completion/command_words.json",
-    "src/weft/cli/input/usual_lines.json",
+    "src/weft/cli/input/usual_lines.json", f"{PLACE}/README.md",
 )  # fmt: skip
 """A bench may compare a door with what it replaces; the words are made from what is installed."""
 

@@ -1,8 +1,13 @@
-"""Foreign servers are spoken to through `weft/net` (ADR 169)."""
+"""What is imported: each package is everybody's or an extra's, and one home has those of HTTP."""
 
 import ast
+import sys
+from collections.abc import Iterator
+from importlib.metadata import distribution, packages_distributions
+from pathlib import Path
 
 from tidy.source_files import ROOT, nodes_of
+from weft.core.errors.extras import EXTRA_OF
 
 SRC = ROOT / "src/weft"
 LIBRARIES = {"h11", "http.client", "httpcore", "httpx", "urllib.request"}
@@ -13,14 +18,36 @@ OWN = {
 }
 
 
-def test_nothing_else_imports_a_library_of_http() -> None:
-    importing = set()
+OF_NO_EXTRA = {"attrs", "pandas", "pytest", "ray", "sklearn"}
+"""What a dependency brings, or only those call who have it."""
+
+
+def imported() -> Iterator[tuple[Path, set[str]]]:
+    """Yield each file of the product with the modules that it imports."""
     for path in SRC.rglob("*.py"):
-        name = str(path.relative_to(SRC))
         modules = {alias.name for node in nodes_of(path, ast.Import) for alias in node.names}
         for node in nodes_of(path, ast.ImportFrom):
             modules |= {f"{node.module}", *(f"{node.module}.{one.name}" for one in node.names)}
-        if modules & LIBRARIES and not name.startswith(tuple(OWN)):
-            importing.add(name)
+        yield path.relative_to(SRC), modules
 
-    assert importing == set()
+
+def test_foreign_servers_are_spoken_to_through_one_home() -> None:
+    """ADR 169."""
+    importing = {str(path) for path, modules in imported() if modules & LIBRARIES}
+
+    assert {name for name in importing if not name.startswith(tuple(OWN))} == set()
+
+
+def test_each_package_is_everybodys_or_an_extras() -> None:
+    tops = {name.partition(".")[0] for _, modules in imported() for name in modules}
+    lines = distribution("weft").requires or ()
+    everybodys = {line.partition(">")[0] for line in lines if "extra ==" not in line}
+    owners = packages_distributions()
+    others = {
+        top
+        for top in tops - sys.stdlib_module_names - {"weft"}
+        if everybodys.isdisjoint(one.lower().replace("_", "-") for one in owners.get(top, ()))
+    }
+
+    assert others - OF_NO_EXTRA <= set(EXTRA_OF)
+    assert {extra for extra in EXTRA_OF.values() if f"'{extra}'" not in str(lines)} == set()

@@ -36,7 +36,7 @@ class Stage:
 
 def stages() -> Iterator[Stage]:
     """Return those of the Makefile, and of the script for what takes minutes."""
-    targets = ["make", "-n", "test", "test-faults", "test-engines", "test-worlds"]
+    targets = ["make", "-n", "test", "tidy", "test-faults", "test-engines", "test-worlds"]
     text = subprocess.check_output(targets, cwd=ROOT, text=True)
     text += (ROOT / "tools" / "test_full.sh").read_text()
     for line in text.replace("\\\n", " ").splitlines():
@@ -45,7 +45,9 @@ def stages() -> Iterator[Stage]:
         words = shlex.split(re.sub(r"\$\(.*?\)", "", line))
         marks = words[words.index("-m") + 1]
         if "-k" not in words and "on_a_database" not in line:
-            yield Stage([word for word in words if word.startswith("tests/")] or ["tests"], marks)
+            every = [relative(top) for top in TESTS.iterdir()]
+            paths = [top for top in every if f"--ignore={top}" not in words]
+            yield Stage([word for word in words if word.startswith("tests/")] or paths, marks)
 
 
 def marked(file: Path) -> Iterator[tuple[str, set[str]]]:

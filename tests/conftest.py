@@ -33,6 +33,7 @@ from hypothesis.internal.constants_ast import Constants
 
 from data_directory import data_directory
 from kept_sessions import KeptSessions
+from kept_template import give_data, state_of_schema
 from recycling import Recycled
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
@@ -289,11 +290,20 @@ class Postgres:
 
 
 @contextmanager
-def _embedded_server(password: str) -> Iterator[Server]:
+def _embedded_server(password: str, kept: KeptSessions) -> Iterator[Server]:
     with data_directory() as directory:
         server = EmbeddedServer(directory / "pg", directory / "run")
-        try:
+
+        def make() -> None:
             server.initialise(password, durable=False)
+            server.start(options=FAST)
+            postgres = Postgres(server, password, SUPERUSER, kept)
+            postgres.make_template()
+            postgres.close()
+            server.stop()
+
+        try:
+            give_data(server.data_dir, password, make)
             server.start(options=FAST)
             yield server
         finally:
@@ -333,14 +343,15 @@ async def kept_sessions() -> AsyncIterator[KeptSessions]:
 @pytest.fixture(scope="session")
 def postgres(kept_sessions: KeptSessions) -> Iterator[Postgres]:
     """Give the server of this test process, with a migrated template."""
-    password = secrets.token_urlsafe(12)
+    password = state_of_schema() if EXTERNAL is None else secrets.token_urlsafe(12)
     if EXTERNAL is None:
-        server, owner = _embedded_server(password), SUPERUSER
+        server, owner = _embedded_server(password, kept_sessions), SUPERUSER
     else:
         server, owner = external_server(Path(EXTERNAL) / "postgres", password=password), OWNER
     with server as running:
         result = Postgres(running, password, owner, kept_sessions)
-        result.make_template()
+        if EXTERNAL is not None:
+            result.make_template()
         try:
             yield result
         finally:

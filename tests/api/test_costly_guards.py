@@ -13,6 +13,7 @@ COSTLY = {
 """It takes some 50 ms of each job with another name."""
 
 
+@pytest.mark.heavy
 async def test_a_guard_that_takes_too_long_counts_as_false(
     http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,7 @@ async def test_bodies_beyond_the_limit_are_refused(
         check(answer, door, "a MiB more")
 
 
+@pytest.mark.heavy
 async def test_texts_of_searches_are_only_values(http: httpx.AsyncClient) -> None:
     """In each field, order and path; of JobWeaver, too."""
     headers = {"idempotency-key": "1"}

@@ -49,6 +49,7 @@ async def test_an_item_that_takes_too_much_is_alone_to_blame(evaluation: Evaluat
     assert [getattr(one, "alone", one) for one in found] == ["-a", True, "-b", True, "-c"]
 
 
+@pytest.mark.heavy
 async def test_a_set_has_a_budget_of_its_own(evaluation: Evaluation) -> None:
     found = await evaluation.each(1, answer, "-", [SLOW] * 10)
 

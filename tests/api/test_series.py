@@ -472,6 +472,7 @@ async def test_item_and_its_job_have_one_history(
     assert ("configured" in page, "/ui/batches/1/jobs/2" in page) == (True, True)
 
 
+@pytest.mark.heavy
 async def test_history_of_an_item_is_bounded(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:

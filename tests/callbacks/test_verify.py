@@ -82,6 +82,7 @@ def test_anything_else_is_refused(name: str) -> None:
     assert SECRET not in str(vars(caught.value))
 
 
+@pytest.mark.heavy
 @given(st.binary(max_size=200), st.text(max_size=30), st.text(max_size=100))
 def test_no_request_of_a_stranger_is_genuine(body: bytes, delivery: str, signature: str) -> None:
     for text in (signature, f"t={NOW},v1={signature}", f"t={signature},v1=00"):

@@ -159,6 +159,7 @@ def test_a_picture_of_another_kind_is_refused(capsys: pytest.CaptureFixture[str]
     assert "ends neither with .png nor with .html" in json.loads(capsys.readouterr().err)["detail"]
 
 
+@pytest.mark.heavy
 def test_a_picture_that_cannot_be_written_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     words = "simulate t.swf --pool pool.toml --plot none/x.png --json"
 

@@ -134,6 +134,7 @@ say(dict(job=job, ends=ends, found=found, listed=listed, history=history, files=
     assert said["no_app"] == 404
 
 
+@pytest.mark.heavy
 def test_archive_is_where_it_was_asked_for(weft: Weft, agave: AgaveClient) -> None:
     """Of a job with inputs; of a failed one if it says so, else its directory is kept alone."""
     said = agave.run("""

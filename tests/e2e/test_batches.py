@@ -266,6 +266,7 @@ def test_doctor_and_audit_are_content(weft: Weft) -> None:
     assert lines(audit.stderr) == [f"weft: {n_checks} checks, no differences"]
 
 
+@pytest.mark.heavy
 def test_db_status_and_migrate(weft: Weft) -> None:
     assert as_json(weft, "db", "status")["pending"] in ([], 0)
     assert as_json(weft, "db", "migrate") == {"applied": []}

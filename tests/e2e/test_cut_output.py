@@ -45,6 +45,7 @@ def test_each_and_run_fail_unless_cutting_is_fine(small: Weft, tmp_path: Path) -
     assert fine.returncode == 0
 
 
+@pytest.mark.heavy
 def test_run_passes_on_all_of_what_it_follows(small: Weft) -> None:
     slow = "for n in 1 2 3; do head -c 3000 /dev/zero | tr '\\0' x; sleep 0.7; done"
     run = small.run("run", "--", "sh", "-c", slow)

@@ -393,6 +393,7 @@ def test_a_callback_that_would_wait_for_ever_is_told(make: MakeExecutor) -> None
     assert all("for ever" in told.get(timeout=WITHIN_S) for _ in waits)
 
 
+@pytest.mark.heavy
 def test_executors_that_nobody_shuts_down_are_collected(weft: Weft) -> None:
     def use_one() -> WeftFuture[int]:
         executor = weft_package.Executor(home=weft.home, resources={"cpu": 0.5, "memory": "32Mi"})

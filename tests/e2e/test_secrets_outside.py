@@ -35,6 +35,7 @@ def outside(weft: Weft, tmp_path: Path) -> Iterator[Outside]:
         yield one
 
 
+@pytest.mark.heavy
 @pytest.mark.slow
 def test_a_proxy_that_ends_tls_sees_no_secret(
     weft: Weft, outside: Outside, tmp_path: Path

@@ -4,6 +4,8 @@ import asyncio
 import sys
 from pathlib import Path
 
+import pytest
+
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
@@ -39,6 +41,7 @@ async def test_what_a_link_names_stays(tmp_path: Path) -> None:
     assert [path.name for path in attempts.iterdir()] == ["b1"]
 
 
+@pytest.mark.heavy
 async def test_a_tree_deeper_than_calls_of_python_goes(tmp_path: Path) -> None:
     """A job of the same account makes one in a second; removing it level by level would raise."""
     deep = tmp_path / "attempts" / "b3"

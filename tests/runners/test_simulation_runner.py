@@ -130,6 +130,7 @@ class TestSimulationRunner(RunnerSuite):
             assert end.reason is None
             assert end.cpu_ms > 0
 
+    @pytest.mark.heavy
     async def test_thousands_sleep_in_one_process(self) -> None:
         """And all end together."""
         some = [simulated(n, Sleep(500)) for n in range(10_000)]

@@ -73,6 +73,7 @@ async def claimed_by(worker: Worker) -> list[int]:
     return sorted(one.job_id for one in await worker.claim())
 
 
+@pytest.mark.heavy
 async def test_only_what_fits_below_a_limit_may_start(world: World) -> None:
     """Of eight jobs of a core each three, and the next one when one of them has ended."""
     batch = await world.submit(8)
@@ -427,6 +428,7 @@ async def test_admissions_of_what_has_started_are_closed(world: World) -> None:
     assert await world.admin.fetchval(still, world.caller.tenant_id) == 0
 
 
+@pytest.mark.heavy
 async def test_closed_project_is_deleted_near_its_limit(world: World) -> None:
     """It is not paused: what fits goes on, and what does not is cancelled in the end."""
     await world.api.create_project(world.caller, "lab", cost_max=None)

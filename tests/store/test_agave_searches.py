@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import pytest
+
 from store.site import TRACE_ID, Site
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
@@ -93,6 +95,7 @@ async def jobs_in_all_states(site: Site) -> list[Row]:
     return list(await site.api.list_door_jobs(site.caller, JOBS))
 
 
+@pytest.mark.heavy
 async def test_database_finds_what_the_documents_say(site: Site) -> None:
     """For each field and operator; in each order, in pages."""
     rows = await jobs_in_all_states(site)

@@ -384,6 +384,7 @@ async def test_each_user_that_a_sweep_serves_has_20_jobs(world: World) -> None:
     assert {await world.states(batch) for batch in batches} == {"c" * 30}
 
 
+@pytest.mark.heavy
 async def test_sweep_of_a_user_begins_with_the_oldest_cancel(world: World) -> None:
     await world.sweep()
     one, two = await world.submit(30), await world.submit(30)

@@ -48,6 +48,7 @@ async def close(world: World, connection: asyncpg.Connection) -> tuple[list[Any]
         return list(rows), await connection.fetchval(_GONE) - before
 
 
+@pytest.mark.heavy
 @pytest.mark.slow
 async def test_condition_of_many_batches_is_forgotten_in_bounded_steps(own_world: World) -> None:
     """Its event names the newest batches all the same; another one does not wait for that."""

@@ -73,6 +73,7 @@ def test_it_is_safe_and_asks_for_the_password(server: EmbeddedServer) -> None:
         ask(server, "SELECT 1", password="another")
 
 
+@pytest.mark.heavy
 def test_only_its_user_and_we_reach_its_files(server: EmbeddedServer) -> None:
     server.start()
 
@@ -92,6 +93,7 @@ def test_what_was_committed_survives_a_kill_of_everything(server: EmbeddedServer
     assert ask(server, "SELECT answer FROM kept") == 42
 
 
+@pytest.mark.heavy
 def test_orphans_of_a_killed_postmaster_do_not_prevent_the_next_start(
     server: EmbeddedServer,
 ) -> None:
@@ -152,6 +154,7 @@ def started_in_another_process(server: EmbeddedServer) -> Iterator[subprocess.Po
         other.kill()
 
 
+@pytest.mark.heavy
 def test_server_of_somebody_else_is_ended_first(server: EmbeddedServer) -> None:
     with started_in_another_process(server):
         before = server.pid
@@ -161,6 +164,7 @@ def test_server_of_somebody_else_is_ended_first(server: EmbeddedServer) -> None:
         assert server.pid == process.pid
 
 
+@pytest.mark.heavy
 def test_server_ends_when_its_supervisor_is_killed(server: EmbeddedServer) -> None:
     with started_in_another_process(server) as other:
         pids = list(server_pids(server.data_dir))
@@ -170,6 +174,7 @@ def test_server_ends_when_its_supervisor_is_killed(server: EmbeddedServer) -> No
         until_gone(*pids)
 
 
+@pytest.mark.heavy
 def test_killed_initialisation_leaves_nothing_in_the_way(tmp_path: Path) -> None:
     server = EmbeddedServer(tmp_path / "pg", tmp_path / "run")
     half_made = tmp_path / "pg.new"

@@ -163,6 +163,7 @@ users = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.heavy
 @given(users=users, free_m=st.integers(1, 40).map(lambda cores: cores * 1000))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_claims_agree_with_the_rule(

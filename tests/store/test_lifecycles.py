@@ -60,6 +60,7 @@ async def both(world: World, batch: int, job: int = 1) -> tuple[str, str]:
     return found["status"], found["state"]
 
 
+@pytest.mark.heavy
 async def test_every_pair_of_statuses_is_as_the_reference(world: World) -> None:
     """All 256: allowed or refused, which names both and what is allowed, and changes nothing."""
     batch = await line(world, 256)

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from store.test_hold_races import claim_call
 from store.test_holds import TREE, hold, numbers, park, release
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
@@ -66,6 +68,7 @@ async def test_release_lists_what_a_step_has_just_moved(world: World) -> None:
     assert await order(world) == [1, 2, 3, 4]
 
 
+@pytest.mark.heavy
 async def test_sweep_lists_and_steps_move_at_once(world: World) -> None:
     """More jobs than a release lists by itself, so that the sweep finds them moved."""
     batch = await world.submit(job_rows(3000, group=1), groups=TREE)

@@ -57,6 +57,7 @@ async def ids(
     return [row["job_id"] for row in rows]
 
 
+@pytest.mark.heavy
 async def test_each_term_finds_its_jobs(world: World) -> None:
     batch = await varied_batch(world)
     found = {text: await ids(world, batch, text) for text in JOB_TERMS}

@@ -64,6 +64,7 @@ def _bomb() -> bytes:
         (lambda: _tar(("n" * 100_000, tarfile.REGTYPE, b"x")), "too long"),
     ],
 )
+@pytest.mark.heavy
 def test_what_leads_out_is_refused(packed: Callable[[], bytes], what: str, tmp_path: Path) -> None:
     data = packed()
     with pytest.raises(BadFolder, match=what):

@@ -35,6 +35,7 @@ def test_what_cannot_be_removed_is_an_error(tmp_path: Path) -> None:
         remove_tree(tmp_path / ("x" * 300))
 
 
+@pytest.mark.heavy
 def test_deep_tree_in_place_of_messages_is_removed(tmp_path: Path) -> None:
     files, key = MessageFiles(tmp_path), AttemptKey(1, 1, 1)
     files.add(key, 1, "x")

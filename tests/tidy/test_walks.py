@@ -36,7 +36,10 @@ def defined_in(path: Path) -> frozenset[str]:
     """Return the names of the functions that a file defines."""
     if path.suffix == ".sql":
         return frozenset(re.findall(r"FUNCTION weft\.(\w+)", path.read_text()))
-    return frozenset(name.rpartition(".")[2] for name, _ in named_functions(tree_of(path)))
+    declared = re.findall(r"^    (\w+) = calls\(", path.read_text(), re.MULTILINE)
+    return frozenset(name.split(".")[-1] for name, _ in named_functions(tree_of(path))) | {
+        *declared
+    }
 
 
 def step_of(line: str) -> Step:

@@ -337,7 +337,7 @@ async def kept_sessions() -> AsyncIterator[KeptSessions]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(asyncpg, "create_pool", kept.create_pool)
         yield kept
-    kept.close()
+    await kept.close()
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,13 @@ in 100: most tests would spend most of their time on what the test before has sp
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import asyncpg
+
+ENDS: list[Callable[[], Awaitable[None]]] = []
+"""What else is kept: called after the last test, on the loop of all tests."""
 
 
 class KeptSessions:
@@ -46,8 +49,10 @@ class KeptSessions:
             if not session.is_closed()
         ]
 
-    def close(self) -> None:
-        """End all that no pool has."""
+    async def close(self) -> None:
+        """End all that no pool has, and what else is kept."""
+        for end in ENDS:
+            await end()
         for idle in self._idle.values():
             for session in idle:
                 session.terminate()

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import msgspec
 
+from kept_sessions import ENDS
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
 from weft.core.attempt_key import AttemptKey
@@ -49,13 +50,16 @@ _APART: dict[object, tuple[MessageMaking, Evaluation]] = {}
 
 def apart(settings: Settings) -> tuple[MessageMaking, Evaluation]:
     """Return what asks processes, which take longer to start than most tests take: they serve all
-    tests with these limits, and end with this one.
+    tests with these limits, and end after the last one.
     """
     limits = (
         settings.evaluation_all_s, settings.evaluation_one_s, settings.evaluation_memory_bytes,
         settings.evaluators_max, asyncio.get_running_loop(),
     )  # fmt: skip
-    return _APART.setdefault(limits, (MessageMaking(), Evaluation(settings)))
+    if limits not in _APART:
+        made = _APART[limits] = MessageMaking(), Evaluation(settings)
+        ENDS.extend(asked.close for asked in made)
+    return _APART[limits]
 
 
 class LiveApi:

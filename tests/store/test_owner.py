@@ -6,6 +6,7 @@ import hmac
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import asyncpg
 import pytest
@@ -13,10 +14,17 @@ import pytest
 from up.external_server import INSTALLED, ExternalServer, external_server
 from weft.core.errors import WeftError
 from weft.ports.store import Caller
+from weft.run.database import external_secrets, prepare_schema
 from weft.store import open_admin, open_api_store
 from weft.store.embedded.account import server_account
 from weft.store.embedded.server import _program
-from weft.store.errors import DatabaseMissing, LoginRefused, RightsMissing, SchemaMissing
+from weft.store.errors import (
+    DatabaseMissing,
+    LoginRefused,
+    LoginsTaken,
+    RightsMissing,
+    SchemaMissing,
+)
 from weft.store.scram import scram_verifier
 
 pytestmark = pytest.mark.heavy
@@ -99,11 +107,45 @@ def test_owner_that_may_create_roles_needs_nothing_else(
     first = asyncio.run(prepare(dsn, "first"))
     second = asyncio.run(prepare(dsn, "second"))
 
-    assert first[0] == "0001_pre_roles"
+    assert first
     assert second == []
     assert asyncio.run(authenticate(server.dsn("weft_api", "second", names[1]))) is not None
     with pytest.raises(LoginRefused):
         asyncio.run(authenticate(server.dsn("weft_api", "first", names[1])))
+
+
+@pytest.mark.slow
+def test_second_home_on_a_server_does_not_take_the_logins(
+    server: ExternalServer, names: tuple[str, str]
+) -> None:
+    """Only another home is refused: the one that they serve may go to a restored copy."""
+
+    def start(dsn: str, home: str) -> None:
+        secrets = external_secrets(dsn, {})
+        asyncio.run(prepare_schema(dsn, secrets, "me", "a token", home=home))
+        assert asyncio.run(authenticate(secrets["weft_api"])) is not None
+
+    async def version(dsn: str) -> str | None:
+        async with open_admin(dsn) as admin:
+            return (await admin.status()).version
+
+    owner, database = names
+    first = make(server, names, "CREATEROLE")
+    other, quoted = f'{database}, home "2', f'"{database}, home ""2"'
+    execute(server.dsn(), f"CREATE DATABASE {quoted} OWNER {owner} TEMPLATE template0")
+    second = server.dsn(owner, PASSWORD, quote(other))
+    try:
+        start(first, "/a on host")
+        with pytest.raises(LoginsTaken, match=f"{database} of the home /a on host"):
+            start(second, "/b on host")
+        assert asyncio.run(version(second)) is None
+        start(second, "/a on host")
+        with pytest.raises(LoginsTaken, match="/a on host"):
+            start(first, "/b on host")
+        execute(first, "COMMENT ON ROLE weft_api IS NULL")
+        start(first, "/b on host")
+    finally:
+        execute(server.dsn(), f"DROP DATABASE {quoted} WITH (FORCE)")
 
 
 @pytest.mark.slow

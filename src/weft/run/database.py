@@ -75,23 +75,28 @@ def external_secrets(dsn: str, known: Mapping[str, str]) -> dict[str, str]:
 
 
 async def prepare_schema(
-    admin_dsn: str, secrets: Mapping[str, str], user: str, token: str, *, only_ours: bool = False
-) -> None:
+    admin_dsn: str, secrets: Mapping[str, str], user: str, token: str, *,
+    home: str = "", only_ours: bool = False,
+) -> None:  # fmt: skip
     """Bring the schema to this program's version and let the roles and the local user in.
+
+    `home`: what the server calls the home that its logins serve.
 
     Where all programs are `only_ours`, those of an earlier release are gone, and so may go what
     only they called.
 
-    Raises what `admin.migrate` raises, such as `SchemaTooNew`. Safe to repeat.
+    Raises `LoginsTaken`, and what `admin.migrate` raises, such as `SchemaTooNew`. Safe to repeat.
     """
     from weft.store import OlderProgramsConnected, open_admin  # noqa: PLC0415 (the supervisor first starts roles)
 
     async with open_admin(admin_dsn) as admin:
+        await admin.check_logins(home)
         applied = await admin.migrate()
         if applied:
             log.info("up.migrated", migrations=len(applied), last=applied[-1])
         if only_ours:
             with suppress(OlderProgramsConnected):  # somebody connected by hand
                 await admin.contract()
-        await admin.set_login_passwords({name: password_of(secrets[name]) for name in LOGINS})
+        passwords = {name: password_of(secrets[name]) for name in LOGINS}
+        await admin.set_login_passwords(passwords, home)
         await admin.ensure_local_user(user=user, token=token)

@@ -105,6 +105,7 @@ class Supervisor:
         ensure_secret_keys(self.settings, self.home)
         await prepare_schema(
             logins["admin"], logins, user=user_name(), token=self._token,
+            home=f"{self.home.path} on {socket.gethostname()}",
             only_ours=self._database is not None,
         )  # fmt: skip
         await warn_of_missing_names(logins["admin"], self.settings)

@@ -15,7 +15,7 @@ from weft import __version__
 from weft.core.billing.rates import MachinePrice
 from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
-from weft.store.errors import AWAY, RightsMissing, translated
+from weft.store.errors import AWAY, LoginsTaken, RightsMissing, translated
 from weft.store.migrate import MigrationStatus, contract, migrate, migration_status, require_schema
 from weft.store.scram import scram_verifier
 from weft.telemetry.trace import new_trace_id
@@ -114,11 +114,23 @@ class Admin:
         except asyncpg.PostgresError as error:
             raise translated(error) from error
 
-    async def set_login_passwords(self, passwords: Mapping[str, str]) -> None:
-        """Set the passwords of the login roles; none of them leaves this process.
+    async def check_logins(self, home: str) -> None:
+        """Raise `LoginsTaken` if the login roles serve another database, of another home."""
+        other = await self._connection.fetchrow(text_of("catalog", "logins_held"), home)
+        if other is not None:
+            raise LoginsTaken(
+                f"the logins of this server serve the database {other['database']} "
+                f"of the home {other['home']}"
+            )
+
+    async def set_login_passwords(self, passwords: Mapping[str, str], home: str = "") -> None:
+        """Set the passwords of the login roles, which serve this home from now on; none of them
+        leaves this process.
 
         Raises `RightsMissing`.
         """
+        mark = await self._connection.fetchval(text_of("catalog", "logins_mark"), home)
+        await self._connection.execute(mark)
         for role, password in passwords.items():
             statement = await self._connection.fetchval(
                 "SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)",

@@ -56,6 +56,16 @@ class DatabaseMissing(errors.Unavailable, code="STORE.DATABASE_MISSING"):
     """The server answers, but has no database of that name."""
 
 
+class LoginsTaken(errors.Conflict, code="STORE.LOGINS_TAKEN"):
+    """The roles that log in belong to the whole server, and serve another installation."""
+
+    advice = (
+        "Take two tenants of one installation, or two clusters "
+        "(docs/guides/external-database.md). To take the logins over from a database that is "
+        "not served any more, run there as its owner: COMMENT ON ROLE weft_api IS NULL"
+    )
+
+
 class RightsMissing(errors.Forbidden, code="STORE.RIGHTS_MISSING"):
     """The owner of the database lacks a right that a migration needs."""
 

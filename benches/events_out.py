@@ -17,8 +17,8 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.events_out import EventsOut, tell_events
 from weft.driver.loops.loop import LoopContext
-from weft.driver.loops.tell_events import EventsOut, tell_events
 from weft.extensions.brokers.kafka.topics import KafkaTopics
 from weft.ports.transport import Connection
 from weft.settings import Settings

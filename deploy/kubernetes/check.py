@@ -14,7 +14,7 @@ from typing import Any
 import kubernetes_validate
 import yaml
 
-from weft.api.routes.rights import OPEN, RIGHTS
+from weft.api.routes.rights_of_routes import OPEN, RIGHTS
 from weft.settings import all_declared, variable_of
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"

@@ -15,7 +15,7 @@ import pytest
 from api.ask_lines import ask_lines, ask_parameters, ask_sinks
 from api.live import EventReader, LiveWorker, fold
 from api.test_dead_messages import ask_dead_messages
-from weft.api.routes.rights import UNRECORDED
+from weft.api.routes.rights_of_routes import UNRECORDED
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.pictures import graph, timeline

@@ -10,7 +10,7 @@ import pytest
 
 from api.live import TOKEN, LiveApi
 from weft.aio import Client
-from weft.api.routes.rights import RIGHTS, UNRECORDED
+from weft.api.routes.rights_of_routes import RIGHTS, UNRECORDED
 from weft.cli.app import run_command
 from weft.store import open_driver_store
 

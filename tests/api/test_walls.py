@@ -237,7 +237,7 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
     async def allow(*_: object, **__: object) -> None:
         pass
 
-    monkeypatch.setattr("weft.api.http.rights.require", lambda *_: None)
+    monkeypatch.setattr("weft.api.http.right_checks.require", lambda *_: None)
     for module in ("submission.named", "api.use_cases.resubmit", "submission.owners"):
         monkeypatch.setattr(f"weft.{module}.require_owner", allow)
 

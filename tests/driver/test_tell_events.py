@@ -9,11 +9,11 @@ import pytest
 
 from driver.fake_store import FakeDriverStore
 from weft.core.access.rights import UserRole
-from weft.driver.loops import tell_events as loop
+from weft.driver.loops import events_out as loop
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.events_out import EventsOut, tell_events
 from weft.driver.loops.loop import LoopContext
-from weft.driver.loops.tell_events import EventsOut, tell_events
 from weft.ports.store import Caller, EventReader
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError

@@ -21,11 +21,11 @@ from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
-from weft.api.http.rights import Guard, Table, complete_table
+from weft.api.http.right_checks import Guard, Table, complete_table
 from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door, routes_in
 from weft.api.http.visits import Visits
 from weft.api.routes import declared, v1
-from weft.api.routes.rights import PERMISSIONS, RIGHTS, UNRECORDED
+from weft.api.routes.rights_of_routes import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers

@@ -7,14 +7,14 @@ from functools import cache, partial
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.mail import parse_mail_server
 from weft.driver.adapters import Adapters
-from weft.driver.loops.announce import Announced, Announcements
 from weft.driver.loops.autoscale import Providers
 from weft.driver.loops.conditions import ConditionTester
 from weft.driver.loops.deliveries import Post
-from weft.driver.loops.notify import NoticeForms
+from weft.driver.loops.events_out import EventReaders, EventsOut
+from weft.driver.loops.job_topics import Announced, Announcements
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
-from weft.driver.loops.tell_events import EventReaders, EventsOut
+from weft.driver.loops.subscriptions import NoticeForms
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer

@@ -9,7 +9,7 @@ from typing import Any
 from asyncpg import Connection
 
 from weft.core.access.rights import Right
-from weft.core.lines.exits import ExitRule
+from weft.core.lines.exits_of_lifecycles import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
 from weft.core.lines.line import Setup, Source, eaches_of

@@ -57,7 +57,7 @@ class ApiDoor:
 
     name: str
     routes: Sequence[Route]
-    """Each says its right in its `opt`; see `weft.api.http.rights`."""
+    """Each says its right in its `opt`; see `weft.api.http.right_checks`."""
     paths: tuple[str, ...] = ()
     """Everything at or below one of these is the door's, also what has no route: what follows
     holds there.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from weft.core.lines.exits import ExitRule, parse_exits
+from weft.core.lines.exits_of_lifecycles import ExitRule, parse_exits
 from weft.core.lines.limits import Limits, parse_limits
 from weft.core.states import JobState, Phase
 

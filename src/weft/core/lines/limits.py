@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.core.lines.exits import Say
+from weft.core.lines.exits_of_lifecycles import Say
 from weft.core.states import Phase
 from weft.core.text.durations import duration_of
 

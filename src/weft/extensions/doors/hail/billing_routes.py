@@ -12,7 +12,7 @@ from weft.core.query import all_of
 from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
 from weft.core.text.texts import wrong_name
 from weft.extensions.doors.hail.batch_routes import API
-from weft.extensions.doors.hail.job_documents import project_document
+from weft.extensions.doors.hail.documents_to_hail import project_document
 from weft.extensions.doors.hail.refused import KNOWN, MANAGED, Refused, bad_request
 from weft.extensions.doors.hail.requests import Document, origin_of, query_of, read_parts
 from weft.wire.documents.billing import ProjectDocument, ProjectEdit

@@ -14,7 +14,7 @@ from weft.api.use_cases.output import Outputs, read_samples
 from weft.core.access.secret_variables import patterns_of
 from weft.core.query import EVERYTHING, Subject, all_of
 from weft.extensions.doors.hail.batch_routes import API, SECOND
-from weft.extensions.doors.hail.job_documents import (
+from weft.extensions.doors.hail.documents_to_hail import (
     attempt_document,
     has_times,
     image_of,
@@ -22,7 +22,7 @@ from weft.extensions.doors.hail.job_documents import (
     job_entry,
     usage_document,
 )
-from weft.extensions.doors.hail.jobs import ATTEMPT
+from weft.extensions.doors.hail.jobs_from_hail import ATTEMPT
 from weft.extensions.doors.hail.queries import Parser, in_group, parse_v1, parse_v2
 from weft.extensions.doors.hail.refused import READ, bad_request
 from weft.extensions.doors.hail.requests import (

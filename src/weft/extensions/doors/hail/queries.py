@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from weft.core.query import EVERYTHING, Subject, all_of, tree
-from weft.extensions.doors.hail.job_documents import OWN_FAILURES, SIGNALLED
+from weft.extensions.doors.hail.documents_to_hail import OWN_FAILURES, SIGNALLED
 from weft.extensions.doors.hail.refused import bad_request
 from weft.extensions.doors.hail.resources import COLLECTIONS
 

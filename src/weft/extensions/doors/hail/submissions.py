@@ -20,7 +20,7 @@ from weft.extensions.doors.hail.groups import (
     specs_of,
     whole_groups,
 )
-from weft.extensions.doors.hail.jobs import Bunch, jobs_of, present_form
+from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of, present_form
 from weft.extensions.doors.hail.refused import Refused, bad_request
 from weft.extensions.doors.hail.requests import Document, decode_value, origin_of
 from weft.extensions.doors.hail.resources import unsatisfiable

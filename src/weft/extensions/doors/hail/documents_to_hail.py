@@ -19,7 +19,7 @@ from weft.extensions.doors.hail.batch_documents import (
     time_ms,
     time_text,
 )
-from weft.extensions.doors.hail.jobs import ATTEMPT, N_MAX_ATTEMPTS, present_form
+from weft.extensions.doors.hail.jobs_from_hail import ATTEMPT, N_MAX_ATTEMPTS, present_form
 from weft.extensions.doors.hail.requests import Document
 from weft.extensions.doors.hail.resources import REGION, asked_of, collection_of
 from weft.ports.store import JobEntry, Row

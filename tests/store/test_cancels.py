@@ -315,7 +315,7 @@ async def test_cancel_notices_name_the_batch(world: World) -> None:
     heard.append(await anext(notices))
     await cancel(world, batch)
     heard.append(await anext(notices))
-    await notices.aclose()  # type: ignore[attr-defined]  # it is a generator
+    await notices.aclose()
 
     assert heard == [("", ""), ("cancel", str(batch)), ("cancel", str(batch))]
     await world.sweep()

@@ -240,7 +240,7 @@ async def test_workers_are_told_of_a_batch_when_it_is_removed(world: World) -> N
     assert await store.list_removed([kept, batch]) == [batch]
     async with asyncio.timeout(60):
         assert await anext(notices) == ("removed", str(batch))
-    await notices.aclose()  # type: ignore[attr-defined]  # a generator
+    await notices.aclose()
 
 
 async def test_upload_into_a_deleted_batch_is_refused(world: World) -> None:

@@ -22,6 +22,7 @@ from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.incarnation import Incarnation
 
+# From one call to the next, at least: an end that is alone waits for nobody.
 _GATHER_S = 0.015
 # With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.
 _MANY = 100
@@ -41,11 +42,13 @@ class Reporting:
     async def run(self) -> None:
         """Report until cancelled."""
         outbox, held = self._outbox, self._attempts.held
+        reported_at = float("-inf")
         while True:
             await outbox.something.wait()
             # Waiting for more ends pays only if some are still expected.
             if held.live_count and not outbox.has_enough:
-                await self._gather(_GATHER_LONG_S if held.live_count >= _MANY else _GATHER_S)
+                pause = _GATHER_LONG_S if held.live_count >= _MANY else _GATHER_S
+                await self._gather(reported_at + pause - time.monotonic())
             outbox.something.clear()
             outbox.enough.clear()
             if ends := outbox.take_ends():
@@ -54,6 +57,7 @@ class Reporting:
                 await self._report_starts(starts)
             if phases := outbox.take_phases():
                 await self._report_phases(phases)
+            reported_at = time.monotonic()
 
     async def _gather(self, seconds: float) -> None:
         try:

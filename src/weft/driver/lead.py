@@ -17,7 +17,7 @@ from weft.core.errors import EpochStale, Unavailable
 from weft.driver.adapters import Adapters
 from weft.driver.loops.bell import Bell
 from weft.driver.term import FIRST, Term
-from weft.ports.patience import retry_s
+from weft.ports.patience import follow, retry_s
 from weft.ports.store import Notices
 from weft.settings import Settings, sql_settings
 from weft.store import DriverStore
@@ -53,29 +53,16 @@ class Driver:
     async def run(self) -> None:
         """Listen, and lead or stand by."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen())
+            group.create_task(follow(self._notices, "driver", self._pass_on))
             group.create_task(self._serve())
 
-    async def _listen(self) -> None:
-        """Turn notices into wake-ups. After a break wake every loop: notices may be lost."""
-        failures = 0
-        while True:
-            try:
-                async for channel, payload in self._notices.listen("driver"):
-                    failures = 0
-                    self._pass_on(payload, listening_began=not channel)
-            except Unavailable as error:
-                failures += 1
-                log.debug("notices.lost", error=error.message)
-            await asyncio.sleep(_retry_s(failures))
-
-    def _pass_on(self, payload: str, *, listening_began: bool) -> None:
+    def _pass_on(self, channel: str, payload: str) -> None:
         if self._term is None:
             return
-        if listening_began:
-            self._term.doubt()
-        else:
+        if channel:
             self._term.wake(payload or FIRST)
+        else:  # notices may be lost
+            self._term.doubt()
 
     async def _serve(self) -> None:
         failures = 0

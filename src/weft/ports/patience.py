@@ -7,13 +7,15 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import Unavailable
+from weft.ports.store import Notices
 
 _FIRST_S = 0.05
 _LONGEST_S = 2.0
+_LISTEN_S = 5.0
 _FORGOTTEN_S = 30.0
 """After so long without one, failures are no longer in a row."""
 
@@ -60,3 +62,16 @@ async def until_answered(call: Callable[[], Awaitable[Result]]) -> Result:
         except Unavailable:
             failures += 1
             await asyncio.sleep(retry_s(failures, first_s=_FIRST_S, longest_s=_LONGEST_S))
+
+
+async def follow(notices: Notices, channel: str, take: Callable[[str, str], None]) -> NoReturn:
+    """Take what a channel brings, and ("", "") whenever listening begins: all may have come."""
+    failures = 0
+    while True:
+        try:
+            async for notice in notices.listen(channel):
+                failures = 0
+                take(*notice)
+        except Unavailable:
+            failures += 1
+        await asyncio.sleep(retry_s(failures, first_s=_FIRST_S, longest_s=_LISTEN_S))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from weft.core.errors import Unavailable
-from weft.ports.patience import retry_s
+from weft.ports.patience import follow, retry_s
 from weft.ports.store import Notices
 from weft.telemetry.log import log
 
@@ -41,19 +41,8 @@ class DueWork:
     async def run(self) -> None:
         """Listen, and work. Never returns."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._listen())
+            group.create_task(follow(self._notices, self._channel, lambda *_: self.wake()))
             group.create_task(self._serve())
-
-    async def _listen(self) -> None:
-        failures = 0
-        while True:
-            notices = self._notices.listen(self._channel)
-            with contextlib.suppress(Unavailable):
-                async for _ in notices:  # the first one says that it listens
-                    failures = 0
-                    self.wake()
-            failures += 1
-            await asyncio.sleep(_pause_s(failures))
 
     async def _serve(self) -> None:
         failures = 0

@@ -1,5 +1,8 @@
 """What exit codes mean in a lifecycle: statuses, tries over all phases, and subtypes."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from store.test_lifecycles import both, line, put, statuses
@@ -78,6 +81,19 @@ async def test_short_run_dates_what_lies_between(world: World) -> None:
     await worker.store.record_phases(worker.id, [phase(claimed, Phase.STAGING_INPUTS)])
     await fail(worker, claimed, code=130)
     assert await statuses(world, batch) == [*BEGUN, *STARTED, "external_error"]
+
+
+async def test_a_phase_is_dated_by_its_age(world: World) -> None:
+    """Its report is sent later, maybe when the attempt has ended already."""
+    batch = await line(world)
+    worker = await world.worker()
+    (claimed,) = await worker.claim()
+    entered = replace(phase(claimed, Phase.STAGING_INPUTS), age_us=3_600_000_000)
+    reported_at = datetime.now(UTC)
+    assert await worker.store.record_phases(worker.id, [entered]) == ["ok"]
+    rows = await world.api.job_history(world.caller, batch, 1)
+    (entered_at,) = [row["at"] for row in rows if row.get("status") == "pre_processing"]
+    assert datetime.fromisoformat(entered_at) < reported_at
 
 
 async def test_statuses_of_a_short_run_lie_within_it(world: World) -> None:

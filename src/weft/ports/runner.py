@@ -12,6 +12,7 @@ All times are `CLOCK_MONOTONIC` of the agent's host, in nanoseconds. Built in: `
 by the entry points `weft.runners`; each is called with a `RunnerSite`.
 """
 
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,6 +96,7 @@ class Entered(msgspec.Struct, frozen=True):
     phase: Phase
     message: str = ""
     """For people: why it waits, or where it runs."""
+    entered_ns: int = msgspec.field(default_factory=time.monotonic_ns)
 
 
 class Ended(msgspec.Struct, frozen=True):

@@ -207,6 +207,7 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         **_OF_REPORTS,
         phases=column("reports", "phase"),
         messages=column("reports", "message"),
+        ages_us=lambda reports: growing([one.age_us for one in reports]),
     )(WorkerStore.record_phases)
     record_progress = calls(
         nothing,

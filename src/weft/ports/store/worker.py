@@ -99,6 +99,8 @@ class PhaseReport:
     phase: PhaseNumber
     message: Text = ""
     """What the engine says; empty: nothing new."""
+    age_us: Signed = 0
+    """For so long it is in that phase, by a monotonic clock."""
 
 
 @dataclass(frozen=True)

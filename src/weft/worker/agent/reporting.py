@@ -121,7 +121,11 @@ class Reporting:
         await until_answered(
             lambda: self._store.record_phases(
                 self._incarnation_id,
-                [phase_report(phase) for phase in phases if not self._outbox.has_end(phase.key)],
+                [
+                    phase_report(phase, time.monotonic_ns())
+                    for phase in phases
+                    if not self._outbox.has_end(phase.key)
+                ],
             )
         )
 
@@ -179,8 +183,8 @@ def start_report(started: Started, now_ns: int) -> StartReport:
     )
 
 
-def phase_report(entered: Entered) -> PhaseReport:
-    """Return the report of a phase."""
+def phase_report(entered: Entered, now_ns: int) -> PhaseReport:
+    """Return the report of a phase, with its age as of now."""
     key = entered.key
     return PhaseReport(
         batch_id=key.batch_id,
@@ -188,4 +192,5 @@ def phase_report(entered: Entered) -> PhaseReport:
         attempt=key.attempt,
         phase=entered.phase,
         message=entered.message.replace("\0", "\\0"),
+        age_us=(now_ns - entered.entered_ns) // 1000,
     )

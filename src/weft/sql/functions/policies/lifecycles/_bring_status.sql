@@ -2,6 +2,7 @@
 -- Safe to repeat: yes.   Locks: job (by the move); as _add_status_rows.   Plan: by key.
 -- After an end that is tried again, the status is that of the rule for its exit code; after a limit or a loss, the end of the path for it.
 -- Where the lifecycle names nothing, nothing changes; where no allowed way leads there, the status stays and a row says so.
+-- weft.since: the date of a phase, which `record_phases` sets.
 -- What an error brings says why; of a loss, too, that its attempt is dated at the last heartbeat.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._bring_status(of_job weft.job, old_state smallint, old_phase smallint, of_incarnation_id int) RETURNS void
@@ -80,7 +81,7 @@ BEGIN
         CASE WHEN v_way IS NULL THEN 'not allowed' ELSE coalesce(v_exit.subtype, v_path ->> 'subtype') END,
         nullif(left(concat_ws('; ', CASE WHEN v_way IS NULL THEN (
             SELECT format('the job is %s, and its lifecycle allows no status of that', w.word)
-            FROM weft.job_state w WHERE w.state = of_job.state) END, v_why), 1024), ''),
-        coalesce(CASE WHEN of_job.state = STATE_RUNNING THEN CASE of_job.phase WHEN PHASE_ASSIGNED THEN of_job.claimed_at
-            WHEN PHASE_EXECUTING THEN of_job.started_at END END, clock_timestamp()));
+            FROM weft.job_state w WHERE w.state = of_job.state) END, v_why), 1024), ''), coalesce(CASE WHEN of_job.state = STATE_RUNNING
+            THEN CASE of_job.phase WHEN PHASE_ASSIGNED THEN of_job.claimed_at WHEN PHASE_EXECUTING THEN of_job.started_at END END,
+            nullif(current_setting('weft.since', true), '')::timestamptz, clock_timestamp()));
 END $$;

@@ -44,6 +44,7 @@ BENCHES: Mapping[str, str] = {
     "sight-pairs": "what another tenant has, beside what does not exist, on every route",
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
+    "evaluated": "reads beside a tenant whose texts cost what evaluates them, and without it",
     "limit": "1,000 running jobs whose project reaches its limit, beside the cost of a tick",
     "revoke": "a revoked token, role, user or session, until two apis refuse it",
     "trail": "entries of the trail until they are sealed, and their writers without that",

@@ -25,7 +25,7 @@ from weft.run.database import EmbeddedDatabase, prepare_schema
 from weft.run.down import run_down
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
-from weft.settings import Settings, load_settings
+from weft.settings import load_settings
 from weft.store.embedded.server import dying_with_parent
 
 TENANT_USER = "bench"
@@ -124,7 +124,10 @@ async def _running_role(home: Home, role: str, name: str = "") -> AsyncIterator[
     name = name or role
     log_path = home.role_logs / f"{name}.log"
     supervised = {SUPERVISOR_VARIABLE: str(os.getpid()), ROLE_VARIABLE: name}
-    environment = role_environment(_settings(home), _environment()) | supervised
+    environment = (
+        role_environment(load_settings({"home": home.path, "port": 0}, environ={}), _environment())
+        | supervised
+    )
     process = _spawn([sys.executable, "-P", "-m", f"weft.run.{role}"], log_path, environment)
     try:
         await _until(lambda: bool(home.ready(name)), process, log_path)
@@ -170,10 +173,6 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _settings(home: Home) -> Settings:
-    return load_settings({"home": home.path, "port": 0}, environ={})
 
 
 def _environment() -> dict[str, str]:

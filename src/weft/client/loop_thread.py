@@ -117,7 +117,10 @@ class LoopThread:
             raise
         finally:
             self._waited.discard(future)
-            if self._loop.is_closed() and _never_ran(coroutine):
+            if (
+                self._loop.is_closed()
+                and inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED
+            ):
                 coroutine.close()
 
     def iterate(
@@ -268,10 +271,6 @@ def _serve(loop: asyncio.AbstractEventLoop, waited: set[Future[Any]]) -> None:
         # Calls that were scheduled after the last turn of the loop never run.
         for future in list(waited):
             future.cancel()
-
-
-def _never_ran(coroutine: Coroutine[Any, Any, Any]) -> bool:
-    return inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED
 
 
 async def _cancel_tasks() -> None:

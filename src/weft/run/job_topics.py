@@ -19,6 +19,7 @@ from weft.ports.topics import (
     Topics,
 )
 from weft.run.doors import api_doors, installed_doors
+from weft.run.transports import closed_at_end
 from weft.settings import Settings
 from weft.settings.transports_file import EventsDocument, JobTopicsDocument, named_sets
 from weft.submission.translation.simulations import check_steps
@@ -77,9 +78,8 @@ class _Prefixed:
         return self._prefix + topic if topic in PARTITIONS else topic
 
 
-@asynccontextmanager
-async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
-    """Yield the sets of topics over which jobs of doors travel; none are connected yet."""
+def opened_topics(settings: Settings) -> AbstractAsyncContextManager[Sequence[Opened]]:
+    """Give the sets of topics over which jobs of doors travel; none are connected yet."""
     found = [
         Opened(
             jobs.name_at(connection.name),
@@ -90,29 +90,20 @@ async def opened_topics(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
     ]
     for one in found:
         _group_of(one)
-    try:
-        yield found
-    finally:
-        for one in found:
-            await one.topics.close()
+    return closed_at_end(found, (one.topics for one in found))
 
 
-@asynccontextmanager
-async def opened_event_sinks(
+def opened_event_sinks(
     settings: Settings,
-) -> AsyncIterator[Sequence[tuple[str, EventsDocument, EventSink]]]:
-    """Yield the connections to which events of tenants go, by name, with whose they are; none are
+) -> AbstractAsyncContextManager[Sequence[tuple[str, EventsDocument, EventSink]]]:
+    """Give the connections to which events of tenants go, by name, with whose they are; none are
     connected yet.
     """
     found = [
         (connection.name, events, EVENT_SINK_PLUGINS.load(connection.kind)(connection))
         for connection, events in named_sets(settings.transports_file, "events")
     ]
-    try:
-        yield found
-    finally:
-        for *_, sink in found:
-            await sink.close()
+    return closed_at_end(found, (sink for *_, sink in found))
 
 
 @asynccontextmanager

@@ -1,10 +1,11 @@
 """The queues by which batches are submitted, as the operator names them in `transports_file`."""
 
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any
 
 from weft.ports.transport import TRANSPORT_PLUGINS, Transport
+from weft.run.transports import closed_at_end
 from weft.settings import Settings
 from weft.settings.transports_file import SubmissionsDocument, named_sets
 
@@ -15,18 +16,13 @@ Opened = tuple[str, SubmissionsDocument, Transport]
 """A connection by name, and as whom what comes by it is submitted."""
 
 
-@asynccontextmanager
-async def opened_submissions(settings: Settings) -> AsyncIterator[Sequence[Opened]]:
-    """Yield the connections by which batches are submitted; none are connected yet."""
+def opened_submissions(settings: Settings) -> AbstractAsyncContextManager[Sequence[Opened]]:
+    """Give the connections by which batches are submitted; none are connected yet."""
     found = [
         (connection.name, terms, TRANSPORT_PLUGINS.load(connection.kind)(connection))
         for connection, terms in named_sets(settings.transports_file, "submissions")
     ]
-    try:
-        yield found
-    finally:
-        for *_, transport in found:
-            await transport.close()
+    return closed_at_end(found, (transport for *_, transport in found))
 
 
 def submission_intakes(

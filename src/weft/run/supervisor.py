@@ -142,7 +142,7 @@ class Supervisor:
     ) -> tuple[subprocess.Popen[bytes], int]:
         """Try until it runs again; return it and how often it died in a row."""
         while True:
-            deaths, delay_s = restart_after(deaths, lived_s=lived_s, jitter=_jitter())
+            deaths, delay_s = restart_after(deaths, lived_s=lived_s, jitter=random.random())  # noqa: S311 (spreads retries)
             metrics.ROLE_RESTARTS.labels("postgres").inc()
             log.warning(
                 "up.role_ended", started="postgres", end=describe_end(code),
@@ -259,7 +259,3 @@ def check_port(host: str, port: int) -> None:
                 detail=f"{(error.strerror or str(error)).capitalize()}.",
                 hint="Take a free port with `--port 0`, or another one with `--port N`.",
             ) from error
-
-
-def _jitter() -> float:
-    return random.random()  # noqa: S311 (spreads retries, guards nothing)

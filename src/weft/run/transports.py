@@ -1,8 +1,9 @@
 """The transports of a driver or a worker, as the operator names them in `transports_file`."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol, TypeVar
 
 from weft.client.api import Api
 from weft.client.http.address import NotRunning
@@ -24,25 +25,36 @@ from weft.settings import Settings
 from weft.settings.transports_file import read_transports
 
 
+class _Closes(Protocol):
+    async def close(self) -> None: ...
+
+
+FoundT = TypeVar("FoundT")
+
+
 @asynccontextmanager
-async def opened_transports(settings: Settings) -> AsyncIterator[Mapping[str, Transport]]:
-    """Yield the transports by name; none are connected yet. Raise `InvalidSetting`, or
+async def closed_at_end(found: FoundT, each: Iterable[_Closes]) -> AsyncIterator[FoundT]:
+    """Yield what was found, and close each at the end."""
+    try:
+        yield found
+    finally:
+        for one in each:
+            await one.close()
+
+
+def opened_transports(settings: Settings) -> AbstractAsyncContextManager[Mapping[str, Transport]]:
+    """Give the transports by name; none are connected yet. Raise `InvalidSetting`, or
     `PluginNotInstalled`.
     """
     found = {
         transport.name: TRANSPORT_PLUGINS.load(transport.kind)(transport)
         for transport in read_transports(settings.transports_file)
     }
-    try:
-        yield found
-    finally:
-        for transport in found.values():
-            await transport.close()
+    return closed_at_end(found, found.values())
 
 
-@asynccontextmanager
-async def opened_sinks(settings: Settings) -> AsyncIterator[Mapping[str, EventSink]]:
-    """Yield what tells foreign programs of their jobs, by the names of the transports; none are
+def opened_sinks(settings: Settings) -> AbstractAsyncContextManager[Mapping[str, EventSink]]:
+    """Give what tells foreign programs of their jobs, by the names of the transports; none are
     connected yet. A kind may have none. Raise `InvalidSetting`.
     """
     found = {
@@ -50,11 +62,7 @@ async def opened_sinks(settings: Settings) -> AsyncIterator[Mapping[str, EventSi
         for transport in read_transports(settings.transports_file)
         if (make := EVENT_SINK_PLUGINS.find(transport.kind)) is not None
     }
-    try:
-        yield found
-    finally:
-        for sink in found.values():
-            await sink.close()
+    return closed_at_end(found, found.values())
 
 
 def check_transports(settings: Settings, name: str | None = None) -> Sequence[Finding]:

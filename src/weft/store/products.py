@@ -8,7 +8,7 @@ from weft.ports.store import Caller, ProductQuery, Row
 from weft.ports.store.queries import NEWEST
 from weft.store.database import call_on, fetch_on
 from weft.store.declared import calls, truth, value
-from weft.store.queries import Queries
+from weft.store.queries import Queries, begin_query
 from weft.store.query_sql import select_products
 
 
@@ -21,15 +21,7 @@ class Products(Queries):
         """Return documents of products, newest first. Raise `QueryTooSlow`."""
 
         async def work(connection: asyncpg.Connection) -> Sequence[Row]:
-            await call_on(
-                connection,
-                "begin_query",
-                caller=caller,
-                batch_id=None,
-                of_group=None,
-                of_path=None,
-                timeout_ms=round(query.limits.timeout_s * 1000),
-            )
+            await begin_query(connection, caller, round(query.limits.timeout_s * 1000))
             before = NEWEST if query.before is None else query.before
             statement = select_products(query.query, before=before, limit=query.limit)
             found = await fetch_on(connection, "query_products", statement.text, statement.values)

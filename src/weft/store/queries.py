@@ -178,6 +178,12 @@ async def _job_statement(
     return select_jobs(query.query, reach, batch_id=batch_id, after=query.after, limit=query.limit)
 
 
+async def begin_query(connection: asyncpg.Connection, caller: Caller, timeout_ms: int) -> None:
+    """Bound what a query about batches takes."""
+    nothing = {"batch_id": None, "of_group": None, "of_path": None}
+    await call_on(connection, "begin_query", caller=caller, timeout_ms=timeout_ms, **nothing)
+
+
 async def batch_rows(
     connection: asyncpg.Connection, caller: Caller, query: BatchQuery
 ) -> Sequence[asyncpg.Record]:
@@ -224,15 +230,7 @@ async def _batch_statement(
             hidden=query.hidden,
             of_user=None if caller.sees_tenant else caller.user_id,
         )
-    await call_on(
-        connection,
-        "begin_query",
-        caller=caller,
-        batch_id=None,
-        of_group=None,
-        of_path=None,
-        timeout_ms=timeout_ms,
-    )
+    await begin_query(connection, caller, timeout_ms)
     before = NEWEST if before is None else before
     return select_batches(query.query, before=before, limit=query.limit, hidden=query.hidden)
 

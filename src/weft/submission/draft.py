@@ -10,7 +10,7 @@ from weft.submission.translation.context import DocumentContext
 from weft.wire.documents.batches import JobDocument
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Draft:
     """What one document asks for."""
 

@@ -209,14 +209,7 @@ async def add_jobs(
         has_lifecycle=True,
         first=document.first,
     )
-    draft = Draft(
-        services=services,
-        caller=caller,
-        target=batch_id,
-        jobs=document.jobs,
-        context=context,
-        problems=problems,
-    )
+    draft = Draft(services, caller, batch_id, document.jobs, context, problems)
     rows = (await _translate(draft)).rows
     with _pointing(document.jobs):
         is_new = await services.store.add_jobs(
@@ -362,14 +355,7 @@ async def _prepare(
     )
     translated = None
     if document.jobs:
-        draft = Draft(
-            services=services,
-            caller=caller,
-            target=target,
-            jobs=document.jobs,
-            context=context,
-            problems=problems,
-        )
+        draft = Draft(services, caller, target, document.jobs, context, problems)
         translated = await _translate(draft)
     problems.raise_any()
     return _Prepared(planned_rows(planned, set_by_name, document.groups), translated, again)

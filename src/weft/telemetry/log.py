@@ -117,7 +117,7 @@ def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # no
     structlog.configure(
         processors=_processors(facts, console=console, colors=os.isatty(fd)),
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=_factory(writer),
+        logger_factory=lambda *_: writer,
         cache_logger_on_first_use=False,
     )
     # Log warnings of libraries, not their single steps.
@@ -145,10 +145,6 @@ def _processors(
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(serializer=_to_json),
     ]
-
-
-def _factory(writer: LineWriter) -> Callable[..., LineWriter]:
-    return lambda *_args: writer
 
 
 def _adder(facts: dict[str, Any]) -> Processor:

@@ -132,7 +132,9 @@ def _read(value: bytes, headers: Mapping[str, bytes]) -> tuple[Envelope, dict[st
     trace_id, event_id = _header(headers, TRACE), _header(headers, EVENT)
     if not trace_id or len(trace_id) > TRACE_CHARS_MAX or not trace_id.isprintable():
         raise Malformed(f"the header {TRACE} is missing, too long or not printable")
-    return Envelope(_job_id(body), trace_id, _uuid(event_id, f"the header {EVENT}")), body
+    return Envelope(
+        str(_uuid(body.get(JOB), JOB)), trace_id, _uuid(event_id, f"the header {EVENT}")
+    ), body
 
 
 def _body(value: bytes) -> dict[str, Any]:
@@ -143,10 +145,6 @@ def _body(value: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Malformed("the value is not a JSON object")
     return body
-
-
-def _job_id(body: Mapping[str, Any]) -> str:
-    return str(_uuid(body.get(JOB), JOB))
 
 
 def _uuid(text: object, what: str) -> UUID:

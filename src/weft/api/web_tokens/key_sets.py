@@ -34,7 +34,10 @@ class KeySet:
     """Some keys, by their ids."""
 
     def __init__(self, keys: Sequence[tuple[str, Key]] = ()) -> None:
-        self._keys = [(name, KnownKey(key, _digest_of(key))) for name, key in keys]
+        self._keys = [
+            (name, KnownKey(key, hashlib.sha256(key.as_der(private=False)).digest()))
+            for name, key in keys
+        ]
 
     def fitting(self, key_id: str | None, algorithm: str) -> list[KnownKey]:
         """Return the keys that may have signed: those of the id, or those without one; of this
@@ -47,10 +50,6 @@ class KeySet:
             and algorithm in ALGORITHMS_OF[type(known.key)]
         ]
         return keys[:3]
-
-
-def _digest_of(key: Key) -> bytes:
-    return hashlib.sha256(key.as_der(private=False)).digest()
 
 
 def key_of_pem(text: str) -> Key:

@@ -40,7 +40,11 @@ def block(
         param: A parameter NAME=VALUE of the tester; may be repeated.
     """
     try:
-        ask = checked_ask(condition, tester, dict(_parameter(text) for text in param))
+        ask = checked_ask(
+            condition,
+            tester,
+            dict(read_option("--param", text, parse_parameter) for text in param),
+        )
     except WrongAsk as error:
         raise Invalid(
             "the job cannot wait for this",
@@ -67,10 +71,6 @@ def block(
             "condition": ask.condition, "tester": ask.tester, "parameters": ask.parameters,
         })  # fmt: skip
     return BLOCKS_EXIT_CODE
-
-
-def _parameter(text: str) -> tuple[str, str]:
-    return read_option("--param", text, parse_parameter)
 
 
 def parse_parameter(text: str) -> tuple[str, str]:

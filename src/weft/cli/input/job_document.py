@@ -105,14 +105,12 @@ def _secret_uses(options: JobOptions) -> list[dict[str, str]]:
     variables = [text.partition("=") for text in options.secret]
     files = [text.partition("=") for text in options.secret_file]
     return [
-        *({"name": name, "env": to or _variable(name)} for name, _, to in variables),
+        *(
+            {"name": name, "env": to or re.sub(r"[^A-Za-z0-9_]", "_", name).upper()}
+            for name, _, to in variables
+        ),
         *({"name": name, "file": to or name} for name, _, to in files),
     ]
-
-
-def _variable(name: str) -> str:
-    """Return the variable of a secret: `DB_PASSWORD` for `db-password`."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", name).upper()
 
 
 def request_fields(options: JobOptions, home: Path | None) -> Mapping[str, Any]:

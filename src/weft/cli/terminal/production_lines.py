@@ -39,13 +39,10 @@ def _sink_fact(one: Document) -> str:
     return f"sink {one['sink']}: {', '.join(counts)}"
 
 
-def _where(item: Document) -> str:
-    return str(item["job"] or item["state"])
-
-
 def _last_item(source: Document) -> str:
     return "".join(
-        f"{cell(item['key'], width=30)}: {_where(item)}" for item in source["last_items"][:1]
+        f"{cell(item['key'], width=30)}: {item['job'] or item['state']}"
+        for item in source["last_items"][:1]
     )
 
 

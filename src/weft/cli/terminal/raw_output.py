@@ -57,7 +57,7 @@ def write_all(descriptor: int, data: bytes) -> None:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise _failed(error) from error
+            raise OutputFailed("cannot write the output", detail=f"{error.strerror}.") from error
 
 
 def write_note(data: bytes) -> None:
@@ -80,10 +80,6 @@ class _Stderr(io.FileIO):
     def write(self, data: bytes, /) -> int:  # type: ignore[override]  # as above
         write_note(data)
         return len(data)
-
-
-def _failed(error: OSError) -> OutputFailed:
-    return OutputFailed("cannot write the output", detail=f"{error.strerror}.")
 
 
 def _wait_writable(descriptor: int) -> None:

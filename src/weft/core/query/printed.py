@@ -1,7 +1,6 @@
 """From tree to text, on one line; reading it gives the same tree."""
 
 import re
-from datetime import datetime
 from typing import Final
 
 from weft.core.query import tree
@@ -40,7 +39,7 @@ def _term(node: tree.Node) -> str:
         case tree.IntegerTerm(field, operator, value) | tree.AmountTerm(field, operator, value):
             return f"{field} {operator} {value!r}"
         case tree.TimeTerm(field, operator, at):
-            return f"{field} {operator} {_moment(at)}"
+            return f"{field} {operator} {at.isoformat().replace('+00:00', 'Z')}"
         case tree.TextTerm(field, operator, text):
             return f"{field} {operator} {_quoted(text)}"
         case tree.AttributeTerm(key, operator, text):
@@ -66,7 +65,3 @@ def _in_quotes(text: str) -> str:
 def _key(text: str) -> str:
     is_word = text in _WORDS or text.lower() in KEYWORDS
     return _in_quotes(text) if is_word else _quoted(text)
-
-
-def _moment(at: datetime) -> str:
-    return at.isoformat().replace("+00:00", "Z")

@@ -87,7 +87,7 @@ async def _record(context: LoopContext, announced: Announced, one: Row) -> Recor
     if one["kind"] == "dead":
         value: dict[str, Any] = {
             wire.JOB: job_id, "reason": one["error"] or None,
-            "finalRetryCount": one["n_failed"], "failedAt": _instant(one["at"]),
+            "finalRetryCount": one["n_failed"], "failedAt": one["at"].replace("+00:00", "Z"),
         }  # fmt: skip
         return Record(wire.DEAD, job_id, msgspec.json.encode(value), {wire.TRACE: trace_id})
     if wire.COME in who:
@@ -98,10 +98,6 @@ async def _record(context: LoopContext, announced: Announced, one: Row) -> Recor
     }  # fmt: skip
     headers = wire.headers_of(trace_id, wire.created_event_id(job_id))
     return Record(wire.CREATED, job_id, msgspec.json.encode(value), headers)
-
-
-def _instant(at: str) -> str:
-    return at.replace("+00:00", "Z")
 
 
 LOOP = Loop("announce", _run, after=("fold",))

@@ -147,7 +147,7 @@ async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Ans
     services, caller = services_of(request), caller_of(request)
     reserved = await services.open_update(caller, batch_id, update_id)
     if reserved.committed:
-        raise _committed(update_id)
+        raise bad_request(f"update {update_id} is already committed")
     return {
         "batch_id": batch_id,
         "update_id": update_id,
@@ -251,10 +251,6 @@ async def own(request: AnyRequest, batch_id: int) -> None:
         )
     except (errors.Forbidden, errors.NotFound) as error:
         raise Refused(NOT_FOUND, f"batch {batch_id} does not exist") from error
-
-
-def _committed(update_id: int) -> Refused:
-    return bad_request(f"update {update_id} is already committed")
 
 
 async def _checked_batch(request: AnyRequest, spec: Json) -> Origin:

@@ -5,10 +5,11 @@ large arguments may be is said by their types (`call_forms`).
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -202,23 +203,15 @@ async def _part_of_batch(_: Parts, asked: Asked) -> object:
     return await asked.ask_store()
 
 
-async def _list_job_users(_: Parts, asked: Asked) -> object:
-    jobs = {(job.batch_id, job.job_id) for job in asked.live}
-    return await asked.ask_store(jobs=_only(asked.given["jobs"], jobs))
+def _among(name: str, *fields: str) -> Serve:
+    """Ask about what is of its live jobs, of what a list names."""
+    of = attrgetter(*fields)
 
+    async def serve(_: Parts, asked: Asked) -> object:
+        known = set(map(of, asked.live))
+        return await asked.ask_store(**{name: [one for one in asked.given[name] if one in known]})
 
-async def _list_choices(_: Parts, asked: Asked) -> object:
-    batches = {job.batch_id for job in asked.live}
-    return await asked.ask_store(batch_ids=_only(asked.given["batch_ids"], batches))
-
-
-async def _list_time_limits(_: Parts, asked: Asked) -> object:
-    keys = {(job.batch_id, job.job_id, job.attempt) for job in asked.live}
-    return await asked.ask_store(attempts=_only(asked.given["attempts"], keys))
-
-
-def _only(asked: Sequence[Any], known: Collection[Any]) -> list[Any]:
-    return [thing for thing in asked if thing in known]
+    return serve
 
 
 def _no_secrets(given: Mapping[str, Any]) -> object:
@@ -250,30 +243,23 @@ async def _answer_look(parts: Parts, asked: Asked) -> None:
 
 
 _OWN: Final = About.ITS_OWN
-_PASSED: Final = Rule(_OWN, _pass_on)
-_FREE: Final = Rule(About.ANYTHING, _pass_on)
+_PASSED: Final = (
+    "finish_drain", "leave", "list_consumed", "wait_for_work", "start_attempts", "record_phases",
+    "record_progress", "ask_block", "list_to_stop", "list_commands", "acknowledge_commands",
+    "note_avoided", "find_files",
+)  # fmt: skip
+_FREE: Final = ("home_tenant", "list_ended_jobs", "list_removed")
 CALLS: Final[Mapping[str, Rule]] = MappingProxyType({
+    **dict.fromkeys(_PASSED, Rule(_OWN, _pass_on)),
+    **dict.fromkeys(_FREE, Rule(About.ANYTHING, _pass_on)),
     "hello": Rule(About.NOBODY, _hello),
     "register_worker": Rule(About.NOBODY, _register),
     "heartbeat": Rule(_OWN, _heartbeat),
-    "finish_drain": _PASSED,
-    "leave": _PASSED,
     "claim_jobs": Rule(_OWN, _claim_jobs),
     "claim_reserved": Rule(_OWN, _claim_reserved),
     "claim_offered": Rule(_OWN, _claim_offered),
     "complete_and_claim": Rule(_OWN, _complete_and_claim),
     "complete_attempts": Rule(_OWN, _complete),
-    "list_consumed": _PASSED,
-    "wait_for_work": _PASSED,
-    "start_attempts": _PASSED,
-    "record_phases": _PASSED,
-    "record_progress": _PASSED,
-    "ask_block": _PASSED,
-    "list_to_stop": _PASSED,
-    "list_commands": _PASSED,
-    "acknowledge_commands": _PASSED,
-    "note_avoided": _PASSED,
-    "find_files": _PASSED,
     "find_stores": Rule(_OWN, _find_stores),
     "record_files": Rule(_OWN, _record_files),
     "record_products": Rule(_OWN, _record_products),
@@ -291,10 +277,9 @@ CALLS: Final[Mapping[str, Rule]] = MappingProxyType({
     "get_chunks": Rule(About.ITS_JOBS, _get_chunks),
     "get_payload_part": Rule(About.ITS_JOBS, _part_of_batch),
     "get_app_part": Rule(About.ITS_JOBS, _part_of_batch),
-    "list_job_users": Rule(About.ITS_JOBS, _list_job_users),
-    "list_choices": Rule(About.ITS_JOBS, _list_choices),
-    "list_time_limits": Rule(About.ITS_JOBS, _list_time_limits),
-    "home_tenant": _FREE,
-    "list_ended_jobs": _FREE,
-    "list_removed": _FREE,
+    "list_job_users": Rule(About.ITS_JOBS, _among("jobs", "batch_id", "job_id")),
+    "list_choices": Rule(About.ITS_JOBS, _among("batch_ids", "batch_id")),
+    "list_time_limits": Rule(
+        About.ITS_JOBS, _among("attempts", "batch_id", "job_id", "attempt")
+    ),
 })  # fmt: skip

@@ -197,7 +197,12 @@ class BucketShipper:
         tenant, waiting = next(iter(self._waiting.items()))
         some, rest = _first_of(waiting, self._terms.pack_bytes_max)
         parts = joined(part for _, part in some)
-        made = _Made((), parts, frozenset(batch for batch, _ in some), _size_of(parts))
+        made = _Made(
+            (),
+            parts,
+            frozenset(batch for batch, _ in some),
+            sum(max(0, part.length) for part in parts),
+        )
         merged, level = self._merged(tenant, made)
         found = await asyncio.to_thread(_read, self._root, merged.parts)
         if merged.names and len(found) < len(merged.parts):  # the bucket has more than is here
@@ -269,10 +274,6 @@ def _first_of(
         cut = max(index, 1)  # a record that is larger than a pack has one of its own
         return parts[:cut], parts[cut:]
     return parts, []
-
-
-def _size_of(parts: Iterable[Part]) -> int:
-    return sum(max(0, part.length) for part in parts)
 
 
 def _read(root: Path, parts: Sequence[Part]) -> list[tuple[Part, bytes]]:

@@ -155,7 +155,7 @@ class ProcessProvider:
             [sys.executable, "-P", "-m", AGENT],
             {
                 **self._site.environment,
-                **_settings_of(wanted, gpus),
+                **worker_variables(wanted, worker_queues="", worker_gpus=",".join(gpus) or "none"),
                 MARK: self._mark(wanted.name),
             },
             file_actions=[
@@ -221,8 +221,3 @@ def _variable(pid: int, name: str) -> str:
         return ""
     found = [one.removeprefix(start) for one in variables if one.startswith(start)]
     return os.fsdecode(found[0]) if found else ""
-
-
-def _settings_of(wanted: WantedMachine, gpus: Sequence[str]) -> Mapping[str, str]:
-    """Return the settings of the machine's worker as variables."""
-    return worker_variables(wanted, worker_queues="", worker_gpus=",".join(gpus) or "none")

@@ -274,7 +274,9 @@ class SlurmEngine:
         words: tuple[str, ...] = ("--signal=USR1", "--batch")
         while True:
             marks = await self._files.marks(names)
-            left = [self._task_name(n, marks[n].task) for n in names if _is_live(marks[n])]
+            left = [
+                self._task_name(n, marks[n].task) for n in names if marks[n].ended_s_ago is None
+            ]
             if not left:
                 return
             if time.monotonic() > until:
@@ -440,11 +442,6 @@ class SlurmEngine:
     def _task_name(self, name: str, task: tuple[int, int] | None) -> str:
         array, index = task or self._given[name]
         return f"{array}_{index}"
-
-
-def _is_live(marks: Marks) -> bool:
-    """A job can spoil the mark that says which task it is: it is one of those given, then."""
-    return marks.ended_s_ago is None
 
 
 def _is_waiting(task: Task | None) -> bool:

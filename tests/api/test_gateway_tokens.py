@@ -11,21 +11,23 @@ from weft.api.app import create_app
 from weft.settings import Settings
 
 
+def server_of(home: Path, issuers: str) -> httpx.AsyncClient:
+    """Return a client of an api with these issuers."""
+    (path := home / "issuers.toml").write_text(issuers)
+    settings = Settings(home=home, issuers_file=path)
+    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://weft")
+
+
 async def test_two_tokens_from_gateways_are_none(tmp_path: Path) -> None:
     """In one header or in those of two gateways, whichever comes first."""
     texts = [
         f'{usual}\nheader = "X-JWT-Assertion-{name}"\npem = """{pem_of(EC)}"""'
         for name, usual in (("a", USUAL), ("b", USUAL.replace('"weft"', '"another"')))
     ]
-    path = tmp_path / "issuers.toml"
-    path.write_text("\n".join(texts))
-    settings = Settings(home=tmp_path, issuers_file=path)
-    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
     one, other = (("x-jwt-assertion-a", token_of(sub=user)) for user in ("ada", "eve"))
     elsewhere = ("x-jwt-assertion-b", other[1])
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://weft"
-    ) as client:
+    async with server_of(tmp_path, "\n".join(texts)) as client:
         answers = [
             await client.get("/v1/whoami", headers=headers)
             for headers in (
@@ -42,14 +44,8 @@ async def test_two_tokens_from_gateways_are_none(tmp_path: Path) -> None:
 async def test_token_in_the_header_of_a_gateway(tmp_path: Path) -> None:
     text = f'{USUAL}\nheader = "X-JWT-Assertion-default"'
     other = USUAL.replace("issuer.ex", "other.ex") + f'\npem = """{pem_of(OTHER)}"""'
-    path = tmp_path / "issuers.toml"
-    path.write_text(f'{text}\npem = """{pem_of(EC)}"""\n{other}')
-    settings = Settings(home=tmp_path, issuers_file=path)
-    app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
     theirs = token_of(OTHER, iss=ISSUER.replace("issuer.ex", "other.ex"))
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://weft"
-    ) as client:
+    async with server_of(tmp_path, f'{text}\npem = """{pem_of(EC)}"""\n{other}') as client:
         name = "X-JWT-Assertion-default"
         good = await client.get("/v1/whoami", headers={name: token_of()})
         of_another = await client.get("/v1/whoami", headers={name: theirs})

@@ -104,11 +104,7 @@ class Liar:
 
     async def send(self, name: str, given: Any) -> Any:  # noqa: ANN401 (any frame)
         frame = [FRAME_VERSION, self.incarnation, name, given, None]
-        return await self.site.http.post(
-            "/v1/worker-link",
-            content=msgspec.msgpack.encode(frame),
-            headers={"authorization": f"Bearer {self.token}"},
-        )
+        return await self.site.send(self.token, frame)
 
     async def begin(self) -> None:
         """Register anew, and take all jobs that there are."""

@@ -52,14 +52,6 @@ async def far(outside: Outside, middle: Middle) -> AsyncIterator[Far]:
     one.caller.close()
 
 
-async def test_delay_changes_nothing(outside: Outside, middle: Middle, far: Far) -> None:
-    await outside.submit(2)
-    middle.delay_s = 0.05
-    some = await far.store.claim_jobs(far.worker, request(2))
-    verdicts = await far.store.complete_attempts(far.worker, [end_report(one) for one in some])
-    assert list(verdicts) == ["ok", "ok"]
-
-
 async def test_a_short_cut_changes_nothing(outside: Outside, middle: Middle, far: Far) -> None:
     """Neither for attempts that run, nor for who waits for notices."""
     await outside.submit(1)

@@ -157,9 +157,5 @@ async def test_wrong_documents_are_refused(client: httpx.AsyncClient) -> None:
 
         assert answer.status_code == 400
         assert pointer is None or [one["pointer"] for one in answer.json()["errors"]] == [pointer]
-
-
-async def test_text_of_a_token_is_not_its_number(client: httpx.AsyncClient) -> None:
     answer = await client.request("DELETE", "/v1/tokens/weft_secret")
-
     assert (answer.status_code, answer.json()["code"]) == (400, "API.INVALID_ID")

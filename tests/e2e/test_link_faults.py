@@ -5,15 +5,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from e2e.conftest import Weft, until
-from e2e.test_workers_outside import SCRIPT, Outside, submit
-from middle import Middle
+from e2e.test_workers_outside import Outside, submit
 
 pytestmark = [pytest.mark.heavy, pytest.mark.fault, pytest.mark.timeout(300)]
+SCRIPT = """
+exec 9>>"$1/lock-$2"
+flock -n 9 || echo "$2" >> "$1/twice"
+sleep 0.3
+echo "$2" >> "$1/done"
+echo "said $2"
+"""
 BEATS = """
 exec 9>>"$0/lock"
 flock -n 9 || echo >> "$0/twice"
@@ -28,36 +33,13 @@ echo ended
 @pytest.fixture
 def outside(weft: Weft, tmp_path: Path) -> Iterator[Outside]:
     """Give a worker behind the proxy `outside.middle`."""
-    one = Outside(weft, tmp_path)
-    server = urlsplit(one.url)
-    assert server.hostname
-    assert server.port
-    with Middle(server.hostname, server.port).running() as middle:
-        one.url = f"http://127.0.0.1:{middle.port}"
-        one.middle = middle
+    with Outside(weft, tmp_path).behind() as one:
         yield one
 
 
 def _attempts(weft: Weft, batch: str) -> int:
     found = json.loads(weft.run("status", f"{batch}.j1", "--json").stdout)
     return int(found["attempt"])
-
-
-def test_a_cut_of_five_seconds_changes_nothing(
-    weft: Weft, outside: Outside, tmp_path: Path
-) -> None:
-    with outside.running():
-        batch = submit(weft, tmp_path, [{"command": ["sh", "-c", BEATS, str(tmp_path)]}])
-        until((tmp_path / "begun").exists)
-        outside.middle.cut()
-        threading.Event().wait(5)  # the fault itself
-        outside.middle.mend()
-        (tmp_path / "go").touch()
-        assert weft.run("wait", batch).returncode == 0
-    assert _attempts(weft, batch) == 1
-    assert not (tmp_path / "twice").exists()
-    said = weft.run("logs", f"{batch}.j1").stdout.decode().splitlines()
-    assert said == [*(f"beat {n}" for n in range(1, len(said))), "ended"]
 
 
 def test_a_cut_longer_than_the_grace_ends_attempts_here_first(

@@ -5,14 +5,12 @@ import hashlib
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from certificates import certificate
 from e2e.conftest import Weft
 from e2e.test_workers_outside import Outside, submit
-from middle import Middle
 from weft import Executor
 
 CANARY = "canary-4b1e90d7"
@@ -26,12 +24,7 @@ def outside(weft: Weft, tmp_path: Path) -> Iterator[Outside]:
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(*certificate("127.0.0.1", issuer=authority).write(tmp_path))
     one = Outside(weft, tmp_path, WEFT_CA_FILE=str(tmp_path / "ca.pem"))
-    server = urlsplit(one.url)
-    assert server.hostname
-    assert server.port
-    with Middle(server.hostname, server.port, tls=tls).running() as middle:
-        one.url = f"https://127.0.0.1:{middle.port}"
-        one.middle = middle
+    with one.behind(tls):
         yield one
 
 

@@ -8,20 +8,15 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from ssl import SSLContext
+from typing import Self
+from urllib.parse import urlsplit
 
 import pytest
 
-from e2e.conftest import PROGRAM, Weft, kill_api, until
+from e2e.conftest import PROGRAM, Weft, until
 from middle import Middle
 from worker.spawner_process import until_gone
-
-SCRIPT = """
-exec 9>>"$1/lock-$2"
-flock -n 9 || echo "$2" >> "$1/twice"
-sleep 0.3
-echo "$2" >> "$1/done"
-echo "said $2"
-"""
 
 
 class Outside:
@@ -39,6 +34,15 @@ class Outside:
         self._token.write_bytes(made)
         self.url = json.loads((weft.home / "client.json").read_text())["url"]
         self.middle: Middle
+
+    @contextmanager
+    def behind(self, tls: SSLContext | None = None) -> Iterator[Self]:
+        """Reach the api through the proxy `middle`."""
+        server = urlsplit(self.url)
+        assert server.hostname and server.port  # noqa: PT018 (for types)
+        with Middle(server.hostname, server.port, tls=tls).running() as self.middle:
+            self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.middle.port}"
+            yield self
 
     @contextmanager
     def running(self) -> Iterator["subprocess.Popen[bytes]"]:
@@ -147,39 +151,6 @@ def test_worker_that_is_refused_for_good_leaves_no_process(weft: Weft, tmp_path:
         assert weft.run("token", "revoke", str(number)).returncode == 0
         assert process.wait(60) == 4
         until_gone(known.spawner)
-
-
-@pytest.mark.heavy
-def test_nothing_is_lost_or_lives_twice_when_each_part_is_killed(
-    weft: Weft, outside: Outside, tmp_path: Path
-) -> None:
-    names = [str(number) for number in range(1, 41)]
-    done = tmp_path / "done"
-
-    def n_done() -> int:
-        return len(done.read_text().split()) if done.exists() else 0
-
-    with outside.running() as first:
-        batch = submit(
-            weft, tmp_path,
-            [
-                {"command": ["sh", "-c", SCRIPT, "sh", str(tmp_path), name], "max_attempts": 5}
-                for name in names
-            ],
-        )  # fmt: skip
-        until(lambda: n_done() > 4)
-        kill_api(weft)
-        until(lambda: n_done() > 12)
-        os.kill(first.pid, signal.SIGKILL)
-    with outside.running():
-        until(lambda: n_done() > 20)
-        os.kill(outside.spawner, signal.SIGKILL)
-        assert weft.run("wait", batch, timeout_s=120).returncode == 0
-    assert set(done.read_text().split()) == set(names)
-    assert not (tmp_path / "twice").exists()
-    assert weft.run("logs", f"{batch}.j40").stdout == b"said 40\n"
-    audit = weft.run("audit")
-    assert audit.returncode == 0, audit.stdout.decode()
 
 
 COUNTING = """

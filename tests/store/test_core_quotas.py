@@ -309,6 +309,21 @@ class Model:
         await set_quota(self.world, self.users[user].user_name, cores=most / 1000)
         await visit(self.world)
 
+    async def do(self, step: str, worker: Worker, least: int) -> None:
+        """Do a step that is called so, if it can be done."""
+        if step == "submit":
+            await self.submit(self.rng.randrange(2))
+        elif step == "claim":
+            await self.claim(worker, self.rng.randint(1, 5))
+        elif step == "end" and self.running:
+            await self.end(worker, self.rng.choice([None, Reason.EXIT, Reason.LOST]))
+        elif step == "cancel" and self.waiting:
+            await self.cancel()
+        elif step == "fold":
+            await self.world.fold()
+        elif step == "set":
+            await self.set(self.rng.randrange(2), self.rng.choice([least, 3000, 4500]))
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
@@ -322,18 +337,7 @@ async def test_quotas_of_cores_hold_at_every_moment(world: World, seed: int) -> 
         await model.set(user, model.most[user])
     for _ in range(STEPS):
         step = rng.choice(["submit", "submit", "claim", "end", "end", "cancel", "fold", "set"])
-        if step == "submit":
-            await model.submit(rng.randrange(2))
-        elif step == "claim":
-            await model.claim(worker, rng.randint(1, 5))
-        elif step == "end" and model.running:
-            await model.end(worker, rng.choice([None, Reason.EXIT, Reason.LOST]))
-        elif step == "cancel" and model.waiting:
-            await model.cancel()
-        elif step == "fold":
-            await world.fold()
-        elif step == "set":
-            await model.set(rng.randrange(2), rng.choice([2000, 3000, 4500]))
+        await model.do(step, worker, 2000)
         for user, caller in enumerate(model.users):
             assert await cores(world, caller) * 1000 == model.used(user)
     # All that fits is offered: each job gets its turn.

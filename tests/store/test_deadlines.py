@@ -28,6 +28,11 @@ def due(rows: JobRows, in_s: float, *jobs: int, timeout_s: float = 0) -> JobRows
     return with_fields(rows, **{f"j{job}": fields for job in jobs})
 
 
+async def make_late(world: World, batch: int) -> None:
+    late = "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1"
+    await world.admin.execute(late, batch)
+
+
 async def look(world: World, *, in_s: float = 0, limit: int = 100) -> int:
     """Let the driver look at the deadlines, as if some seconds later."""
     looked, epoch = 0, await world.lead()
@@ -77,10 +82,7 @@ async def test_time_limit_is_taken_off_the_deadline(world: World) -> None:
     await look(world, in_s=41)
     states = await world.states(batch)
     stopped = await worker.store.list_to_stop(worker.id, [(batch, first.job_id, first.attempt)])
-    await world.admin.execute(
-        "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1",
-        batch,
-    )
+    await make_late(world, batch)
     await worker.end(first, reason=Reason.LOST)
     await worker.end(second)
     unclaimable = await worker.claim()
@@ -124,10 +126,7 @@ async def test_late_job_is_not_offered_when_it_is_released(world: World) -> None
     worker = await world.worker()
     (first,) = await worker.claim()
     await world.api.hold_jobs(world.caller, batch, [2])
-    await world.admin.execute(
-        "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1",
-        batch,
-    )
+    await make_late(world, batch)
     await worker.end(first)
     await world.api.release_jobs(world.caller, batch, [2])
     claimed = await worker.run()
@@ -220,10 +219,7 @@ async def test_two_drivers_end_the_same_late_jobs_once(world: World) -> None:
     batch = await world.submit(due(job_rows(2, parents={2: [1]}), 100, 2, timeout_s=60))
     (first,) = await (worker := await world.worker()).claim()
     await world.api.hold_jobs(world.caller, batch, [2])
-    await world.admin.execute(
-        "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s' WHERE batch_id = $1",
-        batch,
-    )
+    await make_late(world, batch)
     await worker.end(first)
     await world.api.release_jobs(world.caller, batch, [2])
     epoch = await world.lead()

@@ -52,6 +52,7 @@ SKIPPED = {
     "POST /v1/device-logins": _NOBODY,
     "POST /v1/device-logins/poll": "it finds its tenant by a code of an issuer",
     "POST /v1/logins": _NOBODY,
+    "POST /v1/worker-link/join": "it finds its tenant by an invitation",
     "POST /v1/logins/finish": "it finds its tenant by a code of an issuer",
     "POST /v1/secret-rotation": "it seals the values of all tenants again and returns none",
     "POST /v1/tenants": _SITE,

@@ -24,7 +24,7 @@ OPEN = {
     "GET /login/oidc/start", "GET /login/oidc/callback", "POST /v1/logins",
     "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
     "GET /healthcheck", "GET /batches/{b}", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
-    "GET /actuator/health", "GET /actuator/info",
+    "GET /actuator/health", "GET /actuator/info", "POST /v1/worker-link/join",
 }  # fmt: skip
 _LEAST = {
     UserRole.VIEWER: """

@@ -34,6 +34,7 @@ NUMBER = re.compile(r"(?<!\.)\b7000\d\d\b")
 """A number of theirs."""
 
 WITHOUT_TENANT = {
+    "accept_invitation": "the invitation is the proof",
     "admit_user": "the issuer of a web token names the tenant, by configuration",
     "authenticate": "a token is the proof",
     "begin_visit": "of administrators of the site",

@@ -14,16 +14,13 @@ import pytest
 from api.live import LiveApi, make_user
 from cases import cases
 from weft.api.http.sse import KEEP_ALIVE_S
-from weft.core.access.rights import Right, UserRole, require
 from weft.core.attempt_key import AttemptKey
 from weft.core.bounds import LISTED_MAX
 from weft.core.ends.conditions import Ask
 from weft.core.errors import (
-    Forbidden,
     ImpossibleCapacity,
     LinkFrameRefused,
     LinkRefused,
-    RightMissing,
     Unavailable,
     WeftError,
 )
@@ -33,7 +30,7 @@ from weft.extensions.link.serving.notices import told_of
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
-from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
+from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport, WorkerStore
@@ -77,6 +74,12 @@ class Outside:
         file.touch(0o600)
         file.write_text(answer.json()["token"])
         return file
+
+    async def send(self, token: str, frame: object) -> httpx.Response:
+        """Send a frame, or its bytes."""
+        body = frame if isinstance(frame, bytes) else msgspec.msgpack.encode(frame)
+        bearer = {"authorization": f"Bearer {token}"}
+        return await self.http.post("/v1/worker-link", content=body, headers=bearer)
 
     def caller(self, token: Path) -> LinkCaller:
         self._callers.append(LinkCaller(LinkFinder(self.api.url, token)))
@@ -199,6 +202,8 @@ async def test_token_of_a_worker_does_nothing_else(outside: Outside) -> None:
         {"pool": "default"},
         {"workers": "node*"},
         {"pool": "default", "scopes": ["work", "read"]},
+        {"pool": "default", "scopes": ["work"], "once": True},
+        {"pool": "default", "scopes": ["work"], "once": True, "valid_s": 90_000},
     ],
 )
 async def test_token_for_work_names_a_pool_and_is_for_nothing_else(
@@ -346,9 +351,7 @@ async def test_forged_capacity_is_refused(outside: Outside, forged: dict[str, in
 )
 async def test_what_is_no_frame_is_refused(outside: Outside, frame: bytes) -> None:
     token = (await outside.token()).read_text()
-    answer = await outside.http.post(
-        "/v1/worker-link", content=frame, headers={"authorization": f"Bearer {token}"}
-    )
+    answer = await outside.send(token, frame)
     assert (answer.status_code, answer.json()["code"]) == (400, "WORKER.LINK_FRAME_REFUSED")
 
 
@@ -360,19 +363,6 @@ async def test_place_of_its_output_is_known_before_anything_is_written(outside: 
     directory = LogDirectory(place, "far", "/far/logs")
 
     assert FileLogStore(outside.path / "logs").can_read(directory)
-
-
-async def test_notices_reach_the_worker(outside: Outside) -> None:
-    caller = outside.caller(await outside.token())
-    store = outside.store(caller)
-    worker = (await store.register_worker(**facts())).incarnation_id
-    heard = LinkNotices(caller).listen("work", "cancel").__aiter__()
-    assert await anext(heard) == ("", "")
-    assert not await store.wait_for_work(worker)
-    await outside.submit(1)
-    channel, _ = await anext(heard)
-    assert channel == "work"
-    await cast("Any", heard).aclose()
 
 
 async def test_notices_end_at_once_when_the_token_is_revoked(outside: Outside) -> None:
@@ -440,28 +430,19 @@ async def test_api_takes_no_frames_over_a_network_without_tls(
     api = LiveApi(database["weft_api"], Settings(home=tmp_path, trusted_proxies="127.0.0.1"))
     api.link_dsn = database["weft_worker"]
     await api.start()
-    async with api.client() as http:
-        token = (await Outside(api, http, tmp_path).token()).read_text()
-        answer = await http.post(
-            "/v1/worker-link",
-            content=msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "hello", msgspec.Raw(b"\x80"))),
-            headers={
-                "authorization": f"Bearer {token}",
-                "x-forwarded-for": origin,
-                "x-forwarded-proto": scheme,
-            },
-        )
+    async with api.client(**{"x-forwarded-for": origin, "x-forwarded-proto": scheme}) as http:
+        async with api.client() as here:
+            token = (await Outside(api, here, tmp_path).token()).read_text()
+        frame = msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "hello", msgspec.Raw(b"\x80")))
+        answer = await Outside(api, http, tmp_path).send(token, frame)
+        join = await http.post("/v1/worker-link/join", json={"invitation": "x", "worker": "y"})
         notices = await http.get(
-            "/v1/worker-link/notices?incarnation=1",
-            headers={
-                "authorization": f"Bearer {token}",
-                "x-forwarded-for": origin,
-                "x-forwarded-proto": scheme,
-            },
+            "/v1/worker-link/notices?incarnation=1", headers={"authorization": f"Bearer {token}"}
         )
     await api.stop()
     assert answer.status_code == status, answer.text
-    assert ("by HTTPS only" in notices.text) == (status == 403)
+    for refused in (notices, join):
+        assert ("by HTTPS only" in refused.text) == (status == 403)
 
 
 def test_notices_of_others_are_not_told() -> None:
@@ -483,13 +464,3 @@ def test_token_is_not_sent_in_the_clear(tmp_path: Path) -> None:
         LinkFinder("https://weft.example.org", token).locate()
     with pytest.raises(InvalidSetting, match="needs a token"):
         LinkFinder("https://weft.example.org", None).locate()
-
-
-@cases("role", ["viewer", "user", "operator", "tenant-admin"])
-def test_people_run_no_jobs_as_workers(role: str) -> None:
-    with pytest.raises(RightMissing):
-        require(Right.WORK, "ada", UserRole(role))
-
-
-def test_refusals_are_forbidden() -> None:
-    assert issubclass(LinkRefused, Forbidden)

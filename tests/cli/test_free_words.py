@@ -60,7 +60,8 @@ FREE: Mapping[str, str] = {
     "of one batch, whose number stands elsewhere on the line": """
         --cause callback-redeliver-1 jobs--group""",
     "a key that a program makes up": "--concurrency-key --key --unique",
-    "an address outside weft": "--connect --database --endpoint --host --image --issuer",
+    "an address outside weft": """
+        --connect --database --endpoint --host --image --issuer worker--join worker-invite--url""",
     "of a tenant that is not known before the login": "login--tenant",
     "a zone of the machine's data of time zones": "--tz",
     "any attribute, beside a few words": "billing-report--by",

@@ -3,8 +3,9 @@
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
+from time import monotonic
 
 import pytest
 
@@ -37,7 +38,6 @@ def test_nothing_is_lost_or_lives_twice_when_hosts_and_processes_die(tmp_path: P
             for node in (node1, node2):
                 _start_worker(node)
             until(lambda: server.weft("worker", "ls").stdout.count(b"\nnode") == 2)
-            _output_is_live(server)
             batch = _submit(
                 server, [{"command": ["sh", "-c", JOB, "sh", f"{one}"]} for one in range(1, 121)]
             )
@@ -62,6 +62,39 @@ def test_nothing_is_lost_or_lives_twice_when_hosts_and_processes_die(tmp_path: P
     assert names == {f"{one}" for one in range(1, 121)}
     assert {"node1", "node2"} == {line.split()[1] for line in done.read_text().splitlines()}
     assert not (tmp_path / "twice").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes namespaces with a network")
+def test_a_host_runs_jobs_a_minute_after_its_invitation(tmp_path: Path) -> None:
+    """It trusts nothing but the line that is typed there; the token is in no argument."""
+    with hosts(["server", "node1"], tmp_path) as (server, node):
+        _start_server(server, [])
+        begun = monotonic()
+        invited = server.weft("worker", "invite", "--url", f"https://{SERVER}:8765").stdout
+
+        def type_there(line: str, pid_file: str, begin: str = "") -> "CompletedProcess[bytes]":
+            text = f"PATH={Path(PROGRAM[0]).parent}:$PATH; echo $$ >/srv/{pid_file}; exec {line}"
+            node.write("/srv/line", text.encode())
+            clean = ("env", "-u", "WEFT_HOME", "-u", "WEFT_CA_FILE", "sh", "-c")
+            return node.run(*clean, f"sh /srv/line {begin}")
+
+        def runs_a_job() -> bool:
+            until(lambda: b'"active"' in server.weft("worker", "show", "node1", "--json").stdout)
+            return server.weft("run", "--cpu", "1", "--", "hostname").stdout == b"node1\n"
+
+        aside = ">>/srv/worker.log 2>&1 </dev/null &"
+        type_there(invited.decode(), "pid", aside)
+        assert runs_a_job(), node.read("/srv/worker.log")
+        assert monotonic() - begun < 60
+        shown = node.run("sh", "-c", "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ").stdout
+        assert b"weft.run.worker" in shown
+        assert invited.partition(b"#")[2].rpartition(b".")[0] not in shown
+        again = type_there(invited.decode(), "again")
+        assert (again.returncode, again.stderr.count(b'"node1" has used it')) == (4, 1)
+        node.run("sh", "-c", "kill $(cat /srv/pid)")
+        until(lambda: b'"active"' not in server.weft("worker", "show", "node1", "--json").stdout)
+        type_there(re.findall("start it: `(.*)`", again.stderr.decode())[0], "pid", aside)
+        assert runs_a_job()
 
 
 def _start_server(server: Host, nodes: list[Host]) -> None:
@@ -111,18 +144,6 @@ def _start_worker(node: Host) -> None:
 
 def _spawner_of(node: Host) -> str:
     return str(re.findall(r'"spawner_pid":(\d+)', node.read("/srv/worker.log"))[-1])
-
-
-def _output_is_live(server: Host) -> None:
-    script = "echo begun; while [ ! -e /mnt/go ]; do sleep 0.05; done; echo ended"
-    batch = _submit(server, [{"script": script}])
-    with subprocess.Popen(
-        server.command(*PROGRAM, "logs", "-f", f"{batch}.j1"), stdout=subprocess.PIPE
-    ) as following:
-        assert following.stdout is not None
-        assert following.stdout.readline() == b"begun\n"
-        assert server.run("touch", "/mnt/go").returncode == 0
-        assert following.stdout.readline() == b"ended\n"
 
 
 def _submit(server: Host, jobs: list[dict[str, object]]) -> str:

@@ -34,6 +34,8 @@ class WorkersOutside(NamedTuple):
     """Opens what one of them works for: a `WorkerSource` (`run/worker_source.py`)."""
     examined: str
     """Yields what `weft doctor --connect` finds, from `Settings`."""
+    joined: str
+    """Makes the settings of one that was invited, in its home, from the word of the invitation."""
 
 
 class Extension(NamedTuple):

@@ -275,13 +275,16 @@ def _not_usable(path: Path, error: OSError) -> HomeNotUsable:
     )
 
 
-def write_private(path: Path, document: Mapping[str, Any]) -> None:
-    """Replace a JSON file that only its owner may read; durable when this returns."""
+def write_private(path: Path, document: Mapping[str, Any] | str) -> None:
+    """Replace a file of JSON, or of this text, that only its owner may read; durable when this
+    returns.
+    """
+    text = document if isinstance(document, str) else json.dumps(document, indent=1)
     with explained(path.parent.parent if path.parent.name == "run" else path.parent):
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         try:
             with os.fdopen(handle, "w") as file:
-                json.dump(document, file, indent=1)
+                file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).replace(path)

@@ -24,6 +24,11 @@ class WorkerSettings:
     token_file: Path | None = setting(
         None, "file with the token of a worker that connects; only its owner may read it"
     )
+    connect_cert_file: Path | None = setting(
+        None,
+        "PEM file of the very certificate that the api shows to a worker that connects, whatever "
+        "its names; none: one of those that ca_file or the system trust",
+    )
     runner: str = setting("spawner", "runner that runs the worker's jobs")
     worker_cpu_m: int | None = setting(
         None,

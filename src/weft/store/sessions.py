@@ -46,8 +46,12 @@ class Sessions(StorePart):
         """Return whose session a code would open, which still counts; `None`: none."""
         return await self._holder_of(code, "code")
 
+    async def authenticate_invitation(self, invitation: str) -> Caller | None:
+        """Return who has made this invitation of a worker; `None` for an expired one."""
+        return await self._holder_of(invitation, "invitation")
+
     async def _holder_of(
-        self, text: str, kind: Literal["token", "session", "code"]
+        self, text: str, kind: Literal["token", "session", "code", "invitation"]
     ) -> Caller | None:
         rows = await self._database.call("authenticate", token_hash=digest_of(text), of_kind=kind)
         return _caller_in(rows)
@@ -124,28 +128,42 @@ class Sessions(StorePart):
         tokens_max: int,
         idempotency_key: str | None = None,
         work: WorkTerms | None = None,
+        invitation_s: float | None = None,
     ) -> Row:
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
         role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
         repeat with the same key replaces the token that was made first. What a session makes ends
-        with it. `work`: it is for workers outside. Raise `TooManyTokens`, and `Unauthenticated` if
-        the token that asks is gone.
+        with it. `work`: it is for workers outside. `invitation_s`: it is an invitation, which has
+        to be used within this time; `valid_s` is that of the worker's token. Raise
+        `TooManyTokens`, and `Unauthenticated` if the token that asks is gone.
         """
-        document: Row = await self._database.value(
-            "create_token",
-            caller=caller,
-            user_id=caller.user_id,
-            by_token=caller.token_id,
-            of_hash=digest_of(token),
-            of_name=name,
-            of_scopes=None if scopes is None else sorted(scopes),
-            valid_s=valid_s,
-            tokens_max=tokens_max,
-            idempotency_key=idempotency_key,
-            of_pool=None if work is None else work.pool,
-            of_workers=None if work is None else work.names,
-        )
+        facts = {
+            "caller": caller, "user_id": caller.user_id, "by_token": caller.token_id,
+            "of_name": name, "of_scopes": None if scopes is None else sorted(scopes),
+            "valid_s": valid_s, "tokens_max": tokens_max, "idempotency_key": idempotency_key,
+            "of_pool": None if work is None else work.pool,
+            "of_workers": None if work is None else work.names,
+        }  # fmt: skip
+        document: Row
+        if invitation_s is not None:
+            facts["invitation_s"] = invitation_s
+            document = await self._database.value(
+                "create_invitation", of_hash=digest_of(token), **facts
+            )
+        else:
+            document = await self._database.value(
+                "create_token", of_hash=digest_of(token), **facts
+            )
         return document
+
+    @calls(
+        _caller_in, invitation=("of_hash", digest_of), token=("worker_hash", digest_of),
+        worker="of_worker",
+    )  # fmt: skip
+    async def accept_invitation(self, invitation: str, token: str, worker: str) -> Caller | None:
+        """Let this token stand for the worker that was invited; `None`: who has invited it is
+        gone. Raise `InvitationRefused`.
+        """
 
     @calls(documents, user_id=user_id)
     async def list_tokens(self, caller: Caller) -> Sequence[Row]:

@@ -235,6 +235,7 @@ EVENTS = MappingProxyType(
         "secret.set": "a user set a secret of theirs · secret (its name), user",
         "secret.removed": "a user removed a secret of theirs · secret (its name), user",
         "secret.rotated": "an administrator encrypted all secrets with the first key · n, user",
+        "worker.invited": "a worker has joined by an invitation · worker, token (its number)",
         "token.created": "a user made a token · token (its number), user",
         "token.revoked": "a user revoked a token · token (its number), user",
         "login_link.created": "a user made a link that opens a session in a browser · user",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import Final
 
 from weft.api.calls.call import call
 from weft.api.calls.path_ids import TokenId
@@ -14,6 +15,8 @@ from weft.submission.services import Answer, Origin
 from weft.telemetry.log import log
 from weft.wire.answers.users import Token, TokenCreated, TokenRevoked, Whoami
 from weft.wire.documents.logins import TokenDocument
+
+DAY_S: Final = 86_400
 
 
 @call("GET /v1/tokens", Right.KNOW_ONESELF, page=Token)
@@ -36,7 +39,7 @@ async def create_token(
         for right in sorted(scopes):
             require(right, caller.user_name, caller.role, caller.scopes)
     work = _work_terms(caller, document)
-    valid_s = document.valid_s
+    valid_s = None if document.once else document.valid_s
     if caller.expires_at is not None:
         # The issuer would not know of it when it takes the user out.
         left_s = max(0.0, caller.expires_at - time.time())
@@ -51,6 +54,7 @@ async def create_token(
         tokens_max=services.settings.tokens_per_user_max,
         idempotency_key=origin.key,
         work=work,
+        invitation_s=document.valid_s if document.once else None,
     )
     log.info("token.created", token=created["token_id"], user=caller.user_name)
     return {**created, "token": token}
@@ -61,6 +65,8 @@ def _work_terms(caller: Caller, document: TokenDocument) -> WorkTerms | None:
     `InvalidDocument`, and `RightMissing` for those who do not administer pools.
     """
     is_for_work = document.scopes == [Right.WORK]
+    if document.once and (document.pool is None or not 0 < (document.valid_s or 0) <= DAY_S):
+        raise _not_for_work("/once", "an invitation names a pool, and is good for a day at most")
     if document.pool is None:
         if document.workers is not None or Right.WORK in (document.scopes or ()):
             raise _not_for_work("/pool", "a token for workers outside names their pool")

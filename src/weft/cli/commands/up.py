@@ -4,6 +4,7 @@ the foreground, for several machines.
 
 import importlib
 import os
+import sys
 from importlib.util import find_spec
 from typing import Annotated
 
@@ -111,11 +112,15 @@ def driver(*, server: ServerOptions = NO_SERVER_OPTIONS, shared: Local = LOCAL) 
     return run_role("driver", shared, server)
 
 
-def run_role(name: str, shared: Local, *groups: Options) -> int:
-    """Run a role with these options until it is told to stop."""
+def run_role(name: str, shared: Local, *groups: Options, anew: bool = False) -> int:
+    """Run a role with these options until it is told to stop. `anew`: as a program without the
+    arguments of this one, which everybody here can see.
+    """
     settings_of(shared, *groups)  # a wrong option is told as one, before the role writes its log
     # A role reads its settings from the environment, as it does when `weft up` starts it.
     for setting, value in flags_of(shared, *groups).items():
         os.environ[f"WEFT_{setting.upper()}"] = str(value)
+    if anew:
+        os.execv(sys.executable, [sys.executable, "-P", "-m", f"weft.run.{name}"])  # noqa: S606 (this program)
     code: int = importlib.import_module(f"weft.run.{name}").main()
     return code

@@ -1,7 +1,12 @@
 """`weft worker`: run a worker in the foreground; list, cordon and drain workers."""
 
+import os
+import shlex
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from weft.cli.commands.up import run_role
@@ -13,13 +18,19 @@ from weft.cli.input.settings import (
     LinkOptions,
     ServerOptions,
     WorkerOptions,
+    settings_of,
 )
+from weft.cli.input.values import read_option
 from weft.cli.terminal.names import worker_host, worker_state
 from weft.cli.terminal.plain import cell, moment, one_line
 from weft.cli.terminal.screen import Document, at, long_text, note, print_columns, print_facts
 from weft.client.api import Api
+from weft.client.http.address import LOOPBACK, Locator, parse_url
 from weft.core.ids import format_job_ref
 from weft.core.text.amounts import size
+from weft.core.text.durations import parse_seconds
+from weft.ports.extension import loaded, workers_outside
+from weft.settings import home_of
 
 app = App(
     name="worker",
@@ -36,6 +47,7 @@ def run(
     server: ServerOptions = NO_SERVER_OPTIONS,
     options: WorkerOptions = NO_WORKER_OPTIONS,
     link: LinkOptions = NO_LINK_OPTIONS,
+    join: str | None = None,
     shared: Local = LOCAL,
 ) -> int:
     """Run a worker in the foreground.
@@ -44,11 +56,78 @@ def run(
         weft worker --connect https://weft.example.org --token-file token
 
     Args:
+        join: The word of `weft worker invite`, or - to read it from standard input. It counts
+            once; what the worker needs from then on is kept in its home.
         server: Settings of the server.
         options: Settings of the worker.
         link: Settings of a worker outside, which shares nothing with the server.
     """
-    return run_role("worker", shared, server, options, link)
+    if join is None:
+        return run_role("worker", shared, server, options, link)
+    groups, local = (server, options, link), replace(shared, home=_home_of_joined(shared.home))
+    word = sys.stdin.readline().strip() if join == "-" else join
+    loaded(workers_outside().joined)(word, settings_of(local, *groups))
+    note(f"this machine has joined; next time start it with `weft worker --home {local.home}`")
+    return run_role("worker", local, *groups, anew=True)
+
+
+def _home_of_joined(named: Path | None) -> Path:
+    """Return a home beside that of a server."""
+    home = home_of(named)
+    return home if named or os.environ.get("WEFT_HOME") else home.with_name("weft-worker")
+
+
+@app.command
+def invite(
+    *,
+    pool: Annotated[str, Parameter(name="--pool")] = "default",
+    expires: str = "15m",
+    url: str | None = None,
+    shared: Shared = SHARED,
+) -> None:
+    """Print the line with which another machine joins as a worker, once.
+
+        weft worker invite --pool large --url https://weft.example.org:8765
+
+    Whoever types it has a worker, and so gets jobs and secrets of the pool. The
+    machine needs weft, and reaches the api by HTTPS: the line holds the pin of its
+    certificate.
+
+    Args:
+        pool: The pool that the worker joins.
+        expires: How long the line is good, as 15m or 12h; a day at most.
+        url: How the machine reaches the api. Without it: as this command does.
+    """
+    valid_s = read_option("--expires", expires, parse_seconds)
+    found = shared.ask(partial(_invite, pool, valid_s, url, shared.home))
+    if shared.as_json(found):
+        return
+    sys.stdout.write(f"{found['command']}\n")
+    note(f"it is good for one machine, until {moment(found['expires_at'])}; it holds a secret")
+    note("without weft there: uvx --from WHEEL weft worker --join …")
+    if found["is_local"]:
+        note("its address is that of this machine; --url names that for others")
+
+
+async def _invite(
+    pool: str, valid_s: float, url: str | None, home: Path | None, client: Api
+) -> Document:
+    from weft.client.http import invitation, trust  # noqa: PLC0415 (they import ssl)
+
+    endpoint = Locator(home=home).locate()
+    if url is not None:
+        endpoint = parse_url(url, None)._replace(
+            ca_file=endpoint.ca_file, cert_file=endpoint.cert_file
+        )
+    trust.require_tls(endpoint)
+    pin = await invitation.pin_of(endpoint)
+    made = await client.create_token(
+        "invitation of a worker", scopes=("work",), valid_s=valid_s, pool=pool, once=True
+    )
+    word = invitation.Invitation(endpoint, made["token"], pin).word
+    known = {name: made[name] for name in ("token_id", "pool", "expires_at")}
+    command = f"weft worker --join {shlex.quote(word)}"
+    return {**known, "command": command, "join": word, "is_local": endpoint.host in LOOPBACK}
 
 
 @app.command(name="ls")

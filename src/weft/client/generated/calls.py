@@ -174,6 +174,7 @@ class Calls(DocumentCalls):
         valid_s: float | None = None,
         pool: str | None = None,
         workers: str | None = None,
+        once: bool = False,
     ) -> Document:
         """Make a token with all of one's rights, or with some. Its text is the answer's `token`,
         and nowhere else: a repeat with the same key makes another one in its place. It may do
@@ -188,6 +189,8 @@ class Calls(DocumentCalls):
             valid_s: How long it is good; null: until it is revoked.
             pool: It is for workers outside, which join this pool; its scope is `work`.
             workers: The names that these workers may have, with * and ?; null: any.
+            once: It is an invitation: a worker of the pool gets a token of its own for it, once,
+                and while it is good (a day at most); `weft worker --join` does.
         """
         return await self._post(
             "/v1/tokens",
@@ -198,6 +201,7 @@ class Calls(DocumentCalls):
                     "valid_s": valid_s,
                     "pool": pool,
                     "workers": workers,
+                    "once": once,
                 }
             ),
             key=new_key(),

@@ -74,6 +74,10 @@ class Endpoint(NamedTuple):
     lock: Path | None = None
     """The file that the server of this home keeps locked, if the address is from its home."""
 
+    def locate(self) -> "Endpoint":
+        """Return itself: it need not be looked for."""
+        return self
+
     def is_gone(self) -> bool:
         """Say whether the server of the home has ended, so that whoever listens at its address is
         somebody else: the port of a server that was killed may be anybody's by now.

@@ -7,7 +7,7 @@ importing either takes 290 ms, this 50 ms, and a command of the shell starts a p
 
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from time import monotonic
 from types import MappingProxyType
@@ -194,9 +194,9 @@ class ConnectionPool:
             connection.writer.close()
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close what is idle, without a word: the loop may end before TLS has said its own."""
         for connection in self._idle:
-            connection.writer.close()
+            connection.writer.transport.abort()
         self._idle.clear()
 
     def _take_idle(self) -> _Connection | None:
@@ -229,15 +229,7 @@ class ConnectionPool:
             raise CouldNotConnect("no server is running in this home")
         if self._tls is None or endpoint.cert_file is not None:  # which may have been renewed
             self._tls = tls_context(endpoint)
-        try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                reader, writer = await _open(endpoint, self._tls)
-        except TimeoutError:
-            raise CouldNotConnect(f"no answer within {CONNECT_TIMEOUT_S:.0f} s") from None
-        except ssl.SSLCertVerificationError as error:
-            raise NotTrusted(error.verify_message.rstrip(".")) from error
-        except OSError as error:
-            raise CouldNotConnect(_reason(error)) from error
+        reader, writer = await _opened(endpoint, self._tls)
         return _Connection(reader, writer, h11.Connection(h11.CLIENT))
 
     def _request(
@@ -282,6 +274,7 @@ class _Blocking:
                 self._socket = socket.create_connection(address, PLAIN_S)
         except (OSError, UnicodeEncodeError) as error:
             raise NeedsLoop from error
+        self.transport, self.abort = self, self._socket.close
         self.close, self._waiting, self._ends_at = self._socket.close, waiting, 0.0
 
     def write(self, data: bytes) -> None:
@@ -307,6 +300,30 @@ class _Blocking:
 
     def is_closing(self) -> bool:
         return False
+
+
+async def shown_certificate(endpoint: Endpoint, tls: "ssl.SSLContext") -> bytes:
+    """Return the certificate that a server shows, in DER. Raise `CouldNotConnect`."""
+    _, writer = await _opened(endpoint, tls)
+    shown: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return shown
+
+
+async def _opened(
+    endpoint: Endpoint, tls: "ssl.SSLContext | None"
+) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
+    try:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            return await _open(endpoint, tls)
+    except TimeoutError:
+        raise CouldNotConnect(f"no answer within {CONNECT_TIMEOUT_S:.0f} s") from None
+    except ssl.SSLCertVerificationError as error:
+        raise NotTrusted(error.verify_message.rstrip(".")) from error
+    except OSError as error:
+        raise CouldNotConnect(_reason(error)) from error
 
 
 async def _open(

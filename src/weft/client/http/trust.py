@@ -2,10 +2,20 @@
 
 import ssl
 
-from weft.client.http.address import Endpoint
+from weft.client.http.address import LOOPBACK, Endpoint
 from weft.settings import InvalidSetting
 
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+
+
+def require_tls(endpoint: Endpoint) -> None:
+    """Raise `InvalidSetting` for an address at which no worker outside may be served."""
+    if endpoint.scheme != "https" and endpoint.host not in LOOPBACK:
+        raise InvalidSetting(
+            f"cannot connect to {endpoint.url} without TLS",
+            detail="The worker's token would be readable on the way.",
+            hint="Begin the address with https://; plain HTTP is for this machine only.",
+        )
 
 
 def tls_context(endpoint: Endpoint) -> ssl.SSLContext | None:

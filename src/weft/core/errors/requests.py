@@ -56,6 +56,12 @@ class LoginLinkRefused(Unauthenticated, code="API.LOGIN_LINK_REFUSED"):
     exit_code = 4
 
 
+class InvitationRefused(Unauthenticated, code="API.INVITATION_REFUSED", sqlstate="WF182"):
+    """The invitation of a worker is unknown, used, or has expired."""
+
+    exit_code = 4
+
+
 class LoginRefused(Unauthenticated, code="API.LOGIN_REFUSED"):
     """An issuer does not let somebody in, or what came back from it is not believed."""
 

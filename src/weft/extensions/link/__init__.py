@@ -8,5 +8,6 @@ EXTENSION = Extension(
         served="weft.extensions.link.served:serving_link",
         source="weft.extensions.link.source:linked_source",
         examined="weft.extensions.link.doctor:examine_link",
+        joined="weft.extensions.link.joining:join",
     ),
 )

@@ -12,7 +12,7 @@ from weft.client.http.proxy import find_proxy
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
+from weft.extensions.link.worker.looking import finder_of
 from weft.ports.worker_link import Hello
 from weft.run.doctor import ANSWER_SLOW_S, clock_findings
 from weft.run.host.worker_name import worker_name
@@ -23,8 +23,7 @@ MAKE_TOKEN: Final = "Make one with `weft token create NAME --pool POOL`."  # noq
 
 async def examine_link(settings: Settings) -> AsyncIterator[Finding]:
     """Yield all findings; what depends on a thing that is wrong is not looked at."""
-    assert settings.connect is not None
-    finder = LinkFinder(settings.connect, settings.token_file, settings.ca_file)
+    finder = finder_of(settings)
     try:
         endpoint = finder.locate()
         proxy = find_proxy(endpoint)

@@ -8,15 +8,21 @@ import msgspec
 
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.parts import ApiPart
-from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.problem_documents import reply
+from weft.api.http.requests import AnyRequest, caller_of, read_bytes, read_document, services_of
 from weft.api.http.routing import Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
+from weft.api.http.trail import record_login
 from weft.core.access.rights import Right
+from weft.core.access.token_text import new_token
 from weft.core.bounded import read_msgpack
-from weft.core.errors import LinkFrameRefused, LinkRefused, Unavailable
+from weft.core.errors import InvitationRefused, LinkFrameRefused, LinkRefused, Unavailable
+from weft.core.login_attempts import attempt_with
 from weft.extensions.link.serving import WorkerLink
 from weft.ports.store import Caller
 from weft.ports.worker_link import FRAME_BYTES_MAX, Frame
+from weft.telemetry.log import log
+from weft.wire.documents.logins import JoinDocument
 
 MSGPACK: Final = "application/msgpack"
 _INCARNATION_MAX: Final = 2**31 - 1
@@ -53,6 +59,29 @@ async def stream_notices(request: AnyRequest) -> Stream:
     link, caller = _link_of(request), caller_of(request)
     await link.terms_of(caller, number)
     return stream_reply(_messages(link, caller, number))
+
+
+@post("/v1/worker-link/join", status_code=200, include_in_schema=False)
+async def join_worker(request: AnyRequest) -> Response[bytes]:
+    """Give a worker that was invited a token of its own, for its name and the invitation's pool.
+    Raise `InvitationRefused`.
+    """
+    Query(request, ())
+    _refuse_open_way(request)
+    document, token = await read_document(request, JoinDocument), new_token()
+    store = services_of(request).store
+    host = await store.authenticate_invitation(document.invitation)
+    if host is not None:
+        record_login(request.scope, host, "join_worker")
+    try:
+        joined = await store.accept_invitation(document.invitation, token, document.worker)
+    except InvitationRefused as error:
+        error.login = attempt_with(document.invitation)
+        raise
+    assert joined is not None
+    assert joined.work is not None
+    log.info("worker.invited", worker=document.worker, token=joined.token_id)
+    return reply({"token": token, "pool": joined.work.pool})
 
 
 async def _messages(link: WorkerLink, caller: Caller, number: int) -> AsyncIterator[bytes]:
@@ -95,8 +124,12 @@ def _link_of(request: AnyRequest) -> WorkerLink:
 
 
 PART: Final = ApiPart(
-    routes=(call_link, stream_notices),
-    rights={"POST /v1/worker-link": Right.WORK, "GET /v1/worker-link/notices": Right.WORK},
+    routes=(call_link, stream_notices, join_worker),
+    rights={
+        "POST /v1/worker-link": Right.WORK,
+        "GET /v1/worker-link/notices": Right.WORK,
+        "POST /v1/worker-link/join": None,  # the invitation is in the body
+    },
     unrecorded=frozenset({"POST /v1/worker-link"}),
 )
 """What the api serves of them. What a worker does is in the history of its jobs."""

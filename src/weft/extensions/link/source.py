@@ -14,7 +14,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder, Looking
+from weft.extensions.link.worker.looking import Looking, finder_of
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedKeeper, LinkedWorkerStore, LinkNotices
 from weft.ports.checkpoints import CheckpointFound
@@ -161,8 +161,7 @@ class Link:
     """The worker's end: its store, its notices, and what ships its output."""
 
     def __init__(self, settings: Settings) -> None:
-        assert settings.connect is not None
-        finder = LinkFinder(settings.connect, settings.token_file, settings.ca_file)
+        finder = finder_of(settings)
         finder.locate()  # a wrong setting is told at once
         self.caller = LinkCaller(finder)
         self.shipper = Shipper(self.caller)

@@ -81,7 +81,7 @@ ROWS_OF_QUERIES weft.tenant_user;
 
 -- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
 -- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them, and those of machines, which the driver
--- makes: they have the machine's name.
+-- makes: they have the machine's name. With an invitation a worker outside gets a token of its own, once.
 CREATE TABLE weft.token (
     token_hash bytea PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,
@@ -95,11 +95,12 @@ CREATE TABLE weft.token (
             AND scopes <@ ARRAY['read', 'write', 'exec', 'operate', 'manage', 'administer', 'work']),
     last_used_at timestamptz,
     idempotency_key text,
-    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session', 'machine')),
-    opened_from text CHECK (length(opened_from) <= 256),  -- the address of the browser; NULL: no session
+    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session', 'machine', 'invitation')),
+    -- of a session: the address of the browser; of an invitation: the worker that has used it; NULL: neither
+    opened_from text CHECK (length(opened_from) <= 256),
     -- what ends with that token: a code, its session, and what that session makes; NULL: it ends by itself
     made_by bigint,
-    -- of a code: when its session ends at the latest; NULL: it is only as long as any
+    -- of a code or an invitation: when its session or its worker's token ends at the latest; NULL: it is only as long as any
     session_ends_at timestamptz,
     -- of a worker outside: the pool that it may join, and the names that it may have, with * and ?; NULL: it is nobody's worker
     pool text CHECK (length(pool) <= 256),

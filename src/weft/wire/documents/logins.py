@@ -136,3 +136,15 @@ class TokenDocument(Struct, forbid_unknown_fields=True):
         Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00]+$")] | None,
         says("The names that these workers may have, with * and ?; null: any.", "node*"),
     ] = None
+    once: Annotated[
+        bool,
+        says("It is an invitation: a worker of the pool gets a token of its own for it, once, and "
+             "while it is good (a day at most); `weft worker --join` does."),
+    ] = False  # fmt: skip
+
+
+class JoinDocument(Struct, forbid_unknown_fields=True):
+    """`POST /v1/worker-link/join`: exchange an invitation for the token of a worker."""
+
+    invitation: Annotated[str, _CODE]
+    worker: Annotated[str, Meta(min_length=1, max_length=256, pattern=r"^[^\x00]+$")]

@@ -11,17 +11,27 @@ from typing import Final
 
 import msgspec
 
-from weft.client.http.address import LOOPBACK, Endpoint, parse_url
+from weft.client.http.address import Endpoint, parse_url
+from weft.client.http.trust import require_tls
 from weft.core.bounded import read_json
 from weft.core.errors import WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
-from weft.settings import InvalidSetting
+from weft.settings import InvalidSetting, Settings
 from weft.telemetry.log import log
 
 _TOKEN_BYTES_MAX: Final = 4096
+_WRITTEN: Final = "Write into it what `weft token create NAME --pool POOL` prints."
+
+
+def finder_of(settings: Settings) -> "LinkFinder":
+    """Return what finds the api of a worker that connects."""
+    assert settings.connect is not None
+    return LinkFinder(
+        settings.connect, settings.token_file, settings.ca_file, settings.connect_cert_file
+    )
 
 
 @dataclass(frozen=True)
@@ -31,17 +41,13 @@ class LinkFinder:
     url: str
     token_file: Path | None
     ca_file: Path | None = None
+    cert_file: Path | None = None
 
     def locate(self) -> Endpoint:
         """Return the api. Raise `InvalidSetting`, `InvalidUrl`."""
         url = parse_url(self.url, None)
-        if url.scheme != "https" and url.host not in LOOPBACK:
-            raise InvalidSetting(
-                f"cannot connect to {self.url} without TLS",
-                detail="The worker's token would be readable on the way.",
-                hint="Begin the address with https://; plain HTTP is for this machine only.",
-            )
-        return url._replace(token=self._token(), ca_file=self.ca_file)
+        require_tls(url)
+        return url._replace(token=self._token(), ca_file=self.ca_file, cert_file=self.cert_file)
 
     def _token(self) -> str:
         file = self.token_file
@@ -57,10 +63,9 @@ class LinkFinder:
                 mode = os.fstat(opened.fileno()).st_mode
                 text = opened.read(_TOKEN_BYTES_MAX).decode().strip()
         except (OSError, UnicodeDecodeError) as error:
+            why = f"{getattr(error, 'strerror', None) or error}"
             raise InvalidSetting(
-                f"the token in {file} cannot be read",
-                detail=f"{getattr(error, 'strerror', None) or error}.",
-                hint="Write into it what `weft token create NAME --pool POOL` prints.",
+                f"the token in {file} cannot be read", detail=f"{why}.", hint=_WRITTEN
             ) from error
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InvalidSetting(
@@ -69,11 +74,8 @@ class LinkFinder:
                 hint=f"Protect it with `chmod 600 {file}`.",
             )
         if not text or not text.isascii() or not text.isprintable():
-            raise InvalidSetting(
-                f"{file} does not hold a token",
-                detail="It is empty, or holds more than one line of letters, digits and signs.",
-                hint="Write into it what `weft token create NAME --pool POOL` prints.",
-            )
+            why = "It is empty, or holds more than one line of letters, digits and signs."
+            raise InvalidSetting(f"{file} does not hold a token", detail=why, hint=_WRITTEN)
         return text
 
 

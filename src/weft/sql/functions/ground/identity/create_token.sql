@@ -17,7 +17,8 @@ BEGIN
     PERFORM weft._end_tokens(create_token.user_id, ARRAY(SELECT t.token_id FROM weft.token t WHERE t.user_id = create_token.user_id
         AND (t.expires_at < create_token.at - interval '30 days' OR t.idempotency_key = create_token.idempotency_key)));
     SELECT count(*) INTO v_count FROM weft.token t
-    WHERE t.user_id = create_token.user_id AND t.kind = 'token' AND (t.expires_at IS NULL OR t.expires_at > create_token.at);
+    WHERE t.user_id = create_token.user_id AND (t.kind = 'token' OR t.kind = 'invitation' AND t.opened_from IS NULL)
+        AND (t.expires_at IS NULL OR t.expires_at > create_token.at);
     IF v_count >= create_token.tokens_max THEN
         PERFORM weft._fail('WF117', 'you have too many tokens',
             format('You have %s, at most %s (tokens_per_user_max).', v_count, tokens_max), 'Revoke one with `weft token revoke`.');

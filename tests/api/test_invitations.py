@@ -1,0 +1,98 @@
+"""Invitations of workers: each counts once, for one worker, which gets a token of its own."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.test_link_doctor import middle
+from api.test_trail import token_of, trail
+from api.test_worker_link import Outside, facts, outside
+from middle import Middle
+from weft.client.http.address import parse_url
+from weft.client.http.invitation import Invitation, MalformedInvitation, WrongPin, pin_of
+from weft.client.http.session import NotReachable
+from weft.core.errors import Forbidden, InvitationRefused
+from weft.extensions.link.joining import join
+from weft.run.home import HomeNotUsable
+from weft.settings import InvalidSetting, load_settings
+
+__all__ = ["middle", "outside"]
+
+
+async def invite(outside: Outside, **terms: Any) -> str:  # noqa: ANN401 (as the document)
+    return (await outside.token(once=True, **{"valid_s": 60, **terms})).read_text()
+
+
+async def test_an_invitation_gives_one_worker_a_token_of_its_name(
+    outside: Outside, database: dict[str, str]
+) -> None:
+    http, invitation = outside.http, await invite(outside)
+    assert f'"token_id":{outside.token_id},' in (await http.get("/v1/tokens")).text
+    itself = await http.get("/v1/whoami", headers={"authorization": f"Bearer {invitation}"})
+    assert itself.status_code == 401
+
+    async def ask(text: str) -> Any:  # noqa: ANN401 (an answer)
+        document = {"invitation": text, "worker": "node[1]"}
+        return await http.post(
+            "/v1/worker-link/join", json=document, headers={"authorization": ""}
+        )
+
+    both = await asyncio.gather(ask(invitation), ask(invitation))
+    first, second = sorted(both, key=lambda answer: int(answer.status_code))
+    assert (first.status_code, first.json()["pool"]) == (200, "default")
+    assert (second.status_code, second.json()["code"]) == (401, "API.INVITATION_REFUSED")
+    assert second.json()["detail"] == 'The worker "node[1]" has used it.'
+    (file := outside.path / "own").touch(0o600)
+    file.write_text(first.json()["token"])
+    store = outside.store(outside.caller(file))
+    assert (await store.register_worker(**facts(name="node[1]"))).incarnation_id
+    with pytest.raises(Forbidden):
+        await store.register_worker(**facts(name="node1", incarnation="other"))
+    expired = await invite(outside, valid_s=0.001)
+    assert "has expired" in (await ask(expired)).json()["detail"]
+    revoked = await invite(outside)
+    await http.delete(f"/v1/tokens/{outside.token_id}")
+    assert "does not know it" in (await ask(revoked)).json()["detail"]
+    bob = await token_of(http, "bob", "operator")
+    document = {"name": "o", "scopes": ["work"], "pool": "default", "once": True, "valid_s": 9}
+    assert (await http.post("/v1/tokens", json=document, headers=bob)).status_code == 403
+    said = [(one["user"], one["refused"]) for one in await trail(http, database)
+            if one["action"] == "join_worker"]  # fmt: skip
+    assert said[0] == ("tester", None)
+    assert {refused for _, refused in said[1:]} == {"API.INVITATION_REFUSED"}
+
+
+async def test_a_machine_joins_the_server_of_the_pin_and_no_other(
+    outside: Outside, middle: Middle, tmp_path: Path
+) -> None:
+    endpoint = parse_url(f"https://127.0.0.1:{middle.port}", None)
+    pin = await pin_of(endpoint._replace(ca_file=tmp_path / "ca.pem"))
+    invitation = Invitation(endpoint, await invite(outside), pin)
+    home = tmp_path / "far"
+
+    async def joined(word: str, home: Path = home) -> None:
+        settings = load_settings({"home": home, "worker_name": "node1"}, {})
+        await asyncio.to_thread(join, word, settings)
+
+    (servers := tmp_path / "other").mkdir()
+    (servers / "client.json").touch()
+    for wrong, word, where in (
+        (WrongPin, invitation._replace(pin="0" * 64).word, home),
+        (NotReachable, invitation._replace(endpoint=endpoint._replace(port=1)).word, home),
+        (MalformedInvitation, invitation.word[:-1], home),
+        (MalformedInvitation, invitation._replace(pin="").word, home),
+        (InvalidSetting, f"http://far.example#{invitation.token}", home),
+        (HomeNotUsable, invitation.word, servers),
+    ):
+        with pytest.raises(wrong):
+            await joined(word, where)
+    await joined(invitation.word)
+    known = load_settings({"home": home}, {})
+    assert (known.connect, known.pool, known.worker_name) == (endpoint.url, "default", "node1")
+    assert known.connect_cert_file == home / "api.pem"
+    assert {one.stat().st_mode & 0o777 for one in home.iterdir() if one.is_file()} == {0o600}
+    with pytest.raises(InvitationRefused) as refused:
+        await joined(invitation.word)
+    assert f"`weft worker --home {home}`" in refused.value.hint

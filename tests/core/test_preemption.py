@@ -1,10 +1,9 @@
-"""Which running jobs make room for jobs of queues of higher priority."""
+"""Which running jobs make room for jobs of queues of higher priority.
 
-from collections import Counter
+`properties/simulation.py` checks what is true of every plan.
+"""
+
 from typing import Any
-
-from hypothesis import given
-from hypothesis import strategies as st
 
 from weft.core.scheduling.preemption import (
     Host,
@@ -15,7 +14,6 @@ from weft.core.scheduling.preemption import (
     key_of,
     plan_preemptions,
     plan_round,
-    without_room,
 )
 
 LOSSES_MAX = 3
@@ -112,67 +110,3 @@ def test_a_job_that_a_worker_has_claimed_has_its_room_there() -> None:
         Preemption(waiting=lease, worker="full", stopped=full.running)
     ]
     assert look(10, host(name="full", leases=(lease,)), free) == Round(since={}, plans=[])
-
-
-JOBS = st.builds(
-    lambda cpu, priority, may, losses, tenant, runs: running(
-        cpu, priority, may_be_stopped=may, losses=losses, tenant_id=tenant, runs_s=runs
-    ),
-    st.integers(1, 4), st.none() | st.integers(0, 5), st.booleans(), st.integers(0, 4),
-    st.integers(1, 2), st.integers(0, 100),
-)  # fmt: skip
-HOSTS = st.lists(
-    st.builds(
-        lambda jobs, spare: host(*jobs, cpu=sum(one.cpu_m for one in jobs) + spare),
-        st.lists(JOBS, max_size=4), st.integers(0, 2),
-    ),
-    max_size=3,
-)  # fmt: skip
-QUEUED = st.lists(
-    st.builds(
-        lambda cpu, priority, tenant: waiting(cpu, priority, tenant_id=tenant),
-        st.integers(1, 5), st.integers(0, 6), st.integers(1, 2),
-    ),
-    max_size=5,
-)  # fmt: skip
-
-
-@given(QUEUED, HOSTS)
-def test_each_is_stopped_once_for_a_higher_job_that_then_fits(
-    jobs: list[WaitingJob], hosts: list[Host]
-) -> None:
-    plans = plan_preemptions(jobs, hosts, losses_max=LOSSES_MAX)
-    names = Counter(one.job_id for plan in plans for one in plan.stopped)
-
-    assert all(count == 1 for count in names.values())
-    assert max(Counter(plan.waiting.job_id for plan in plans).values(), default=1) == 1
-    assert {plan.waiting.job_id for plan in plans} <= {
-        one.job_id for one in without_room(jobs, hosts)
-    }
-    for plan in plans:
-        assert plan.stopped
-        for one in plan.stopped:
-            assert one.may_be_stopped
-            assert one.losses < LOSSES_MAX
-            assert one.tenant_id == plan.waiting.tenant_id
-            assert one.priority is None or one.priority < plan.waiting.priority
-
-
-@given(QUEUED, HOSTS)
-def test_what_was_stopped_is_room_for_those_that_wait(
-    jobs: list[WaitingJob], hosts: list[Host]
-) -> None:
-    """A second round, in which the stopped jobs are gone and the others run, stops nobody."""
-    plans = plan_preemptions(jobs, hosts, losses_max=LOSSES_MAX)
-    gone = {one.job_id for plan in plans for one in plan.stopped}
-    after = [
-        host(*(one for one in old.running if one.job_id not in gone), cpu=old.cpu_m)
-        for old in hosts
-    ]
-    served = {plan.waiting.job_id for plan in plans}
-    fitting = {one.job_id for one in jobs} - {one.job_id for one in without_room(jobs, hosts)}
-    again = [one for one in jobs if one.job_id in served | fitting]
-
-    assert sum(one.cpu_m for one in again) <= sum(
-        one.cpu_m - sum(job.cpu_m for job in one.running) for one in after
-    )

@@ -90,16 +90,8 @@ def test_each_job_runs_once_on_a_machine_with_room(
     found = run_pool(pool, jobs, options)
 
     check(found, jobs)
+    check_maximum(pool, found.machines)
     assert run_pool(pool, jobs, options) == found
-
-
-@given(jobs=traces, pool=pools, options=options)
-def test_a_pool_never_has_more_machines_than_its_maximum(
-    jobs: list[TraceJob], pool: Pool, options: Options
-) -> None:
-    machines = run_pool(pool, jobs, options).machines
-
-    check_maximum(pool, machines)
 
 
 @given(jobs=traces, small=st.integers(1, 7), room=st.integers(0, 2), options=losses)

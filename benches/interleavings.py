@@ -1,0 +1,452 @@
+"""Agents, drivers, a provider and users over `simulated_tables`, in random interleavings.
+
+Each step is something that one of them does. What a driver decides it does at a later step, when
+the tables may have changed, and perhaps when it no longer leads. The decisions are the product's;
+what must be true of them is checked where they are used.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
+
+from benches.simulated_tables import LOSSES_MAX, Job, Tables, User, Worker
+from weft.core.billing.spending import Stage, is_near, room_per_hour, stage_of
+from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide_all
+from weft.core.scheduling.lease import LEASE_AGE_MAX_S, Budget, Load, Pace, plan_claim
+from weft.core.scheduling.preemption import (
+    Host,
+    Key,
+    Preemption,
+    RunningJob,
+    WaitingJob,
+    plan_round,
+)
+
+POOL: Final = Pool(
+    name="p", provider="any", min_workers=1, max_workers=4, idle_s=10, stale_s=40, window_s=30,
+    creates_per_round=2, quota_cpu_m=44_000,
+    flavours=(
+        Flavour(name="large", cpu_m=12_000, memory_mib=1000),
+        Flavour(name="small", cpu_m=4000, memory_mib=1000),
+    ),
+)  # fmt: skip
+SIZES: Final = {one.name: one for one in POOL.flavours}
+TICK_S: Final = 5.0
+PREEMPT_AFTER_S: Final = 5.0
+WAIT_MAX_S: Final = 450.0
+"""Without faults a job has ended after this time, whatever others do."""
+READY_MAX: Final = 12
+
+
+class Attempt:
+    """What an agent has of a job."""
+
+    def __init__(self, job: Job, now: float) -> None:
+        self.job, self.key, self.claimed_s = job, (job.number, job.attempt), now
+        self.end_s: float | None = None
+
+
+class Agent:
+    """A machine that is there, with what runs on it."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker, self.pace, self.n_ended, self.away_until_s = worker, Pace(), 0, 0.0
+        self.held: dict[int, Attempt] = {}
+        self.outbox: list[tuple[tuple[int, int], str]] = []
+
+    def drop(self, one: Attempt, outcome: str) -> None:
+        del self.held[one.job.number]
+        self.outbox.append((one.key, outcome))
+
+
+class Driver:
+    """What a driver knows besides the tables: its term, its clock, and what it has yet to do."""
+
+    def __init__(self, epoch: int, clock_s: float, lag: float) -> None:
+        self.epoch, self.clock_s, self.lag = epoch, clock_s, lag
+        self.since: dict[Key, float] = {}
+        self.idle: dict[str, tuple[int, float]] = {}
+        self.todo: dict[str, Callable[[], None]] = {}
+        """By loop: each does what it decided before it looks again."""
+
+
+class Simulation:
+    """A world of one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)  # noqa: S311 (no secret)
+        self.tables = Tables(self.random)
+        self.agents: dict[str, Agent] = {}
+        self.driver, self.old = Driver(1, 0.0, 0.0), list[Driver]()
+        self.limited = self.tables.users[3]
+        self.n_steps, self.counts = 0, Counter[str]()
+        """What drivers did, by its name: a world in which nothing happens shows nothing."""
+        self.has_faults = True
+        self._usual = [
+            *[self.work] * 30, *[self.act] * 20, self.scale, self.preempt, *[self.spend] * 3,
+            self.tables.release, self.tables.lose_silent, *[self.provide] * 2,
+        ]  # fmt: skip
+        self._faulty = [*self._usual * 8, *[self.submit] * 4, *[self.fail] * 2, self.set_limit]
+        self._busy = [*self._faulty, *[self.submit] * 30]
+
+    def run(self, n_steps: int) -> None:
+        """Do steps with faults, then show that everything ends without them, again and again."""
+        last = self.n_steps + n_steps
+        while self.n_steps < last:
+            actions = self.random.choice((self._faulty, self._busy))
+            for _ in range(3000):
+                self.step(actions)
+            self.settle()
+
+    def step(self, actions: list[Callable[[], None]]) -> None:
+        self.n_steps += 1
+        self.tables.now += self.random.random() / 5
+        self.random.choice(actions)()
+
+    # ------------------------------------------------------------------ users and faults
+
+    def submit(self) -> None:
+        draw, tables = self.random, self.tables
+        user = draw.choice(tables.users)
+        for _ in range(draw.choice((1, 1, 2, 6)) if len(user.ready) < READY_MAX else 0):
+            size = draw.choice((1000, 1000, 1000, 2000, 4000, 8000))
+            priority = draw.choice((None, None, None, 1, 2))
+            tables.submit(user, size, draw.choice((0.2, 2, 5, 30)), priority)
+
+    def set_limit(self) -> None:
+        user = self.limited
+        user.accrue(self.tables.now)
+        user.amount, user.version = user.used + self.random.choice((3, 10, 60)), user.version + 1
+        user.fresh_until_s = self.tables.now + 3 * TICK_S
+
+    def fail(self) -> None:
+        """Break something: of the driver, of the clock, or of an agent."""
+        draw, tables = self.random, self.tables
+        kind = draw.choice(("driver", "clock", "lost", "again", "away", "repeated", "unheard"))
+        agent = draw.choice([*self.agents.values(), None])
+        if kind == "driver":
+            self.old = [*self.old[-2:], self.driver]
+            tables.epoch += 1
+            lag = draw.choice((0, 0, 0.95))
+            self.driver = Driver(tables.epoch, draw.uniform(-1e6, 1e6), lag)
+        elif kind == "clock":
+            tables.now += draw.choice((1, 10, 60))
+        elif agent is None:
+            return
+        elif kind == "lost":
+            del self.agents[agent.worker.name]
+        elif kind == "again":
+            self._begin(agent)
+        elif kind == "away":
+            agent.away_until_s = tables.now + draw.choice((2, 10, 40, 90))
+        elif kind == "repeated":
+            agent.outbox += agent.outbox[-2:]
+        else:
+            tables.claim(agent.worker, Budget(4000, 1000, 3))
+
+    def _begin(self, agent: Agent) -> None:
+        self.tables.lose(agent.worker)
+        agent.held.clear()
+        agent.outbox.clear()
+        if agent.worker.state != "deleting":
+            self.tables.register(agent.worker)
+
+    # ------------------------------------------------------------------ agents
+
+    def work(self) -> None:
+        """Let an agent do some of what it does again and again."""
+        if not self.agents:
+            return
+        agent, now = self.random.choice([*self.agents.values()]), self.tables.now
+        self._turn(agent, now)
+        for do in (self._report, self._claim, self._beat):
+            if self.random.random() < 0.5 and now >= agent.away_until_s:
+                do(agent, now)
+
+    def _turn(self, agent: Agent, now: float) -> None:
+        """Let what is over end, and start the rest in order; what waits behind the first goes."""
+        free_m, waits = agent.worker.cpu_m, False
+        for one in list(agent.held.values()):
+            if one.end_s is not None and one.end_s <= now:
+                agent.pace.add(duration_s=one.job.runs_s, cpu_m=one.job.cpu_m, memory_mib=1)
+                agent.n_ended += 1
+                agent.drop(one, "failed" if self.random.random() < 0.05 else "success")
+            elif one.end_s is not None:
+                free_m -= one.job.cpu_m
+        for one in [one for one in agent.held.values() if one.end_s is None]:
+            if one.job.cpu_m <= free_m and not waits:
+                one.end_s = now + one.job.runs_s
+                free_m -= one.job.cpu_m
+                agent.outbox.append((one.key, "started"))
+            elif waits and now - one.claimed_s > LEASE_AGE_MAX_S:
+                agent.drop(one, "returned")
+            else:
+                waits = True
+
+    def _claim(self, agent: Agent, now: float) -> None:
+        load = Load(
+            cpu_m=agent.worker.cpu_m, memory_mib=1000, memory_mib_held=len(agent.held),
+            cpu_m_held=sum(one.job.cpu_m for one in agent.held.values()),
+            ended_lately=agent.n_ended,
+        )  # fmt: skip
+        agent.n_ended = 0
+        if (budget := plan_claim(load, agent.pace)) is not None:
+            for job in self.tables.claim(agent.worker, budget):
+                agent.held[job.number] = Attempt(job, now)
+
+    def _report(self, agent: Agent, _: float) -> None:
+        for _ in range(min(len(agent.outbox), self.random.choice((1, 4, 100)))):
+            (number, attempt), outcome = agent.outbox.pop(0)
+            self.tables.end(agent.worker, number, attempt, outcome)
+        worker = agent.worker
+        if worker.state == "deleting" and not (agent.held or agent.outbox or worker.jobs):
+            worker.lives = False
+
+    def _beat(self, agent: Agent, _: float) -> None:
+        if not agent.worker.lives:
+            self._begin(agent)
+            return
+        names = {one.key for one in agent.held.values()} | {key for key, _ in agent.outbox}
+        for job in self.tables.beat(agent.worker, names):
+            if job.number in agent.held:
+                is_stopped = job.stopped == job.attempt
+                agent.drop(agent.held[job.number], "preempted" if is_stopped else "returned")
+
+    # ------------------------------------------------------------------ machines
+
+    def provide(self) -> None:
+        """Do what the provider was asked for."""
+        for row in list(self.tables.workers.values()):
+            if row.state == "deleting" and not row.lives:
+                del self.tables.workers[row.name]
+                agent = self.agents.pop(row.name, None)
+                held = agent.held.values() if agent else ()
+                live = [one.key for one in held if self.tables.is_its(row, *one.key)]
+                assert not live, f"machine {row.name} is deleted, and runs {live}"
+            elif row.state == "creating" and row.comes and self.random.random() < 0.3:
+                row.state, row.since_s = "active", self.tables.now
+                self.tables.register(row)
+                self.agents[row.name] = Agent(row)
+
+    def scale(self) -> None:
+        driver, now, machines = self.driver, self.tables.now, dict[str, Machine]()
+        if "scale" in driver.todo:
+            return
+        for row in self.tables.workers.values():
+            key, since_s = driver.idle.get(row.name, (-1, now))
+            since_s = now if row.jobs or key != row.n_claims else since_s
+            driver.idle[row.name] = row.n_claims, since_s
+            machines[row.name] = Machine(
+                name=row.name, state=row.state, flavour=row.flavour.name, cpu_m=row.cpu_m,
+                memory_mib=1000, n_running=len(row.jobs), used_cpu_m=row.used_m,
+                idle_s=now - since_s, state_s=now - row.since_s,
+                has_worker=row.lives,
+            )  # fmt: skip
+        demand = [
+            Demand(cpu_m=job.cpu_m, memory_mib=1, runs_s=job.runs_s)
+            for user in sorted(self.tables.users, key=lambda user: (user.load, user.number))
+            for job in user.claimable()
+        ]
+        decisions = decide_all(POOL, demand, [], [*machines.values()])
+        self._check_scaling(decisions, machines)
+        driver.todo["scale"] = lambda: self._scale(decisions)
+
+    def _check_scaling(self, decisions: Sequence[Decision], machines: dict[str, Machine]) -> None:
+        new = [SIZES[one.flavour].cpu_m for one in decisions if one.kind == "create"]
+        there = [one.cpu_m for one in machines.values()]
+        assert not new or len(new) + len(there) <= POOL.max_workers
+        assert not new or sum(new) + sum(there) <= (POOL.quota_cpu_m or 0)
+        names = [one.machine for one in decisions if one.machine is not None]
+        assert len(names) == len(set(names))
+        for one in decisions:
+            machine = machines.get(one.machine or "")
+            if machine is not None and one.kind != "uncordon":
+                assert not machine.n_running, f"{one.kind} of {one.machine}, where jobs run"
+                assert one.kind == "delete" or machine.idle_s >= POOL.idle_s
+
+    def _scale(self, decisions: Sequence[Decision]) -> None:
+        """Some of the machines that are made never come."""
+        tables = self.tables
+        for one in decisions:
+            self.counts[one.kind] += 1
+            if one.machine is not None:
+                tables.move(one.machine, one.kind)
+                continue
+            row = Worker(f"m{self.counts[one.kind]}", SIZES[one.flavour], tables.now)
+            tables.workers[row.name] = row
+            row.comes = not self.has_faults or self.random.random() < 0.9
+
+    # ------------------------------------------------------------------ drivers
+
+    def act(self) -> None:
+        """Do what a driver decided earlier; one whose term is over changes nothing."""
+        driver = self.random.choice([self.driver] * 4 + self.old)
+        if driver.todo and self.random.random() >= driver.lag:
+            do = driver.todo.pop(self.random.choice([*driver.todo]))
+            if driver.epoch == self.tables.epoch:
+                do()
+
+    def preempt(self) -> None:
+        driver, users = self.driver, self.tables.users
+        if "preempt" in driver.todo:
+            return
+        waiting = [
+            self._waiting(job) for user in users for job in user.claimable() if _may_cause(job)
+        ]
+        hosts = [self._host(worker) for worker in self.tables.workers.values() if worker.takes]
+        found = plan_round(
+            waiting, hosts, driver.since, now=self.tables.now + driver.clock_s,
+            after_s=PREEMPT_AFTER_S, losses_max=LOSSES_MAX,
+        )  # fmt: skip
+        driver.since = dict(found.since)
+        self._check_stops(found.plans, {host.name: host for host in hosts})
+        driver.todo["preempt"] = lambda: self._preempt(found.plans)
+
+    def _waiting(self, job: Job, worker: str = "") -> WaitingJob:
+        return WaitingJob(
+            batch_id=1, job_id=job.number, attempt=job.last_run, worker=worker, tenant_id=1,
+            priority=job.priority or 0, cpu_m=job.cpu_m, memory_mib=1,
+        )  # fmt: skip
+
+    def _host(self, worker: Worker) -> Host:
+        jobs = worker.jobs.values()
+        leases = [job for job in jobs if job.start_s is None and _may_cause(job)]
+        running = tuple(
+            RunningJob(
+                batch_id=1, job_id=job.number, attempt=job.attempt, tenant_id=1,
+                priority=job.priority, cpu_m=job.cpu_m, memory_mib=1, losses=job.losses,
+                runs_s=self.tables.now - (job.start_s or self.tables.now),
+                may_be_stopped=job.start_s is not None and job.stopped != job.attempt,
+            )
+            for job in jobs if job not in leases
+        )  # fmt: skip
+        waiting = tuple(self._waiting(job, worker.name) for job in leases)
+        return Host(
+            name=worker.name, cpu_m=worker.cpu_m, memory_mib=1000, running=running, leases=waiting
+        )
+
+    def _check_stops(self, plans: Sequence[Preemption], hosts: dict[str, Host]) -> None:
+        """Each is stopped once, for a higher one that has room then, and can start again."""
+        stopped = [one for plan in plans for one in plan.stopped]
+        assert len({one.job_id for one in stopped}) == len(stopped)
+        assert all(one.may_be_stopped and one.losses < LOSSES_MAX for one in stopped)
+        for plan in plans:
+            host = hosts[plan.worker]
+            left = [one.cpu_m for one in host.running if one not in stopped]
+            assert plan.stopped
+            assert plan.waiting.cpu_m + sum(left) <= host.cpu_m, "stopped, and no room"
+            for one in plan.stopped:
+                assert one.priority is None or one.priority < plan.waiting.priority, (
+                    f"job {one.job_id} is stopped for {plan.waiting.job_id}, which is not above "
+                    "it: they would stop each other for ever"
+                )
+
+    def _preempt(self, plans: Sequence[Preemption]) -> None:
+        for plan in plans:
+            cause = self.tables.jobs.get(plan.waiting.job_id)
+            if cause is None or cause.start_s is not None or not _may_cause(cause):
+                continue
+            for one in plan.stopped:
+                job = self.tables.jobs.get(one.job_id)
+                if job is not None and job.owner is not None and job.attempt == one.attempt:
+                    job.stopped, cause.caused = job.attempt, cause.last_run
+                    self.counts["stop"] += 1
+
+    def spend(self) -> None:
+        user, tables = self.limited, self.tables
+        if "spend" in self.driver.todo or tables.now < user.seen_s + TICK_S - 0.1:
+            return
+        user.seen_s = seen_s = tables.now
+        grown_m, version, is_new = tables.grown_m, user.version, user.version != user.judged
+        seen = user.spending(tables.now, tables.could_m())
+        stage = stage_of(seen, is_new=is_new, lookahead_s=TICK_S)
+        near = stage is not Stage.REACHED and is_near(seen, is_new=is_new, lookahead_s=TICK_S)
+        admits = near and seen.near and not is_new
+        room = room_per_hour(seen, lookahead_s=TICK_S) if admits else None
+
+        def judge() -> None:
+            if user.version != version:
+                return
+            self._check_limit(user, stage)
+            if near and (not user.near or is_new):
+                user.seen_s = 0.0  # as the loop does, it looks again at once
+            user.is_slow = tables.now > user.due_s + TICK_S
+            user.stage, user.near, user.judged = stage, near, version
+            self.counts[stage] += 1
+            user.due_s, user.grown_m = seen_s + TICK_S, grown_m
+            user.weight = 0.5 if stage is Stage.SLOWED else 1.0
+            if room is not None:
+                count, is_short = user.admit(float(room), tables.now)
+                if is_short and not (count or seen.used_per_hour or seen.admitted_per_hour):
+                    user.stage, user.near = Stage.REACHED, False
+
+        self.driver.todo["spend"] = judge
+
+    def _check_limit(self, user: User, stage: Stage) -> None:
+        """Until the next look is due no limit is passed, but by what workers use that came since
+        the last one; and what is at its end stays there.
+        """
+        now = self.tables.now
+        user.accrue(now)
+        if user.stage is Stage.REACHED:
+            assert stage is Stage.REACHED or user.version != user.judged
+            return
+        begin_s, end_s = max(user.due_s, user.fresh_until_s), user.due_s + TICK_S
+        if begin_s <= now <= end_s and not user.is_slow:
+            over, grown_m = user.used_due - user.amount, self.tables.grown_m - user.grown_m
+            assert over <= grown_m * TICK_S / 3600, (
+                f"{over:g} beyond the limit when a look was due"
+            )
+
+    # ------------------------------------------------------------------ without faults
+
+    def settle(self) -> None:
+        """Without faults users share alike, each job ends, and the pool shrinks to its minimum."""
+        tables, begun_s = self.tables, self.tables.now
+        self.limited.amount, self.limited.version = 1e12, self.limited.version + 1
+        self.has_faults, self.driver.lag = False, 0.0
+        for agent in self.agents.values():
+            agent.away_until_s = 0.0
+        old = [*tables.jobs]
+        while left := [number for number in old if number in tables.jobs]:
+            assert tables.now < begun_s + WAIT_MAX_S, f"jobs {left} do not end"
+            self._press(10)
+        self._share()
+        for _ in range(100):
+            self._go(5)
+            if not tables.jobs and len(tables.workers) <= POOL.min_workers:
+                break
+        assert not tables.jobs, f"jobs {[*tables.jobs]} do not end"
+        assert len(tables.workers) <= POOL.min_workers, "the pool does not shrink"
+        self.has_faults = True
+
+    def _go(self, seconds: float) -> None:
+        end_s = self.tables.now + seconds
+        while self.tables.now < end_s:
+            self.step(self._usual)
+
+    def _press(self, seconds: float) -> None:
+        """Let every user have more short jobs than there is room for."""
+        for user in self.tables.users:
+            while len(user.ready) < READY_MAX:
+                self.tables.submit(user, 1000, self.random.choice((1, 2, 3)))
+        self._go(seconds)
+
+    def _share(self) -> None:
+        for _ in range(20):
+            self._press(5)
+        used, n_created = dict.fromkeys(self.tables.users, 0.0), self.counts["create"]
+        for _ in range(60):
+            self._press(1)
+            for user in used:
+                used[user] += user.load
+        mean = sum(used.values()) / len(used)
+        for load in used.values():
+            assert abs(load - mean) < 0.15 * mean, f"shares do not converge: {[*used.values()]}"
+        assert self.counts["create"] == n_created, "the pool makes machines again and again"
+        assert {row.state for row in self.tables.workers.values()} == {"active"}
+
+
+def _may_cause(job: Job) -> bool:
+    return job.priority is not None and job.caused != job.last_run

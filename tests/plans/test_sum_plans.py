@@ -222,6 +222,6 @@ async def test_fold_of_many_groups_reads_their_shape_a_few_times(own_world: Worl
 
     assert found["shape"].rows_scanned + found["shape"].rows_by_index < PAGE
     sums = await world.admin.fetch(
-        "SELECT group_id, usage_ms > 0 FROM weft.group_usage WHERE batch_id = $1 ORDER BY 1", batch
+        "SELECT group_id FROM weft.group_usage WHERE batch_id = $1 ORDER BY 1", batch
     )
-    assert [tuple(row) for row in sums] == [(number, True) for number in (0, *numbers)]
+    assert [number for (number,) in sums] == [0, *numbers]

@@ -14,7 +14,8 @@ import pytest
 pytestmark = pytest.mark.slow
 
 SUFFIXES = {
-    ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".service",
+    ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".md",
+    ".service",
 }  # fmt: skip
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 

@@ -40,7 +40,7 @@ async def test_limit_of_failures_is_lifted_by_a_retry(world: World) -> None:
 
     assert "weft retry b" in caught.value.hint
     assert (n, states) == (5, "rrrcrp")
-    assert (document["cancelled"], document["state"]) == (False, "cancelled")
+    assert (document["cancelled"], document["state"]) == (False, "running")
     assert order == [[1, 2, 3, 5], [6]]
     assert not between
     assert await world.counts(batch) == {"succeeded": 4, "failed": 1, "cancelled": 1}

@@ -36,7 +36,7 @@ def refuse_too_large_arrays(jobs: Sequence[JobDocument], settings: Settings) -> 
     if count > limit:
         raise TooManyJobs(
             "the arrays of the request have too many jobs",
-            detail=f"With those of its arrays it has {count}, at most {limit} (array_jobs_max).",
+            detail=f"Its arrays make it {count} jobs, at most {limit} (array_jobs_max).",
             hint="Create an update and send the arrays in parts with `index_from`, as "
             "`weft submit` and the Python client do.",
             errors=[

@@ -1,5 +1,5 @@
 -- create_invitation: make a token with which a worker outside gets one of its own, once: no request is answered with it.
--- Safe to repeat: as create_token.   Locks: as create_token.   Plan: as create_token.
+-- Safe to repeat: as create_token.   Locks: as create_token; token (nobody else).   Plan: as create_token.
 -- valid_s: how long the worker's token is good at most; NULL: as long as the one that asks.   invitation_s: how long the invitation is.
 -- Returns: its document.  Raises: as create_token.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.create_invitation(tenant_id int, user_id int, by_token bigint, of_hash bytea, of_name text,

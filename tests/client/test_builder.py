@@ -10,7 +10,7 @@ from cases import cases
 from client.http_server import DROP, Request, answer, serving
 from weft import aio
 from weft.client.submission.refs import NotSubmitted
-from weft.core.errors import GroupExists, InvalidValue, Unavailable, WrongType
+from weft.core.errors import GroupExists, InvalidValue, Unavailable, WeftError, WrongType
 
 CREATED = answer(201, b'{"id": 7, "first_job": 1}')
 
@@ -120,6 +120,22 @@ async def test_parents_are_named_by_where_they_are() -> None:
     assert sent(server.requests[0])["jobs"][1]["parents"] == [[1, 3]]
     named = ["b7.j1", "b7.j2", "b7.j3", "j9", {"of": 1, "need": "end"}]
     assert sent(server.requests[1])["jobs"][1]["parents"] == named
+
+
+async def test_a_refused_builder_does_not_make_an_empty_batch_the_next_time() -> None:
+    refusal = answer(400, b'{"code": "API.INVALID_REQUEST", "title": "not_before"}')
+    async with serving(refusal, CREATED) as server, aio.Client(server.url, "t") as client:
+        bb = client.create_batch()
+        bb.create_job()
+        bb.create_job(not_before="tomorrow")
+        for _ in range(2):
+            with pytest.raises(WeftError, match="not_before") as caught:
+                await bb.submit()
+            assert caught.value.__notes__ == ["All 2 jobs are to be created again."]
+        bb.create_job()
+        await bb.submit()
+
+    assert [len(sent(request)["jobs"]) for request in server.requests] == [2, 1]
 
 
 async def test_a_builder_with_nothing_in_it_sends_nothing_to_a_batch() -> None:

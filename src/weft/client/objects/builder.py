@@ -60,6 +60,7 @@ class Draft:
         self.block = Block()
         self._spool = JobSpool()
         self._groups: dict[str, DraftGroup] = {}
+        self._refused: WeftError | None = None
 
     @property
     def title(self) -> str:
@@ -92,8 +93,11 @@ class Draft:
     async def submit(self, on_sent: Callable[[int], None] | None = None) -> int:
         """Send what was collected; return the number of the batch.
 
-        Jobs that could not be sent are kept for the next call. Refused jobs are dropped.
+        Jobs that could not be sent are kept for the next call. Those of a refused request are
+        dropped: all are to be created again. A call without any then raises as the last one.
         """
+        if self._refused is not None and not (self.n_jobs or self._groups):
+            raise self._refused
         if self._pending is not None:
             await self._send(self._pending, on_sent)
         if self.batch_id is None or self._spool.n_jobs or self._groups:
@@ -115,13 +119,12 @@ class Draft:
     async def _send(self, pending: PendingUpdate, on_sent: Callable[[int], None] | None) -> None:
         try:
             self.batch_id = await pending.run(on_sent)
-            self.answer = pending.answer
-        except Unavailable:
+            self.answer, self._pending = pending.answer, None
+        except WeftError as error:
+            if not isinstance(error, Unavailable):
+                error.add_note(f"All {pending.spool.n_jobs} jobs are to be created again.")
+                self._pending, self._refused = None, error
             raise
-        except WeftError:
-            self._pending = None
-            raise
-        self._pending = None
 
 
 class GroupBuilder(Generic[JobT]):

@@ -43,7 +43,7 @@ async def test_strangers_are_refused_on_every_path_with_every_method(app: Applic
         "/healthz", "/readyz", "/openapi.json", "/docs", "/login", "/logout", "/",
         "/ui/assets/{digest}/{name}",
         "/login/oidc/start", "/login/oidc/callback", "/v1/logins", "/v1/logins/finish",
-        "/v1/device-logins", "/v1/device-logins/poll",
+        "/v1/device-logins", "/v1/device-logins/poll", "/v1/worker-link/join",
         "/actuator/health", "/actuator/info",
         "/healthcheck", "/batches/{b}", "/api/v1alpha/cloud", "/api/v1alpha/version",
     }  # fmt: skip

@@ -33,14 +33,10 @@ WITHHELD_S: Final = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Pauses while older writers are open and so withhold events; no notice tells when they end."""
 BUSY_S: Final = (0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
 """Pauses between reads while each finds something."""
-FEW: Final = 20
-FEW_S: Final = 0.01
-"""The longest pause after a read that found no more: it cost little, and somebody waits."""
-AWAKE_S: Final = 0.1
-"""In a busy time the loop sleeps only if it found nothing for this long: to sleep and be woken
-costs two commits.
+EMPTY_MAX: Final = 2
+"""In a busy time the loop sleeps only after this many empty reads: to sleep and be woken costs two
+commits.
 """
-_FEW_BUSY_S: Final = tuple(min(pause, FEW_S) for pause in BUSY_S)
 STREAMS_AT_ONCE: Final = 20
 REST_S: Final = 0.002
 """So long each further stream lets all of them rest after a message: many get events together."""
@@ -136,15 +132,15 @@ class Feed:
             if (changed := self._changed.pop(batch_id, None)) is not None:
                 changed.set()
 
-    async def read(self, now: Position | None) -> int:
-        """Read all new events; return how many. `now`: the newest position; the first read needs
-        it.
+    async def read(self, now: Position | None) -> bool:
+        """Read all new events; say whether there were any. `now`: the newest position;
+        the first read needs it.
         """
         if self.position is None:
             assert now is not None
             self._known_from = self.position = now
             self.tell()
-        found = 0
+        found = False
         while True:
             rows, position = await self._store.list_events(
                 self._caller, after=self.position, batch_id=None, limit=READ_ROWS
@@ -154,13 +150,13 @@ class Feed:
             self.position = position
             for one in new:
                 self._remember(one)
-            found += len(rows)
             if rows:
+                found = True
                 self.tell({row["batch_id"] for row in rows})
             if len(rows) < READ_ROWS:
                 # A feed that stays at its own last event would find it removed one day.
                 self.position = max(self.position, now or self.position)
-                self.found_some = found > 0
+                self.found_some = found
                 return found
 
     def _remember(self, event: Remembered) -> None:
@@ -356,15 +352,15 @@ class Feeds:
 
         `busy`: the number of recent reads that found something; its new value is returned.
         """
-        withheld, found_at = 0, float("-inf")
+        empty = withheld = 0
         while True:
             self._woken.clear()
-            found, now = await self._read_all(), time.monotonic()
-            found_at = now if found else found_at
-            if found or (busy >= len(BUSY_S) and now < found_at + AWAKE_S):
+            found = await self._read_all()
+            empty = 0 if found else empty + 1
+            if found or (busy >= len(BUSY_S) and empty <= EMPTY_MAX):
                 # More comes soon, as a rule: to read now and then costs less than to sleep.
-                await _pause(BUSY_S if found > FEW else _FEW_BUSY_S, busy)
-                busy += found > 0
+                await _pause(BUSY_S, busy)
+                busy += found
                 continue
             is_withheld = await self._store.wait_for_events()
             if not await self._read_all(before_sleep=True) and not is_withheld:
@@ -372,7 +368,7 @@ class Feeds:
             await _pause(WITHHELD_S, withheld)
             withheld += 1
 
-    async def _read_all(self, *, before_sleep: bool = False) -> int:
+    async def _read_all(self, *, before_sleep: bool = False) -> bool:
         feeds = list(self._feeds.values())  # a copy, because streams come and go meanwhile
         now = None
         if (
@@ -383,12 +379,12 @@ class Feeds:
         ):
             now = await self._store.events_now()
             self._asked_now_at = time.monotonic()
-        found = n_read = n_away = 0
+        found, n_read, n_away = False, 0, 0
         for feed in feeds:
             if time.monotonic() < feed.rests_until:
                 continue
             try:
-                found += await feed.read(now)
+                found |= await feed.read(now)
             except Exception as error:
                 # It may be this feed's alone: the others do not wait for it.
                 self._let_rest(feed, error)

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import cast
 
 from weft.core.attempt_key import AttemptKey
+from weft.core.states import Reason
 from weft.plugins.log_stores.files.plugin import FileLogKeeper
-from weft.ports.runner import Ended, Happened, Runner, Started
+from weft.ports.runner import Ended, Happened, Runner, Started, never_started
 from weft.ports.store import EndReport, Notices, Registered, StartReport, WorkerStore
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.fence import FenceTerms
 from weft.worker.agent.incarnation import incarnation_of
-from weft.worker.agent.reporting import Reporting
+from weft.worker.agent.reporting import Reporting, end_report
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.file_site import file_site
@@ -77,6 +78,15 @@ def site_of(store: OrderedStore, scratch: Path) -> AgentSite:
 
 def key(job_id: int) -> AttemptKey:
     return AttemptKey(1, job_id, 1)
+
+
+def test_settings_are_looked_for_in_one_pass_of_a_message() -> None:
+    for message, told in (
+        ("(" + "a_" * 500_000, ""),
+        ("too large (input_bytes_max)", "weft.toml"),
+    ):
+        ended = never_started(AttemptKey(1, 1, 1), Reason.BAD_SPEC, now_ns=1, message=message)
+        assert told in end_report(ended, 2).message
 
 
 async def test_start_waits_for_the_end_whose_place_it_took(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ _GATHER_S = 0.015
 # With a large stock a call each 15 ms would be one of some 30 jobs, which cost as much as 100.
 _MANY = 100
 _GATHER_LONG_S = 0.06
-_NAMED = re.compile(r"\((\w+_\w+)\)")
+_NAMED = re.compile(r"\(([a-z]+(?:_[a-z0-9]+)+)\)")
 
 
 class Reporting:

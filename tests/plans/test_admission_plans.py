@@ -13,27 +13,25 @@ MANY = 20_000
 
 async def test_driver_admits_without_reading_all_that_waits(own_world: World) -> None:
     """Whether jobs wait in a range of their batch or one by one."""
-    world = own_world
-    await world.submit(MANY)
-    await world.worker()
-    await limit(world, 2.5)
-    epoch = await world.lead()
-    (one,) = await world.driver.limit_rounds(epoch)
+    await own_world.submit(MANY)
+    await own_world.worker()
+    await limit(own_world, 2.5)
+    epoch = await own_world.lead()
+    (one,) = await own_world.driver.limit_rounds(epoch)
     arguments = {"epoch": epoch, "limit_ids": [one.limit_id], "rooms": [3], "limit_jobs": 10}
-    await world.admin.execute("VACUUM ANALYZE")
-    _, read = await read_by(world, "weft_driver", "admit_at_limits", **arguments)
+    await own_world.admin.execute("VACUUM ANALYZE")
+    _, read = await read_by(own_world, "weft_driver", "admit_at_limits", **arguments)
 
     assert read["job"] <= 200
     assert read["ready_job"] <= 100
 
 
 async def test_batches_without_limits_read_no_admissions(own_world: World) -> None:
-    world = own_world
-    worker = await world.worker()
-    async with reads(world.admin, "admission") as found:
-        await world.submit(3)
+    worker = await own_world.worker()
+    async with reads(own_world.admin, "admission") as found:
+        await own_world.submit(3)
         await worker.run()
-        await world.fold()
+        await own_world.fold()
 
     assert found["admission"].scans == 0
     assert found["admission"].rows_by_index == 0

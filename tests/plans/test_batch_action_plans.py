@@ -18,11 +18,10 @@ NUMBERS = 300
 async def test_page_is_read_alone(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
-    world = own_world
-    await fill(world)
+    await fill(own_world)
     if analysed:
-        await world.admin.execute("ANALYZE")
-    last = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
+        await own_world.admin.execute("ANALYZE")
+    last = await own_world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
     wrong = {}
     for text, n_found, n_looked in (
         ("", STEP_BATCHES, STEP_BATCHES),
@@ -31,10 +30,10 @@ async def test_page_is_read_alone(
         ("name =~ nobody", 0, NUMBERS),
     ):
         for below in (last + 1, last - N_BATCHES // 2):
-            connection = await world.connect("weft_driver")
+            connection = await own_world.connect("weft_driver")
             async with reads(connection, *TABLES) as found:
                 wanted = page_query(text, below, below - NUMBERS)
-                rows = await batch_rows(connection, world.caller, wanted)
+                rows = await batch_rows(connection, own_world.caller, wanted)
             await connection.close()
             read = {name: one.rows_scanned + one.rows_by_index for name, one in found.items()}
             assert len(rows) == n_found
@@ -45,17 +44,16 @@ async def test_page_is_read_alone(
 
 async def test_page_is_read_without_all_that_was_granted(own_world: World) -> None:
     """For a user with a grant on each of very many batches."""
-    world = own_world
-    await fill(world)
-    bob = await leave(world, await world.user("bob"))
-    await world.admin.execute(
+    await fill(own_world)
+    bob = await leave(own_world, await own_world.user("bob"))
+    await own_world.admin.execute(
         "INSERT INTO weft.batch_grant SELECT batch_id, $1, $2, $3, 'ada', clock_timestamp() "
         "FROM weft.batch",
         bob.user_id, bob.tenant_id, int(Permission.EXECUTE),
     )  # fmt: skip
-    last = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
+    last = await own_world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
     for text, n_found in (("", STEP_BATCHES), ("name =~ nobody", 0)):
-        connection = await world.connect("weft_driver")
+        connection = await own_world.connect("weft_driver")
         async with reads(connection, "batch", "batch_grant") as found:
             wanted = page_query(text, last + 1, last + 1 - NUMBERS)
             rows = await batch_rows(connection, bob, wanted)
@@ -66,13 +64,12 @@ async def test_page_is_read_without_all_that_was_granted(own_world: World) -> No
 
 
 async def test_beginning_reads_no_list(own_world: World) -> None:
-    world = own_world
-    await fill(world)
-    connection = await world.connect("weft_api")
+    await fill(own_world)
+    connection = await own_world.connect("weft_api")
     async with reads(connection, "batch") as found:
         await connection.fetchval(
             "SELECT weft.begin_batch_action($1, $2, '{}'::jsonb, '', NULL, '')",
-            world.caller.tenant_id, world.caller.user_id,
+            own_world.caller.tenant_id, own_world.caller.user_id,
         )  # fmt: skip
     assert found["batch"].rows_scanned + found["batch"].rows_by_index <= 2
     assert not found["batch"].scans

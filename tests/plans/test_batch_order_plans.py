@@ -60,13 +60,12 @@ async def test_any_page_in_any_order_is_read_alone(
     """By completion every second batch is passed over; deep pages cost what the first one does.
     A user who does not see the tenant finds the same batches twice: as own ones, and in a project.
     """
-    world = own_world
-    await fill(world)
+    await fill(own_world)
     if analysed:
-        await world.admin.execute("ANALYZE")
+        await own_world.admin.execute("ANALYZE")
     wrong = {}
-    operator = replace(world.caller, role=UserRole.OPERATOR)
-    for caller, times in ((operator, 2.5), (world.caller, 5)):
+    operator = replace(own_world.caller, role=UserRole.OPERATOR)
+    for caller, times in ((operator, 2.5), (own_world.caller, 5)):
         for sort, reverse in product(BatchSort, (False, True)):
             after = None
             for depth in range(3):
@@ -77,7 +76,7 @@ async def test_any_page_in_any_order_is_read_alone(
                     limit=limit,
                     limits=QueryLimits(timeout_s=60, scan_jobs_max=10),
                 )
-                connection = await world.connect("weft_api")
+                connection = await own_world.connect("weft_api")
                 async with reads(connection, *TABLES) as found:
                     rows = await batch_rows(connection, caller, wanted)
                 await connection.close()

@@ -14,29 +14,28 @@ N_GROUPS = 2_000
 
 async def test_sweep_reads_the_oldest_cancels_of_each_user(own_world: World) -> None:
     """However many groups a user has cancelled, and however many jobs are in them."""
-    world = own_world
     groups = [
         NewGroup(group_id=number, parent_id=0, name=str(number))
         for number in range(1, N_GROUPS + 1)
     ]
     rows = job_rows(2 * N_GROUPS, group=[1 + number // 2 for number in range(2 * N_GROUPS)])
-    large = await world.submit(rows, groups=groups)
-    await world.admin.execute(
+    large = await own_world.submit(rows, groups=groups)
+    await own_world.admin.execute(
         "INSERT INTO weft.group_cancel "
         "(batch_id, group_id, tenant_id, user_id, cancelled_at, actor, force) "
         "SELECT batch_id, g, tenant_id, user_id, clock_timestamp(), 'x', false "
         "FROM weft.batch, generate_series(1, $2::int) g WHERE batch_id = $1",
         large, N_GROUPS,
     )  # fmt: skip
-    bob = await world.user("bob")
-    small = await world.submit(10, caller=bob)
-    await world.api.cancel_group(bob, small, 0, force=False)
-    epoch = await world.lead()
-    connection = await world.connect("weft_driver")
+    bob = await own_world.user("bob")
+    small = await own_world.submit(10, caller=bob)
+    await own_world.api.cancel_group(bob, small, 0, force=False)
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
     async with reads(connection, "group_cancel", "job", "batch") as found:
         await call_on(connection, "sweep_cancelled", epoch=epoch, limit_jobs=100)
 
-    assert await world.states(small) == "c" * 10
+    assert await own_world.states(small) == "c" * 10
     assert [table for table, read in found.items() if read.scans] == []
     assert found["group_cancel"].rows_by_index < 500
     assert found["job"].rows_by_index < 2_000

@@ -46,16 +46,15 @@ async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
     """`_may_claim` is part of the statement, no call; what it calls for few jobs (`_is_cancelled`)
     tells which statement that is.
     """
-    world = own_world
-    await world.submit(job_rows(200, priority=int(listed)))
-    worker = await world.worker()
+    await own_world.submit(job_rows(200, priority=int(listed)))
+    worker = await own_world.worker()
     oid = dict(
-        await world.admin.fetch(
+        await own_world.admin.fetch(
             "SELECT p.proname, p.oid FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace "
             "UNION ALL SELECT c.relname, c.oid FROM pg_class c WHERE c.relkind = 'i'"
         )
     )
-    plans = await plans_of(world, function, worker.id)
+    plans = await plans_of(own_world, function, worker.id)
     asking = [plan for plan in plans if f":funcid {oid['_is_cancelled']} " in plan]
     indexes = ["job_pkey", *(["ready_job_offer_idx"] if listed else [])]
 
@@ -67,15 +66,14 @@ async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
 
 
 async def test_claim_of_a_cordoned_worker_looks_at_no_work(own_world: World) -> None:
-    world = own_world
-    await world.submit(200)
-    worker = await world.worker()
-    await world.api.cordon_worker(world.caller, "w", world.pool, reason=None)
-    work = await world.admin.fetchval(
+    await own_world.submit(200)
+    worker = await own_world.worker()
+    await own_world.api.cordon_worker(own_world.caller, "w", own_world.pool, reason=None)
+    work = await own_world.admin.fetchval(
         "SELECT array_agg(oid::text) FROM pg_class "
         "WHERE oid = ANY ('{weft.runnable, weft.ready_job, weft.batch}'::regclass[])"
     )
-    plans = "".join(await plans_of(world, "claim_jobs", worker.id, is_cordoned=True))
+    plans = "".join(await plans_of(own_world, "claim_jobs", worker.id, is_cordoned=True))
 
     assert ":relid " in plans
     assert [oid for oid in work if f":relid {oid} " in plans] == []
@@ -89,10 +87,9 @@ async def test_claim_finds_switches_by_key_and_those_that_park_by_their_index(
     own_world: World,
 ) -> None:
     """However many groups of a batch are held, the question is one look into an index."""
-    world = own_world
-    await world.admin.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
-    every = await explained(world, "SELECT FROM weft._switches(1)")
-    parking = await explained(world, "SELECT FROM weft._switches(1) s WHERE s.parking")
+    await own_world.admin.execute("SET enable_seqscan = off; SET enable_bitmapscan = off")
+    every = await explained(own_world, "SELECT FROM weft._switches(1)")
+    parking = await explained(own_world, "SELECT FROM weft._switches(1) s WHERE s.parking")
 
     assert "group_hold_unswept_idx" in parking
     assert "job_hold" not in parking
@@ -102,22 +99,21 @@ async def test_claim_finds_switches_by_key_and_those_that_park_by_their_index(
 
 
 async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
-    world = own_world
-    first = await world.user("first")
-    await world.submit(10, caller=first)
-    await world.fold()
-    await world.admin.execute(
+    first = await own_world.user("first")
+    await own_world.submit(10, caller=first)
+    await own_world.fold()
+    await own_world.admin.execute(
         "INSERT INTO weft.tenant_user (tenant_id, name) "
-        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n", world.caller.tenant_id
+        "SELECT $1, 'u' || n FROM generate_series(1, 10000) n", own_world.caller.tenant_id
     )  # fmt: skip
-    await world.admin.execute(
+    await own_world.admin.execute(
         "INSERT INTO weft.user_share (pool_id, user_id, tenant_id, active, weight, n_ready, load) "
         "SELECT p.pool_id, u.user_id, u.tenant_id, true, 1, 1, 1000 "
         "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
-        world.pool, first.user_id,
+        own_world.pool, first.user_id,
     )  # fmt: skip
-    worker = await world.worker()
-    connection = await world.connect()
+    worker = await own_world.worker()
+    connection = await own_world.connect()
     async with reads(connection, "user_share") as found:
         claimed = await call_on(
             connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=4000,
@@ -126,4 +122,4 @@ async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
 
     assert len(claimed) == 4
     assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
-    await world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")
+    await own_world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")

@@ -24,9 +24,7 @@ N_JOBS = 1_500
 
 async def fill(world: World) -> int:
     """Block many jobs on one condition, and some on others; return the number of the one."""
-    await world.submit(N_JOBS + 300)
-    worker = await world.worker()
-    claimed = await worker.claim(N_JOBS + 300)
+    _, worker, claimed = await world.submit_and_claim(N_JOBS + 300, limit=N_JOBS + 300)
     await block(worker, *claimed[300:])
     for number, one in enumerate(claimed[:300]):
         ask = Ask("quota", "tcp", {"host": f"h{number}", "port": "1"})

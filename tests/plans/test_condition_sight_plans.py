@@ -72,10 +72,9 @@ async def fill(world: World) -> tuple[Caller, list[int]]:
 async def test_page_of_who_sees_few_conditions(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
-    world = own_world
-    bob, mine = await fill(world)
+    bob, mine = await fill(own_world)
     if analysed:
-        await world.admin.execute("ANALYZE")
+        await own_world.admin.execute("ANALYZE")
     calls: dict[str, tuple[str, dict[str, Any]]] = {
         "page": ("list_conditions", {"after_id": 0, "limit_rows": 50}),
         "next page": ("list_conditions", {"after_id": mine[1], "limit_rows": 2}),
@@ -85,7 +84,7 @@ async def test_page_of_who_sees_few_conditions(
     }
     read, answers = {}, {}
     for name, (function, arguments) in calls.items():
-        connection = await world.connect("weft_api")
+        connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as found:
             rows = await call_on(connection, function, caller=bob, **arguments)
         await connection.close()
@@ -100,4 +99,4 @@ async def test_page_of_who_sees_few_conditions(
     assert answers["counts"][0]["conditions"] == len(mine)
     assert {name: one for name, one in read.items() if max(one.values()) > 200} == {}
     # No job of the world waits for these: leave nothing that the audit could find wrong.
-    await world.admin.execute("TRUNCATE weft.condition CASCADE")
+    await own_world.admin.execute("TRUNCATE weft.condition CASCADE")

@@ -31,13 +31,12 @@ async def read_by(
 
 
 async def test_jobs_that_waited_long_are_the_first_of_a_queue(own_world: World) -> None:
-    world = own_world
-    await world.worker(cpu_m=4000)
-    await world.submit(job_rows(N_JOBS))
-    await world.submit(job_rows(N_JOBS, priority=2))
-    await world.fold()
+    await own_world.worker(cpu_m=4000)
+    await own_world.submit(job_rows(N_JOBS))
+    await own_world.submit(job_rows(N_JOBS, priority=2))
+    await own_world.fold()
     n_rows, read = await read_by(
-        world, "weft_driver", "reserve_rounds", epoch=await world.lead(), after_s=0
+        own_world, "weft_driver", "reserve_rounds", epoch=await own_world.lead(), after_s=0
     )
 
     assert n_rows == 1
@@ -45,17 +44,18 @@ async def test_jobs_that_waited_long_are_the_first_of_a_queue(own_world: World) 
 
 
 async def test_a_gap_is_filled_without_a_walk_over_what_may_not(own_world: World) -> None:
-    world = own_world
-    worker = await world.worker(cpu_m=4000)
-    large = await world.submit(job_rows(1, shapes=[Shape(cpu_m=4000)]))
-    await world.submit(job_rows(N_JOBS, priority=2))
+    worker = await own_world.worker(cpu_m=4000)
+    large = await own_world.submit(job_rows(1, shapes=[Shape(cpu_m=4000)]))
+    await own_world.submit(job_rows(N_JOBS, priority=2))
     short = Shape(cpu_m=1000, words=(("timeout_s", "10-10"),))
-    await world.submit(job_rows(N_JOBS, shapes=[short]))
-    await world.driver.add_reservations(await world.lead(), [Keep(worker.id, large, 1, 600.0)])
+    await own_world.submit(job_rows(N_JOBS, shapes=[short]))
+    await own_world.driver.add_reservations(
+        await own_world.lead(), [Keep(worker.id, large, 1, 600.0)]
+    )
     found = [
         await read_by(
-            world, "weft_worker", "claim_reserved", incarnation_id=worker.id, budget_cpu_m=3000,
-            budget_memory_mib=10_000, limit_jobs=100,
+            own_world, "weft_worker", "claim_reserved", incarnation_id=worker.id,
+            budget_cpu_m=3000, budget_memory_mib=10_000, limit_jobs=100,
         )
         for _ in range(2)
     ]  # fmt: skip
@@ -65,13 +65,12 @@ async def test_a_gap_is_filled_without_a_walk_over_what_may_not(own_world: World
 
 
 async def test_ends_are_those_of_the_newest_events(own_world: World) -> None:
-    world = own_world
-    worker = await world.worker()
-    await world.submit(N_JOBS)
+    worker = await own_world.worker()
+    await own_world.submit(N_JOBS)
     for _ in range(20):
         await worker.end(*await worker.claim(N_JOBS // 20))
     n_rows, read = await read_by(
-        world, "weft_driver", "recent_ends", epoch=await world.lead(), window_s=3600.0,
+        own_world, "weft_driver", "recent_ends", epoch=await own_world.lead(), window_s=3600.0,
         fast_s=5.0, limit_events=10,
     )  # fmt: skip
 
@@ -81,15 +80,14 @@ async def test_ends_are_those_of_the_newest_events(own_world: World) -> None:
 
 
 async def test_preemption_looks_at_the_head_of_queues_with_a_priority(own_world: World) -> None:
-    world = own_world
-    await save(world)
-    worker = await world.worker(cpu_m=1000)
-    await world.submit(N_JOBS)
+    await save(own_world)
+    worker = await own_world.worker(cpu_m=1000)
+    await own_world.submit(N_JOBS)
     running = await worker.claim(1)
-    await world.submit(rows_of(world, N_JOBS))
-    await world.fold()
+    await own_world.submit(rows_of(own_world, N_JOBS))
+    await own_world.fold()
     n_rows, read = await read_by(
-        world, "weft_driver", "preemption_rounds", epoch=await world.lead()
+        own_world, "weft_driver", "preemption_rounds", epoch=await own_world.lead()
     )
 
     assert len(running) == 1

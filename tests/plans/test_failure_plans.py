@@ -35,8 +35,7 @@ async def fail(world: World, n_jobs: int, limit: int = 1_000) -> int:
 async def test_failure_looks_for_its_own_letter_only(own_world: World) -> None:
     """Also if the plan was made when nothing had failed, and any index was as good."""
     await own_world.submit(500)
-    worker = await own_world.worker()
-    claimed = await worker.claim(500)
+    worker, claimed = await own_world.claim(500)
     connection = await own_world.connect("weft_worker")
     async with reads(connection, *TABLES) as found:
         for first in range(0, 500, 50):
@@ -57,8 +56,7 @@ async def test_failure_looks_for_its_own_letter_only(own_world: World) -> None:
 async def test_success_reads_no_failures(own_world: World) -> None:
     await fail(own_world, 100)
     await own_world.submit(50)
-    worker = await own_world.worker()
-    claimed = await worker.claim(50)
+    worker, claimed = await own_world.claim(50)
     connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one) for one in claimed])
     async with reads(connection, *TABLES) as found:

@@ -92,16 +92,15 @@ async def test_sorted_pages_of_who_sees_few_batches(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
     """All pages of every order are right, and none reads more than a few of each source."""
-    world = own_world
-    bob = await share_out(world)
+    bob = await share_out(own_world)
     if analysed:
-        await world.admin.execute("ANALYZE")
+        await own_world.admin.execute("ANALYZE")
     wrong: dict[object, object] = {}
     for sort in BatchSort:
         for reverse in (False, True):
             order, after, seen = BatchOrder(sort, reverse), None, list[int]()
             while True:
-                rows, read = await read_page(world, bob, wanted_of(order, after=after))
+                rows, read = await read_page(own_world, bob, wanted_of(order, after=after))
                 if max(read.values()) > 40 or any("whole" in name for name in read):
                     wrong[sort, reverse, len(seen)] = read
                 seen += [row[0] for row in rows]
@@ -109,12 +108,14 @@ async def test_sorted_pages_of_who_sees_few_batches(
                     break
                 after = BatchPlace(rows[-1][1], rows[-1][0])
             way = "DESC" if order.is_descending else "ASC"
-            expected = await world.admin.fetch(_EXPECTED.format(key=_KEYS[sort], way=way), SHARE)
+            expected = await own_world.admin.fetch(
+                _EXPECTED.format(key=_KEYS[sort], way=way), SHARE
+            )
             assert len(seen) > 2 * LIMIT
             assert seen == [row[0] for row in expected], (sort, reverse)
     for text, n_found in (("state = success", LIMIT), ("name =~ nobody", 0)):
         query = parse_query(text, Subject.BATCHES, chars_max=99)
-        rows, read = await read_page(world, bob, wanted_of(None, query=query))
+        rows, read = await read_page(own_world, bob, wanted_of(None, query=query))
         assert len(rows) == n_found
         if max(read.values()) > 40 or any("whole" in name for name in read):
             wrong[text] = read
@@ -126,38 +127,37 @@ async def test_sorted_pages_of_who_sees_few_batches(
 async def test_page_of_who_sees_few_operations(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
-    world = own_world
-    bob = await share_out(world)
-    await world.admin.execute("ALTER TABLE weft.operation SET (autovacuum_enabled = false)")
-    ours = await world.admin.fetch(
+    bob = await share_out(own_world)
+    await own_world.admin.execute("ALTER TABLE weft.operation SET (autovacuum_enabled = false)")
+    ours = await own_world.admin.fetch(
         "SELECT min(batch_id) FROM weft.batch WHERE batch_id % $1 IN (11, 13, 15) "
         "GROUP BY batch_id % $1", SHARE
     )  # fmt: skip
     expected = [
-        await world.admin.fetchval(
+        await own_world.admin.fetchval(
             "INSERT INTO weft.operation (tenant_id, user_id, batch_id, kind, created_at) "
             "VALUES ($1, $2, $3, 'retry', now()) RETURNING operation_id",
-            bob.tenant_id, bob.user_id if batch is None else world.caller.user_id, batch,
+            bob.tenant_id, bob.user_id if batch is None else own_world.caller.user_id, batch,
         )
         for batch in (None, *(row[0] for row in ours))
     ]  # fmt: skip
     # What follows is on one batch, and on others that are not bob's.
-    other = await world.admin.fetchval(
+    other = await own_world.admin.fetchval(
         "SELECT min(batch_id) FROM weft.batch WHERE batch_id % $1 = 16", SHARE
     )
-    for caller in (world.caller, bob):
-        await world.admin.execute(
+    for caller in (own_world.caller, bob):
+        await own_world.admin.execute(
             _OPERATIONS, bob.tenant_id, caller.user_id, other, SHARE - 10, N_OPERATIONS // 2
         )
     if analysed:
-        await world.admin.execute("ANALYZE")
+        await own_world.admin.execute("ANALYZE")
     wrong = {}
     for name, caller, batch, n_found, most in (
         ("few", bob, None, len(expected), 30),
-        ("many", world.caller, None, 50, 300),
-        ("one batch", world.caller, other + 1, 20, 200),
+        ("many", own_world.caller, None, 50, 300),
+        ("one batch", own_world.caller, other + 1, 20, 200),
     ):
-        connection = await world.connect("weft_api")
+        connection = await own_world.connect("weft_api")
         async with reads(connection, *OPERATION_TABLES) as found:
             rows = await call_on(
                 connection, "list_operations", caller=caller, before=None, limit_rows=50,

@@ -104,24 +104,23 @@ async def test_searches_and_lists_of_a_door_read_few_jobs(
     """For an operator, who sees all of the tenant, and for a user. Those that ended well are
     counted along an index, which is not a look at each.
     """
-    world = own_world
-    await fill(world)
+    await fill(own_world)
     if analysed:
-        await world.admin.execute("VACUUM ANALYZE")
+        await own_world.admin.execute("VACUUM ANALYZE")
     else:
-        await world.admin.execute("VACUUM")
+        await own_world.admin.execute("VACUUM")
     wrong: dict[str, dict[str, Reads]] = {}
     found = {}
     for name, wanted in SEARCHES.items():
-        connection = await world.connect("weft_api")
+        connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as read:
-            ids = await ids_of_door_jobs(connection, world.caller, wanted)
+            ids = await ids_of_door_jobs(connection, own_world.caller, wanted)
         found[name] = len(ids)
         wrong[name] = too_many(read, 3 * PAGE)
-    callers: list[Caller] = [world.caller, replace(world.caller, role=UserRole.OPERATOR)]
+    callers: list[Caller] = [own_world.caller, replace(own_world.caller, role=UserRole.OPERATOR)]
     for caller in callers:
         for name, listed in LISTS.items():
-            connection = await world.connect("weft_api")
+            connection = await own_world.connect("weft_api")
             async with reads(connection, *TABLES) as read:
                 (row,) = await call_on(
                     connection, "list_foreign_jobs", caller=caller, door=listed.door,

@@ -37,11 +37,10 @@ async def read_by_ends(world: World, worker: Worker, claimed: list[Claimed]) -> 
 
 async def test_admission_reads_the_jobs_that_it_admits(own_world: World) -> None:
     """However many wait behind the gate, and however many have passed it; the driver is away."""
-    world = own_world
-    await world.submit(N_JOBS, max_running=20)
-    worker = await world.worker()
+    await own_world.submit(N_JOBS, max_running=20)
+    worker = await own_world.worker()
     claimed = await turns(worker, 60)
-    found = await read_by_ends(world, worker, claimed)
+    found = await read_by_ends(own_world, worker, claimed)
 
     assert len(claimed) == 20
     assert [table for table, read in found.items() if read.scans] == []
@@ -68,24 +67,22 @@ async def reads_what_it_admits(world: World, shapes: Sequence[Shape]) -> None:
 
 async def test_limits_of_queues_read_the_jobs_that_they_admit(own_world: World) -> None:
     """However many users and jobs wait behind them. A submission reads the queues by name."""
-    world = own_world
-    queues = [Queue(name=f"q{n}", priority=n, pools=(world.pool,)) for n in range(2, 4)]
+    queues = [Queue(name=f"q{n}", priority=n, pools=(own_world.pool,)) for n in range(2, 4)]
     limited = Queue(
-        name="q1", priority=1, pools=(world.pool,), max_running=20, max_running_per_user=15,
+        name="q1", priority=1, pools=(own_world.pool,), max_running=20, max_running_per_user=15,
         max_waiting=10**6,
     )  # fmt: skip
-    await world.api.save_queues(world.caller, [limited, *queues])
-    shapes = [Shape(words=(("pool", world.pool), ("queue", "q1")))]
-    await reads_what_it_admits(world, shapes)
+    await own_world.api.save_queues(own_world.caller, [limited, *queues])
+    shapes = [Shape(words=(("pool", own_world.pool), ("queue", "q1")))]
+    await reads_what_it_admits(own_world, shapes)
 
 
 async def test_quotas_of_cores_read_the_jobs_that_they_admit(own_world: World) -> None:
     """However many users and jobs wait behind them, and however many notes were taken before."""
-    world = own_world
-    await world.api.set_tenant_quota(world.caller, world.pool, {"cores": 20})
-    await world.api.set_quota(world.caller, None, {"cores": 15})
-    shapes = [Shape(words=(("pool", world.pool),))]
-    await reads_what_it_admits(world, shapes)
+    await own_world.api.set_tenant_quota(own_world.caller, own_world.pool, {"cores": 20})
+    await own_world.api.set_quota(own_world.caller, None, {"cores": 15})
+    shapes = [Shape(words=(("pool", own_world.pool),))]
+    await reads_what_it_admits(own_world, shapes)
 
 
 @pytest.mark.parametrize("waiting", [4, 40])
@@ -93,13 +90,12 @@ async def test_admission_by_keys_reads_the_jobs_that_it_admits(
     own_world: World, waiting: int
 ) -> None:
     """Of a hundred keys, however many jobs wait for each."""
-    world = own_world
     gates = [[{"kind": "concurrency_key", "key": f"k{n}", "max_places": 1}] for n in range(100)]
     fields = {f"j{n + 1}": {"gates": gates[n % 100]} for n in range(100 * waiting)}
-    await world.submit(with_fields(job_rows(100 * waiting), **fields))
-    worker = await world.worker()
+    await own_world.submit(with_fields(job_rows(100 * waiting), **fields))
+    worker = await own_world.worker()
     claimed = await turns(worker, 2)
-    found = await read_by_ends(world, worker, claimed)
+    found = await read_by_ends(own_world, worker, claimed)
 
     assert len(claimed) == 100
     assert [table for table, read in found.items() if read.scans] == []

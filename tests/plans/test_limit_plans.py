@@ -25,30 +25,28 @@ OF_BATCHES = """
 
 async def test_submission_looks_for_limits_by_key(own_world: World) -> None:
     """Those of its project and its user, in one statement, whatever others have."""
-    world = own_world
-    batch = await world.submit(1)
-    await limit(world, user(world), ENOUGH, Measure.CPU)
-    await world.admin.execute(OF_OTHERS, world.caller.tenant_id, N_LIMITS)
-    await world.admin.execute("VACUUM ANALYZE weft.spend_limit")
-    async with reads(world.admin, "spend_limit") as found:
-        await world.admin.execute("SELECT weft._pause_batch($1, true)", batch)
+    batch = await own_world.submit(1)
+    await limit(own_world, user(own_world), ENOUGH, Measure.CPU)
+    await own_world.admin.execute(OF_OTHERS, own_world.caller.tenant_id, N_LIMITS)
+    await own_world.admin.execute("VACUUM ANALYZE weft.spend_limit")
+    async with reads(own_world.admin, "spend_limit") as found:
+        await own_world.admin.execute("SELECT weft._pause_batch($1, true)", batch)
 
     assert found["spend_limit"].scans == 0
     assert found["spend_limit"].rows_by_index <= 2  # it is found, and locked
 
 
 async def test_driver_looks_at_no_sums_of_complete_batches(own_world: World) -> None:
-    world = own_world
-    worker = await world.worker()
+    worker = await own_world.worker()
     for _ in range(50):
-        await world.submit(1)
+        await own_world.submit(1)
     await worker.run()
     await worker.beat()
-    await world.fold()
-    await world.admin.execute(OF_BATCHES, world.caller.tenant_id)
-    await limit(world, Limited("project", "default"), ENOUGH)
-    epoch = await world.lead()
-    n_rows, read = await read_by(world, "weft_driver", "limit_rounds", epoch=epoch)
+    await own_world.fold()
+    await own_world.admin.execute(OF_BATCHES, own_world.caller.tenant_id)
+    await limit(own_world, Limited("project", "default"), ENOUGH)
+    epoch = await own_world.lead()
+    n_rows, read = await read_by(own_world, "weft_driver", "limit_rounds", epoch=epoch)
 
     assert n_rows == 1
     assert read["job"] + read["attempt"] == 0

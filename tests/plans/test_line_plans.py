@@ -25,12 +25,11 @@ BEFORE = "SELECT * FROM weft._item_before($1, 'T', 1e9, '{failed}', NULL, NULL, 
 
 async def test_item_before_is_a_step_away_behind_many_that_are_none(own_world: World) -> None:
     """Those that were cancelled or refused, and those whose jobs were removed and left nothing."""
-    world = own_world
-    await world.api.save_setup(world.caller, "one", SOURCE, parse_setup(SOURCE))
-    await world.admin.execute(ITEMS, N)
-    await world.admin.execute("ANALYZE weft.source_item")
-    source = await world.admin.fetchval("SELECT source_id FROM weft.source")
-    connection = await world.connect("admin")
+    await own_world.api.save_setup(own_world.caller, "one", SOURCE, parse_setup(SOURCE))
+    await own_world.admin.execute(ITEMS, N)
+    await own_world.admin.execute("ANALYZE weft.source_item")
+    source = await own_world.admin.fetchval("SELECT source_id FROM weft.source")
+    connection = await own_world.connect("admin")
     async with reads(connection, "source_item") as found:
         assert await connection.fetch(BEFORE, source) == []
     assert (found["source_item"].scans, found["source_item"].rows_by_index) == (0, 0)
@@ -51,20 +50,17 @@ DUE = (
 
 async def test_message_that_backs_off_keeps_its_followers_out_of_the_way(own_world: World) -> None:
     """They are met once, not at each look; the end of the one before brings back the next."""
-    world = own_world
-    await apply(world)
-    await scene(world)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    await apply(own_world)
+    await scene(own_world)
+    worker, claimed = await own_world.claim_and_start()
     await worker.end(*claimed)
-    await world.admin.execute("UPDATE weft.callback_delivery SET order_key = 'T'")
-    await world.admin.execute(MESSAGES, N)
-    first, other = await due(world)
-    await report(world, first, 503, retry_in_s=3600)
-    await world.admin.execute("ANALYZE weft.callback_delivery")
-    connection = await world.connect("weft_driver")
-    epoch = await world.lead()
+    await own_world.admin.execute("UPDATE weft.callback_delivery SET order_key = 'T'")
+    await own_world.admin.execute(MESSAGES, N)
+    first, other = await due(own_world)
+    await report(own_world, first, 503, retry_in_s=3600)
+    await own_world.admin.execute("ANALYZE weft.callback_delivery")
+    connection = await own_world.connect("weft_driver")
+    epoch = await own_world.lead()
     async with reads(connection, "callback_delivery") as found:
         rows = await connection.fetch(DUE, epoch)
         beat = await connection.fetchrow("SELECT * FROM weft.beat_driver($1, 30)", epoch)
@@ -73,19 +69,19 @@ async def test_message_that_backs_off_keeps_its_followers_out_of_the_way(own_wor
     assert "callback" in beat["loops"]
     assert found["callback_delivery"].scans == 0
     assert found["callback_delivery"].rows_by_index < FEW
-    assert await world.admin.fetch(text_of("audit", "followers_wait_for_one")) == []
+    assert await own_world.admin.fetch(text_of("audit", "followers_wait_for_one")) == []
 
-    await report(world, other, 200)
+    await report(own_world, other, 200)
     for one in range(3):  # delivered, given up, and its job deleted
-        (first,) = await due(world, 4000)
+        (first,) = await due(own_world, 4000)
         if one < 2:
-            await report(world, first, 200 if one else 503)
+            await report(own_world, first, 200 if one else 503)
         else:
-            await world.admin.execute(
+            await own_world.admin.execute(
                 "DELETE FROM weft.callback_delivery WHERE delivery_id = $1", first.delivery_id
             )
-        assert await world.admin.fetch(text_of("audit", "followers_wait_for_one")) == []
-    (last,) = await due(world)
+        assert await own_world.admin.fetch(text_of("audit", "followers_wait_for_one")) == []
+    (last,) = await due(own_world)
     assert last.delivery_id == first.delivery_id + 1
     # They are no messages of any job.
-    await world.admin.execute("DELETE FROM weft.callback_delivery WHERE file <> ''")
+    await own_world.admin.execute("DELETE FROM weft.callback_delivery WHERE file <> ''")

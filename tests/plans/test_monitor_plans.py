@@ -16,20 +16,17 @@ TABLES = ("job", "attempt", "attempt_watch", "attempt_stop", "claim", "blocked_j
 
 async def test_step_reads_the_attempts_that_are_due(own_world: World) -> None:
     """However many others run."""
-    world = own_world
-    await world.submit(2_000)
-    batch = await watched(world, 2_000, executing_s=60)
-    worker = await world.worker()
-    claimed = await worker.claim(4_000)
-    await worker.start(*claimed)
+    await own_world.submit(2_000)
+    batch = await watched(own_world, 2_000, executing_s=60)
+    worker, claimed = await own_world.claim_and_start(4_000)
     await worker.beat(*claimed)
-    await world.admin.execute(
+    await own_world.admin.execute(
         "UPDATE weft.attempt_watch SET due_at = due_at + interval '1 day' "
         "WHERE batch_id = $1 AND job_id % 100 <> 0",
         batch,
     )
-    epoch = await world.lead()
-    connection = await world.connect("weft_driver")
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
     async with reads(connection, *TABLES) as found:
         rows = await call_on(
             connection, "stop_overdue", epoch=epoch, limit_jobs=100, confirm_s=120.0,
@@ -45,19 +42,18 @@ async def test_step_reads_the_attempts_that_are_due(own_world: World) -> None:
 
 async def test_look_at_all_jobs_reads_a_page_of_those_in_open_batches(own_world: World) -> None:
     """However many there are, whatever they wait for."""
-    world = own_world
-    worker = await world.worker()
-    await world.submit(2_000)
+    worker = await own_world.worker()
+    await own_world.submit(2_000)
     await worker.run(2_000)
-    batch = await world.submit(
+    batch = await own_world.submit(
         job_rows(2_000, parents={number: [1] for number in range(2, 1_001)})
     )
     await worker.start(*await worker.claim(200))
-    await world.fold()
-    epoch = await world.lead()
-    connection = await world.connect("weft_driver")
+    await own_world.fold()
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
     page = {"epoch": epoch, "from_batch": batch, "limit_jobs": 100}
-    page["from_tenant"] = world.caller.tenant_id
+    page["from_tenant"] = own_world.caller.tenant_id
     for after_job in (0, 900, 1_200, 1_900):
         async with reads(connection, *TABLES, "edge", "group_count", "runnable") as found:
             await call_on(connection, "patrol", after_job=after_job, **page)
@@ -68,17 +64,16 @@ async def test_look_at_all_jobs_reads_a_page_of_those_in_open_batches(own_world:
 
 async def test_look_passes_over_jobs_that_have_ended(own_world: World) -> None:
     """A step looks at as many open jobs as it may, and reads twenty times as many others."""
-    world = own_world
-    batch = await world.submit(2_600)
-    worker = await world.worker()
+    batch = await own_world.submit(2_600)
+    worker = await own_world.worker()
     await worker.run(2_500)
     for priority in (7, 8, 9):
-        await world.submit(job_rows(1_001, priority=[priority] * 1_001))
+        await own_world.submit(job_rows(1_001, priority=[priority] * 1_001))
         await worker.run(1_000)
-    await world.fold()
-    epoch = await world.lead()
-    connection = await world.connect("weft_driver")
-    page = {"epoch": epoch, "from_tenant": world.caller.tenant_id, "from_batch": batch}
+    await own_world.fold()
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
+    page = {"epoch": epoch, "from_tenant": own_world.caller.tenant_id, "from_batch": batch}
     steps, after_job, n_live = 0, 0, 0
     async with reads(connection, *TABLES) as found:
         while step := (

@@ -64,22 +64,21 @@ async def _fill(world: World) -> None:
 async def test_page_of_a_list_reads_no_more_than_it_shows(
     own_world: World, *, analysed: bool
 ) -> None:
-    world = own_world
     for table in TABLES:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
-    await _fill(world)
+        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    await _fill(own_world)
     if analysed:
-        await world.admin.execute("ANALYZE")
-    tenant, page = {"tenant_id": world.caller.tenant_id}, {"limit_rows": PAGE}
+        await own_world.admin.execute("ANALYZE")
+    tenant, page = {"tenant_id": own_world.caller.tenant_id}, {"limit_rows": PAGE}
     calls: dict[str, dict[str, Any]] = {
         "list_workers": {**tenant, "pools_of_tenant_id": None, "with_deleted": False,
-                            "after_name": "n01000", "after_pool": world.pool},
+                            "after_name": "n01000", "after_pool": own_world.pool},
         "list_pools": {"of_tenant_id": None, "of_name": None, "after_name": "p01000"},
         "list_projects": {**tenant, "of_user_id": None, "of_name": None, "of_names": None,
                              "after_name": "p01000", "members_max": None},
         "list_queues": {**tenant, "with_counts": True, "below": 1000},
     }  # fmt: skip
-    connection = await world.connect("weft_api")
+    connection = await own_world.connect("weft_api")
     await connection.execute("SELECT set_config('weft.user', '', false)")
     over = {}
     for function, arguments in calls.items():

@@ -17,14 +17,13 @@ TABLES = ("job", "attempt", "edge", "job_group", "group_ancestor", "bunch_count"
 
 async def test_few_rows_of_a_large_batch_are_read(own_world: World) -> None:
     """Also of a job with many parents."""
-    world = own_world
     groups = [NewGroup(group_id=i, parent_id=0, name=f"g{i}") for i in range(1, 101)]
     parents = {i: [i // 2] for i in range(2, N_JOBS)} | {N_JOBS: list(range(1, N_JOBS, 2))}
     rows = job_rows(N_JOBS, group=[i % 101 for i in range(N_JOBS)], parents=parents)
-    batch = await world.submit(rows, groups=groups)
-    worker = await world.worker()
+    batch = await own_world.submit(rows, groups=groups)
+    worker = await own_world.worker()
     await worker.end(*await worker.claim(40), reason=Reason.EXIT)
-    of = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
+    of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
     for function, arguments, rows_max in (
         ("list_edges", {"job_ids": list(range(N_JOBS - 999, N_JOBS + 1)), "limit_rows": 500}, 520),
         ("list_children", {"job_id": 7, "after": 0, "limit_rows": 9}, 40),
@@ -36,7 +35,7 @@ async def test_few_rows_of_a_large_batch_are_read(own_world: World) -> None:
         ("list_parent_groups", {"group_ids": [0, 1, 2]}, 20),
         ("list_sets", {"after": "", "limit_rows": 9}, 20),
     ):
-        connection = await world.connect("weft_api")
+        connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as found:
             await call_on(connection, function, **of, **arguments)
         await connection.close()

@@ -189,14 +189,13 @@ async def claim_reads(world: World, incarnation: int) -> tuple[int, Reads]:
 
 
 async def test_claim_costs_the_same_when_most_of_the_batch_is_done(own_world: World) -> None:
-    world = own_world
-    await world.submit(N_JOBS)
-    worker = await world.worker()
-    first = await claim_reads(world, worker.id)
+    await own_world.submit(N_JOBS)
+    worker = await own_world.worker()
+    first = await claim_reads(own_world, worker.id)
     for _ in range(8):
         await worker.end(*await worker.claim(2000))
-    await world.fold()
-    last = await claim_reads(world, worker.id)
+    await own_world.fold()
+    last = await claim_reads(own_world, worker.id)
 
     assert (first[0], last[0]) == (100, 100)
     assert last[1].scans == 0
@@ -204,15 +203,14 @@ async def test_claim_costs_the_same_when_most_of_the_batch_is_done(own_world: Wo
 
 
 async def test_reasons_are_counted_without_reading_what_succeeded(own_world: World) -> None:
-    world = own_world
-    batch = await world.submit(10_000)
-    worker = await world.worker()
+    batch = await own_world.submit(10_000)
+    worker = await own_world.worker()
     await worker.end(*await worker.claim(5000))
     await worker.end(*await worker.claim(50), reason=Reason.EXIT)
-    connection = await world.connect("weft_api")
+    connection = await own_world.connect("weft_api")
     async with reads(connection, "job", "attempt") as found:
         (row,) = await call_on(
-            connection, "count_reasons", tenant_id=world.caller.tenant_id, batch_id=batch,
+            connection, "count_reasons", tenant_id=own_world.caller.tenant_id, batch_id=batch,
             of_group_id=0, after=0, limit_attempts=20,
         )  # fmt: skip
     await connection.close()
@@ -224,28 +222,26 @@ async def test_reasons_are_counted_without_reading_what_succeeded(own_world: Wor
 
 async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
     """Its ready jobs wait for the sweep; until then each claim passes it by."""
-    world = own_world
-    cancelled, other = await world.submit(N_JOBS), await world.submit(1000)
-    worker = await world.worker()
-    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
-    n, read = await claim_reads(world, worker.id)
+    cancelled, other = await own_world.submit(N_JOBS), await own_world.submit(1000)
+    worker = await own_world.worker()
+    await own_world.api.cancel_group(own_world.caller, cancelled, 0, force=False)
+    n, read = await claim_reads(own_world, worker.id)
 
     assert n == 100
     assert read.rows_by_index < 1000
-    assert (await world.counts(other))["running"] == 100
+    assert (await own_world.counts(other))["running"] == 100
 
 
 async def test_cancelled_group_is_walked_over_without_a_look_up_for_each_job(
     own_world: World,
 ) -> None:
     """Its jobs wait for the sweep among those of other groups: their numbers are read, no more."""
-    world = own_world
     groups = [*GROUPS, NewGroup(group_id=2, parent_id=1, name="below")]
     rows = job_rows(N_JOBS, group=[2] * (N_JOBS - 200) + [0] * 200)
-    batch = await world.submit(rows, groups=groups)
-    worker = await world.worker()
-    await world.api.cancel_group(world.caller, batch, 1, force=False)
-    connection = await world.connect("weft_worker")
+    batch = await own_world.submit(rows, groups=groups)
+    worker = await own_world.worker()
+    await own_world.api.cancel_group(own_world.caller, batch, 1, force=False)
+    connection = await own_world.connect("weft_worker")
     async with reads(connection, "group_ancestor", "group_cancel") as found:
         (has_work,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
         claimed = await call_on(
@@ -260,10 +256,9 @@ async def test_cancelled_group_is_walked_over_without_a_look_up_for_each_job(
 
 
 async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
-    world = own_world
-    batch = await world.submit(N_JOBS)
-    connection = await world.connect("weft_api")
-    of_batch = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
+    batch = await own_world.submit(N_JOBS)
+    connection = await own_world.connect("weft_api")
+    of_batch = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
     numbers = list(range(8_000, 8_050))
     for _ in range(7):  # until plans are generic
         async with reads(connection, "job") as listed:
@@ -284,27 +279,26 @@ async def test_documents_read_what_they_show(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
     """However many jobs, groups and deltas there are, and batches beside it."""
-    world = own_world
     tables = (
         "job", "batch", "batch_update", "attempt", "edge", "job_delta", "group_ancestor",
         "group_count", "group_usage", "project_usage", "tenant_user",
     )  # fmt: skip
     for table in tables:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
-    await world.submit(3)
-    await world.fold()
+        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    await own_world.submit(3)
+    await own_world.fold()
     if analysed:
-        await world.admin.execute("ANALYZE")
+        await own_world.admin.execute("ANALYZE")
     groups = [NewGroup(group_id=n, parent_id=0, name=f"g{n}") for n in range(1, 1001)]
     rows = job_rows(N_JOBS, group=[n % 1000 + 1 for n in range(N_JOBS)])
-    batch = await world.submit(rows, groups=groups)
+    batch = await own_world.submit(rows, groups=groups)
     for _ in range(150):
-        await world.submit(1)
-    await world.fold()
-    worker = await world.worker()
+        await own_world.submit(1)
+    await own_world.fold()
+    worker = await own_world.worker()
     await worker.end(*await worker.claim(300))
-    connection = await world.connect("weft_api")
-    tenant = {"tenant_id": world.caller.tenant_id}
+    connection = await own_world.connect("weft_api")
+    tenant = {"tenant_id": own_world.caller.tenant_id}
     mine, of_batch = {**tenant, "batch_id": batch}, {**tenant, "of_batch_id": batch}
     page = {"after": 500, "limit_rows": 50}
     any_name = {**tenant, "of_name": None, "limit_rows": 50}
@@ -324,7 +318,7 @@ async def test_documents_read_what_they_show(
         ("list_groups", {**mine, **page}),
         ("get_batches", {**tenant, "batch_ids": list(range(batch, batch + 50))}),
         ("list_batches", {**any_name, "before": None, "with_hidden": False}),
-        ("list_projects", {**any_name, **PROJECTS, "of_user_id": world.caller.user_id}),
+        ("list_projects", {**any_name, **PROJECTS, "of_user_id": own_world.caller.user_id}),
     ):
         await connection.execute("SELECT pg_stat_force_next_flush()")
         async with reads(connection, *tables) as found:
@@ -345,18 +339,17 @@ async def test_documents_read_what_they_show(
 async def test_set_reads_its_new_members_alone(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
-    world = own_world
     for table in ("job", "attempt", "group_ancestor"):
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
-    await world.submit(3)
+        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    await own_world.submit(3)
     if analysed:
-        await world.admin.execute("ANALYZE")
-    batch = await world.submit(N_JOBS)
-    chosen, _ = await world.api.create_set(world.caller, batch, NewSet(name="chosen"))
-    connection = await world.connect("weft_api")
+        await own_world.admin.execute("ANALYZE")
+    batch = await own_world.submit(N_JOBS)
+    chosen, _ = await own_world.api.create_set(own_world.caller, batch, NewSet(name="chosen"))
+    connection = await own_world.connect("weft_api")
     async with reads(connection, "job") as found:
         (row,) = await call_on(
-            connection, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch,
+            connection, "add_members", tenant_id=own_world.caller.tenant_id, batch_id=batch,
             group_id=chosen, job_ids=list(range(8_000, 8_500)), sets_max=10,
         )  # fmt: skip
     await connection.close()
@@ -367,18 +360,17 @@ async def test_set_reads_its_new_members_alone(
 
 
 async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_world: World) -> None:
-    world = own_world
-    cancelled, other = await world.submit(N_JOBS), await world.submit(10)
-    worker = await world.worker()
-    await world.api.cancel_group(world.caller, cancelled, 0, force=False)
-    connection = await world.connect("weft_worker")
+    cancelled, other = await own_world.submit(N_JOBS), await own_world.submit(10)
+    worker = await own_world.worker()
+    await own_world.api.cancel_group(own_world.caller, cancelled, 0, force=False)
+    connection = await own_world.connect("weft_worker")
     async with reads(connection, "job") as found:
         (row,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
     await connection.close()
 
     assert row[0]
     assert found["job"].rows_by_index < 1000
-    assert (await world.counts(other))["ready"] == 10
+    assert (await own_world.counts(other))["ready"] == 10
 
 
 @pytest.mark.parametrize("heard", [False, True])
@@ -387,15 +379,14 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
 
     Those that it has heard of and does not hold are not read at all.
     """
-    world = own_world
-    await world.submit(5000)
-    await world.submit(job_rows(300, priority=1))
-    worker = await world.worker()
+    await own_world.submit(5000)
+    await own_world.submit(job_rows(300, priority=1))
+    worker = await own_world.worker()
     claimed = [*await worker.claim(200), *await worker.claim(5000)]
     await worker.end(*claimed[:-1])
-    await world.fold()
+    await own_world.fold()
     last = claimed[-1]
-    connection = await world.connect("weft_worker")
+    connection = await own_world.connect("weft_worker")
     async with reads(connection, "job") as found:
         await call_on(
             connection, "heartbeat", incarnation_id=worker.id, batch_ids=[last.batch_id],
@@ -403,7 +394,7 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
             heard=list(worker.memory.heard()) if heard else [],
         )  # fmt: skip
     await connection.close()
-    jobs = await world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
+    jobs = await own_world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
 
     assert found["job"].index_scans < 50
     assert found["job"].rows_by_index < (50 if heard else 6000)
@@ -412,15 +403,14 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
 
 async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> None:
     """The tenth set of a connection, when plans are generic, in tables that are not analysed."""
-    world = own_world
-    await world.submit(3000)
-    worker = await world.worker()
+    await own_world.submit(3000)
+    worker = await own_world.worker()
     while await worker.run(500):
         pass
-    await world.submit(job_rows(3001, parents={child: [1] for child in range(2, 3002)}))
+    await own_world.submit(job_rows(3001, parents={child: [1] for child in range(2, 3002)}))
     await worker.run()
-    connection, told = await world.connect("weft_driver"), {"limit_jobs": 300}
-    told["epoch"] = await world.lead()
+    connection, told = await own_world.connect("weft_driver"), {"limit_jobs": 300}
+    told["epoch"] = await own_world.lead()
     for _ in range(9):
         await call_on(connection, "settle_children", **told)
     await connection.execute("SELECT pg_stat_force_next_flush()")
@@ -437,10 +427,9 @@ async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> No
 
 async def test_changes_of_state_touch_no_index(own_world: World) -> None:
     """Heap-only updates: claim, start and end of 3,000 jobs, each in its own transaction."""
-    world = own_world
-    await world.submit(3000)
-    worker = await world.worker()
-    connection = await world.connect("weft_worker")
+    await own_world.submit(3000)
+    worker = await own_world.worker()
+    connection = await own_world.connect("weft_worker")
     while True:
         claimed = await call_on(
             connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
@@ -463,7 +452,7 @@ async def test_changes_of_state_touch_no_index(own_world: World) -> None:
     async with asyncio.timeout(60):
         row = None
         while row is None or row["n_tup_upd"] < 9000:
-            row = await world.admin.fetchrow(
+            row = await own_world.admin.fetchrow(
                 "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'job'"
             )
 

@@ -38,28 +38,29 @@ def rows() -> JobRows:
 @pytest.fixture
 async def large(own_world: World) -> tuple[World, int]:
     """Give a batch of many updates, some jobs of which ran and some of which failed."""
-    world = own_world
     for table in TABLES:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     groups = [
         NewGroup(group_id=1, parent_id=0, name="small"),
         NewGroup(group_id=2, parent_id=0, name="wide"),
         *[NewGroup(group_id=n, parent_id=2, name=f"n{n}") for n in range(3, 40)],
     ]
-    batch = await world.submit(job_rows(10, group=1), groups=groups)
-    await world.submit(job_rows(N_JOBS, group=[-(3 + n % 37) for n in range(N_JOBS)]), batch=batch)
+    batch = await own_world.submit(job_rows(10, group=1), groups=groups)
+    await own_world.submit(
+        job_rows(N_JOBS, group=[-(3 + n % 37) for n in range(N_JOBS)]), batch=batch
+    )
     for _ in range(N_UPDATES):
-        await world.submit(rows(), batch=batch)
-    worker = await world.worker()
+        await own_world.submit(rows(), batch=batch)
+    worker = await own_world.worker()
     for _ in range(10):
         claimed = await worker.claim(500)
         await worker.end(*claimed[1:])
         await worker.end(claimed[0], reason=Reason.EXIT, exit_code=3)
     await worker.claim(200)
-    chosen, _ = await world.api.create_set(world.caller, batch, NewSet(name="chosen"))
-    await world.api.add_members(world.caller, batch, chosen, [500, 20_000, 40_000])
-    await world.fold()
-    return world, batch
+    chosen, _ = await own_world.api.create_set(own_world.caller, batch, NewSet(name="chosen"))
+    await own_world.api.add_members(own_world.caller, batch, chosen, [500, 20_000, 40_000])
+    await own_world.fold()
+    return own_world, batch
 
 
 async def page(

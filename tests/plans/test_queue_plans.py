@@ -13,14 +13,14 @@ TABLES = ("job", "attempt", "ready_job", "batch_update", "job_label")
 
 
 async def test_only_the_page_and_what_moves_are_read(own_world: World) -> None:
-    world = own_world
-    await world.api.save_queues(
-        world.caller, [Queue(name="to", priority=1, pools=(world.pool,)), Queue(name="default")]
+    await own_world.api.save_queues(
+        own_world.caller,
+        [Queue(name="to", priority=1, pools=(own_world.pool,)), Queue(name="default")],
     )
-    batch = await world.submit(N_JOBS)
-    await world.admin.execute("ANALYZE weft.job, weft.batch, weft.batch_update")
-    of = {"tenant_id": world.caller.tenant_id}
-    asked = {"queue": "to", "pool": world.pool}
+    batch = await own_world.submit(N_JOBS)
+    await own_world.admin.execute("ANALYZE weft.job, weft.batch, weft.batch_update")
+    of = {"tenant_id": own_world.caller.tenant_id}
+    asked = {"queue": "to", "pool": own_world.pool}
     for function, arguments in (
         ("list_waiting", {"after_batch": 0, "after_job": 0, "limit_jobs": 100}),
         (
@@ -28,7 +28,7 @@ async def test_only_the_page_and_what_moves_are_read(own_world: World) -> None:
             {"batch_id": batch, "job_ids": list(range(101, 201)), "asked": asked, "actor": "x"},
         ),
     ):
-        connection = await world.connect("weft_api")
+        connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as found:
             assert await call_on(connection, function, **of, **arguments)
         await connection.close()

@@ -48,15 +48,18 @@ async def written(connection: asyncpg.Connection) -> AsyncIterator[dict[str, int
 
 async def test_submission_looks_for_quotas_and_sums_by_key(own_world: World) -> None:
     """Whatever others of the tenant have."""
-    world = own_world
-    batch = await world.submit(1)
-    await world.fold()
-    await world.api.set_quota(world.caller, world.caller.user_name, {"bytes": 9 * ONE, "cores": 4})
-    await world.api.set_tenant_quota(world.caller, world.pool, {"bytes": 9 * ONE, "cores": 9})
-    await world.admin.execute(OF_OTHERS, world.caller.tenant_id, N_USERS)
-    await world.admin.execute("VACUUM ANALYZE weft.quota, weft.user_storage, weft.batch")
-    async with reads(world.admin, "quota", "user_storage") as found:
-        await world.admin.execute(SUBMITTED, world.caller.tenant_id, batch)
+    batch = await own_world.submit(1)
+    await own_world.fold()
+    await own_world.api.set_quota(
+        own_world.caller, own_world.caller.user_name, {"bytes": 9 * ONE, "cores": 4}
+    )
+    await own_world.api.set_tenant_quota(
+        own_world.caller, own_world.pool, {"bytes": 9 * ONE, "cores": 9}
+    )
+    await own_world.admin.execute(OF_OTHERS, own_world.caller.tenant_id, N_USERS)
+    await own_world.admin.execute("VACUUM ANALYZE weft.quota, weft.user_storage, weft.batch")
+    async with reads(own_world.admin, "quota", "user_storage") as found:
+        await own_world.admin.execute(SUBMITTED, own_world.caller.tenant_id, batch)
 
     assert [table for table, read in found.items() if read.scans] == []
     assert found["user_storage"].rows_by_index <= 4
@@ -65,18 +68,19 @@ async def test_submission_looks_for_quotas_and_sums_by_key(own_world: World) -> 
 
 async def test_step_of_a_first_quota_reads_as_many_jobs_as_it_changes(own_world: World) -> None:
     """However large the batch is, and however many others the tenant has; ended jobs are cheap."""
-    world = own_world
-    worker = await world.worker()
-    batch = await world.submit(N_JOBS)
+    worker = await own_world.worker()
+    batch = await own_world.submit(N_JOBS)
     await worker.end(*await worker.claim(1000))
-    bob = await world.user("bob")
+    bob = await own_world.user("bob")
     for _ in range(20):
-        await world.submit(1, caller=bob)
-    await world.fold()
-    await world.admin.execute("VACUUM ANALYZE weft.job, weft.batch, weft.runnable, weft.ready_job")
-    await world.api.set_quota(world.caller, world.caller.user_name, {"cores": 4})
-    epoch = await world.lead()
-    connection = await world.connect("weft_driver")
+        await own_world.submit(1, caller=bob)
+    await own_world.fold()
+    await own_world.admin.execute(
+        "VACUUM ANALYZE weft.job, weft.batch, weft.runnable, weft.ready_job"
+    )
+    await own_world.api.set_quota(own_world.caller, own_world.caller.user_name, {"cores": 4})
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
     for _ in range(3):  # hides ranges, gives gates, passes them
         await call_on(connection, "pass_gates", epoch=epoch, limit_jobs=100)
     async with reads(connection, "job", "ready_job") as found:
@@ -84,39 +88,37 @@ async def test_step_of_a_first_quota_reads_as_many_jobs_as_it_changes(own_world:
 
     assert [table for table, read in found.items() if read.scans] == []
     assert found["job"].rows_by_index < 1000 + 20 * 200
-    assert (await world.job(batch, 1301))["gate_set_id"] is None
-    assert (await world.job(batch, 1300))["gate_set_id"] is not None
-    await world.api.set_quota(world.caller, world.caller.user_name, {"cores": None})
+    assert (await own_world.job(batch, 1301))["gate_set_id"] is None
+    assert (await own_world.job(batch, 1300))["gate_set_id"] is not None
+    await own_world.api.set_quota(own_world.caller, own_world.caller.user_name, {"cores": None})
 
 
 async def test_upload_pays_one_row_and_its_commit_reads_no_specs(own_world: World) -> None:
     """Without a quota in the tenant nothing is looked at that quotas are about."""
-    world = own_world
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 20)
+    batch = await new_batch(own_world)
+    update = await open_update(own_world, batch, 20)
     for first in range(1, 20):
-        await add(world, batch, update, job_rows(1, first_job=first))
-    api = await world.connect("weft_api")
+        await add(own_world, batch, update, job_rows(1, first_job=first))
+    api = await own_world.connect("weft_api")
     async with written(api) as rows, reads(api, "user_storage", "batch_storage") as found:
         last = job_rows(1, first_job=20)
-        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, last))
+        await call_on(api, "add_jobs", **_bunch(own_world.caller, batch, update.update_id, last))
     committing = {"batch_id": batch, "of_update_id": update.update_id}
     async with reads(api, "job_spec", "bunch") as of_commit:
-        await call_on(api, "commit_update", tenant_id=world.caller.tenant_id, **committing)
+        await call_on(api, "commit_update", tenant_id=own_world.caller.tenant_id, **committing)
 
     looked_at = [*found.values(), of_commit["job_spec"]]
     assert rows["job_delta"] == 1
     assert [one.scans + one.index_scans for one in looked_at] == [0, 0, 0]
     assert of_commit["bunch"].scans == 0
-    assert await stored(world) == 20 * ONE
+    assert await stored(own_world) == 20 * ONE
 
 
 async def test_submission_of_jobs_notes_no_batch_without_jobs(own_world: World) -> None:
     """Only those that are made without jobs pay for being counted: a row, and its removal."""
-    world = own_world
-    api = await world.connect("weft_api")
+    api = await own_world.connect("weft_api")
     submission = {
-        "tenant_id": world.caller.tenant_id, "user_id": world.caller.user_id,
+        "tenant_id": own_world.caller.tenant_id, "user_id": own_world.caller.user_id,
         "batch": {"billing_project": "default", "attributes": {}, "gates": []}, "trace_id": "",
         "idempotency_key": None, "digest": b"",
     }  # fmt: skip
@@ -133,12 +135,13 @@ async def test_submission_of_jobs_notes_no_batch_without_jobs(own_world: World) 
 
 
 async def test_check_reads_the_empty_batches_of_its_tenant_alone(own_world: World) -> None:
-    world = own_world
-    await world.admin.execute(OTHER_EMPTY)
-    await world.admin.execute("VACUUM ANALYZE weft.empty_batch")
-    await new_batch(world)
-    async with reads(world.admin, "empty_batch") as found:
-        await world.admin.fetch("SELECT * FROM weft._open_work($1)", world.caller.tenant_id)
+    await own_world.admin.execute(OTHER_EMPTY)
+    await own_world.admin.execute("VACUUM ANALYZE weft.empty_batch")
+    await new_batch(own_world)
+    async with reads(own_world.admin, "empty_batch") as found:
+        await own_world.admin.fetch(
+            "SELECT * FROM weft._open_work($1)", own_world.caller.tenant_id
+        )
 
     assert found["empty_batch"].scans == 0
     assert found["empty_batch"].rows_by_index <= 1

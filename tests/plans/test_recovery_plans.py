@@ -55,8 +55,7 @@ async def test_step_reads_the_jobs_that_are_due(own_world: World) -> None:
 
 async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
     await own_world.submit(retried(2_000))
-    worker = await own_world.worker()
-    claimed = await worker.claim(1_000)
+    worker, claimed = await own_world.claim(1_000)
     await fail(worker, *claimed[50:])
     connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1) for one in claimed[:50]])
@@ -71,9 +70,7 @@ async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
 async def test_time_limits_of_retries_are_read_by_key(own_world: World) -> None:
     """Of the attempts that are asked for, with those before them."""
     batch = await own_world.submit(timed(own_world, 2_000))
-    worker = await own_world.worker()
-    claimed = await worker.claim(2_000)
-    await worker.start(*claimed)
+    worker, claimed = await own_world.claim_and_start(2_000)
     await worker.end(*claimed, reason=Reason.TIMEOUT)
     connection = await own_world.connect("weft_worker")
     jobs = [*range(1, 1_001, 50)]

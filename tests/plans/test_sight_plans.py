@@ -30,26 +30,25 @@ _GRANT_JOBS = """
 async def test_page_of_who_sees_few_batches(
     own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
 ) -> None:  # fmt: skip
-    world = own_world
     for table in TABLES:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
-    bob = await leave(world, await world.user("bob"))
-    project = await world.admin.fetchval(
+        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+    bob = await leave(own_world, await own_world.user("bob"))
+    project = await own_world.admin.fetchval(
         "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
         bob.tenant_id,
     )
-    first = await world.submit()
-    await world.admin.execute(_FILL, first, SHARE, bob.user_id, project, N_BATCHES)
-    await join(world, bob, project)
+    first = await own_world.submit()
+    await own_world.admin.execute(_FILL, first, SHARE, bob.user_id, project, N_BATCHES)
+    await join(own_world, bob, project)
     for batch in (first + 2, first + N_BATCHES // 2 + 2):
-        await grant(world, bob, batch, Permission.READ)
+        await grant(own_world, bob, batch, Permission.READ)
     # Single jobs of all others were granted, too, which makes none of them a batch that bob sees.
-    await world.admin.execute(_GRANT_JOBS, first, bob.user_id, bob.tenant_id, N_BATCHES)
+    await own_world.admin.execute(_GRANT_JOBS, first, bob.user_id, bob.tenant_id, N_BATCHES)
     if analysed:
-        await world.admin.execute("ANALYZE")
-    connection = await world.connect()
+        await own_world.admin.execute("ANALYZE")
+    connection = await own_world.connect()
     read, seen = {}, {}
-    for name, caller in (("few", bob), ("many", world.caller)):
+    for name, caller in (("few", bob), ("many", own_world.caller)):
         async with reads(connection, *TABLES) as found:
             await connection.execute("SET LOCAL ROLE weft_tenant")
             await connection.execute(

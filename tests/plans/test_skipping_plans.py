@@ -11,16 +11,15 @@ pytestmark = pytest.mark.slow
 
 async def test_claim_skips_what_others_have_claimed_since_its_hint(own_world: World) -> None:
     """It looks at few of these jobs, and takes none that comes after one which it may have."""
-    world = own_world
-    batch = await world.submit(6000)
+    batch = await own_world.submit(6000)
     worker, others = (
-        await world.worker("worker"),
-        await world.worker("others", cpu_m=10**7, memory_mib=10**7),
+        await own_world.worker("worker"),
+        await own_world.worker("others", cpu_m=10**7, memory_mib=10**7),
     )
     mine = await worker.claim(10)
     taken = await others.claim(5000)
     await others.end(*taken[2000:2500])
-    connection, locker = await world.connect("weft_worker"), await world.connect()
+    connection, locker = await own_world.connect("weft_worker"), await own_world.connect()
     async with locker.transaction(), reads(connection, "job") as found:
         await locker.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id BETWEEN 5011 AND 5200 FOR UPDATE",

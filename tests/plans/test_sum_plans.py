@@ -188,14 +188,13 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
 
 async def test_fold_reads_each_change_once(own_world: World) -> None:
     """It adds them up first, and counts from those few sums what has a sum of its own."""
-    world = own_world
-    worker = await world.worker()
+    worker = await own_world.worker()
     for _ in range(PAGE):
-        await world.submit(2)
+        await own_world.submit(2)
         await worker.run(1)
-    epoch = await world.lead()
-    n = await world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
-    connection = await world.connect("weft_driver")
+    epoch = await own_world.lead()
+    n = await own_world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
+    connection = await own_world.connect("weft_driver")
     async with reads(connection, "job_delta") as found:
         (row,) = await call_on(connection, "fold_deltas", epoch=epoch)
 
@@ -208,20 +207,19 @@ async def test_fold_of_many_groups_reads_their_shape_a_few_times(own_world: Worl
     """Each job has a group of its own: what is kept by batch is counted from sums without groups,
     what is kept by group from those with them.
     """
-    world = own_world
     numbers = range(1, PAGE + 1)
-    batch = await world.submit(
+    batch = await own_world.submit(
         job_rows(PAGE, group=list(numbers)),
         groups=[NewGroup(group_id=number, name=f"g{number}") for number in numbers],
     )
-    await (await world.worker()).run(PAGE)
-    epoch = await world.lead()
-    connection = await world.connect("weft_driver")
+    await (await own_world.worker()).run(PAGE)
+    epoch = await own_world.lead()
+    connection = await own_world.connect("weft_driver")
     async with reads(connection, "shape") as found:
         await call_on(connection, "fold_deltas", epoch=epoch)
 
     assert found["shape"].rows_scanned + found["shape"].rows_by_index < PAGE
-    sums = await world.admin.fetch(
+    sums = await own_world.admin.fetch(
         "SELECT group_id FROM weft.group_usage WHERE batch_id = $1 ORDER BY 1", batch
     )
     assert [number for (number,) in sums] == [0, *numbers]

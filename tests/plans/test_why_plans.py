@@ -17,18 +17,17 @@ TABLES = ("job", "attempt", "edge", "ready_job", "runnable", "place", "claim")
 @pytest.mark.parametrize("gated", [False, True])
 async def test_few_rows_are_read(own_world: World, *, gated: bool) -> None:
     """Of ranges and of jobs behind a gate, for a job, a page of them, a batch and its groups."""
-    world = own_world
     rows = job_rows(
         N_JOBS, group=[number % 2 for number in range(N_JOBS)],
         parents={number: [1] for number in range(N_JOBS // 2, N_JOBS + 1)},
     )  # fmt: skip
-    batch = await world.submit(
+    batch = await own_world.submit(
         rows, groups=[NewGroup(group_id=1, name="a")], max_running=60 if gated else None
     )
-    worker = await world.worker()
+    worker = await own_world.worker()
     await worker.end(*await worker.claim(40), reason=Reason.EXIT)
     await worker.claim(40)
-    of = {"tenant_id": world.caller.tenant_id, "batch_id": batch}
+    of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
     for function, arguments, rows_max in (
         ("why_job", {"job_id": 900}, 700),
         ("why_job", {"job_id": N_JOBS}, 700),
@@ -36,7 +35,7 @@ async def test_few_rows_are_read(own_world: World, *, gated: bool) -> None:
         ("why_group", {"group_id": 0, "path": None}, 5000),
         ("why_group", {"group_id": None, "path": "/a"}, 5000),
     ):
-        connection = await world.connect("weft_api")
+        connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as found:
             assert await call_on(connection, function, **of, **arguments)
         await connection.close()

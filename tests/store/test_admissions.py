@@ -263,8 +263,7 @@ async def test_limit_is_reached_from_near(world: World) -> None:
     batch = await world.submit(4)
     worker = await world.worker()
     await limit(world, 2.5)
-    claimed = await worker.claim(1)
-    await worker.start(*claimed)
+    claimed = await worker.claim_and_start(1)
     assert await world.api.group_history(world.caller, batch, 0, before=None, limit=9) == []
     await limit(world, 0)
     assert await worker.claim() == []

@@ -112,9 +112,7 @@ async def test_parents_of_an_array_hold_back_each_of_its_jobs(world: World) -> N
 
 async def test_array_in_a_bunch_waits_for_jobs_of_before(world: World) -> None:
     """Of the earlier parents one runs, one has ended well, one has not."""
-    batch = await world.submit(3)
-    worker = await world.worker()
-    one, two, three = await worker.claim()
+    batch, worker, (one, two, three) = await world.submit_and_claim(3)
     await worker.end(two)
     await worker.end(three, reason=Reason.EXIT)
     update = await open_update(world, batch, 11)
@@ -150,13 +148,12 @@ async def test_entries_must_add_up(world: World) -> None:
 
 
 async def test_uncommitted_array_is_removed_after_a_while(own_world: World) -> None:
-    world = own_world
-    batch = await new_batch(world)
-    update = await open_update(world, batch, 50)
-    await world.api.add_jobs(world.caller, batch, update.update_id, array_rows(50))
-    await world.driver.remove_old(await world.lead(), events_keep_s=1e6, updates_keep_s=-1)
+    batch = await new_batch(own_world)
+    update = await open_update(own_world, batch, 50)
+    await own_world.api.add_jobs(own_world.caller, batch, update.update_id, array_rows(50))
+    await own_world.driver.remove_old(await own_world.lead(), events_keep_s=1e6, updates_keep_s=-1)
 
-    left = await world.admin.fetchrow(
+    left = await own_world.admin.fetchrow(
         "SELECT (SELECT count(*) FROM weft.job) AS jobs, "
         "(SELECT count(*) FROM weft.job_array) AS arrays, "
         "(SELECT count(*) FROM weft.job_spec) AS specs"

@@ -19,9 +19,7 @@ def other(claimed: Claimed, **changes: int) -> Claimed:
 
 
 async def test_end_is_recorded_and_a_repeat_changes_nothing(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
     first = await worker.end(claimed, reason=Reason.EXIT, exit_code=3, message="no")
     before = await world.attempts(batch)
     second = await worker.end(claimed, reason=Reason.EXIT, exit_code=3, message="no")
@@ -33,9 +31,7 @@ async def test_end_is_recorded_and_a_repeat_changes_nothing(world: World) -> Non
 
 
 async def test_report_twice_in_one_call_counts_once(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(2)
     verdicts = await worker.end(one, two, one)
 
     assert verdicts == ["ok"] * 3
@@ -43,9 +39,7 @@ async def test_report_twice_in_one_call_counts_once(world: World) -> None:
 
 
 async def test_ends_are_recorded_and_jobs_claimed_in_one_transaction(world: World) -> None:
-    batch = await world.submit(5)
-    worker = await world.worker()
-    one, two = await worker.claim(2)
+    batch, worker, (one, two) = await world.submit_and_claim(5, limit=2)
     ends = [end_report(other(two, attempt=2)), end_report(one)]
     verdicts, claimed = await worker.end_and_claim(ends, 2)
 
@@ -60,9 +54,7 @@ async def test_ends_are_recorded_and_jobs_claimed_in_one_transaction(world: Worl
 
 
 async def test_ends_are_recorded_when_nothing_is_left_to_claim(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
 
     assert await worker.end_and_claim([end_report(claimed)]) == (["ok"], [])
     assert await worker.end_and_claim([end_report(claimed)]) == (["ok"], [])
@@ -70,9 +62,7 @@ async def test_ends_are_recorded_when_nothing_is_left_to_claim(world: World) -> 
 
 
 async def test_child_of_what_ends_is_claimed_in_the_same_call(world: World) -> None:
-    batch = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
-    (parent,) = await worker.claim()
+    batch, worker, (parent,) = await world.submit_and_claim(job_rows(2, parents={2: [1]}))
     verdicts, (child,) = await worker.end_and_claim([end_report(parent)])
 
     assert (verdicts, child.job_id) == (["ok"], 2)
@@ -95,10 +85,7 @@ async def test_stale_reports_change_nothing(world: World) -> None:
 
 
 async def test_end_of_an_attempt_that_was_lost_is_stale(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    batch, worker, (claimed,) = await world.submit_and_start()
     again = await world.worker(gone=True)
 
     assert await world.states(batch) == "r"
@@ -116,9 +103,7 @@ async def test_end_of_an_attempt_that_was_lost_is_stale(world: World) -> None:
 
 async def test_another_end_of_an_attempt_that_ended_is_stale(world: World) -> None:
     """Handed back, then reported as run: it does not count, and nobody is told that it does."""
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
     await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None)
 
     assert await worker.end(claimed) == ["stale"]
@@ -189,9 +174,7 @@ async def test_progress_of_a_live_attempt_is_kept_with_it(world: World) -> None:
 
 
 async def test_start_is_dated_by_its_age_and_never_before_the_claim(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(2)
     verdicts = [
         *await worker.start(one, age_us=0),
         *await worker.start(two, age_us=3600 * SECOND_US),
@@ -209,10 +192,7 @@ async def test_start_is_dated_by_its_age_and_never_before_the_claim(world: World
 
 
 async def test_repeated_start_keeps_the_first_date(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    batch, worker, (claimed,) = await world.submit_and_start()
     before = (await world.job(batch))["started_at"]
     await worker.start(claimed)
     await worker.end(claimed, start_age_us=0)
@@ -222,10 +202,7 @@ async def test_repeated_start_keeps_the_first_date(world: World) -> None:
 
 async def test_report_that_was_held_up_makes_an_attempt_no_longer(world: World) -> None:
     """The database slept while it travelled; the worker has measured how long the job ran."""
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    batch, worker, (claimed,) = await world.submit_and_start()
     late = await world.admin.fetchval("SELECT clock_timestamp() + interval '20 seconds'")
     report = end_report(claimed, start_age_us=8 * SECOND_US)
     await complete_at(world, worker.id, report, late)
@@ -241,9 +218,7 @@ async def test_report_that_was_held_up_makes_an_attempt_no_longer(world: World) 
 async def test_times_of_an_attempt_are_in_order_whatever_the_ages_say(
     world: World, start_age_us: int | None, end_age_us: int
 ) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
     await worker.end(claimed, start_age_us=start_age_us, end_age_us=end_age_us)
     (attempt,) = await world.attempts(batch)
     now = await world.admin.fetchval("SELECT clock_timestamp()")
@@ -346,9 +321,7 @@ async def test_leases_may_be_handed_back_for_ever(world: World) -> None:
 
 
 async def test_a_lease_that_is_handed_back_does_not_look_like_a_failure(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
     await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None)
     (job,) = await world.api.list_jobs(world.caller, batch, after=0, limit=9)
     attempts = await world.api.list_attempts(world.caller, batch, 1)
@@ -363,9 +336,7 @@ async def test_a_lease_that_is_handed_back_does_not_look_like_a_failure(world: W
 
 async def test_next_attempt_is_not_dated_before_the_end_of_the_last(world: World) -> None:
     """Also if the clock was set back between them."""
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
     later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
     report = end_report(claimed, Reason.PREEMPTED)
     await complete_at(world, worker.id, report, later)
@@ -401,9 +372,9 @@ async def test_child_is_not_claimed_before_the_end_of_its_parent(world: World) -
 
 async def test_child_is_not_claimed_before_the_latest_end_of_its_parents(world: World) -> None:
     """The clock was set back between them, so the last report does not bring the latest end."""
-    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
-    worker = await world.worker()
-    one, two = await worker.claim(2)
+    batch, worker, (one, two) = await world.submit_and_claim(
+        job_rows(3, parents={3: [1, 2]}), limit=2
+    )
     later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
     await complete_at(world, worker.id, end_report(one), later)
     pending = await world.api.get_job(world.caller, batch, 3)
@@ -427,9 +398,7 @@ async def complete_at(world: World, incarnation: int, report: EndReport, at: dat
 @pytest.mark.parametrize("message", ["a\0b", "a\udcffb", "x" * 5000, ""])
 async def test_any_message_can_be_recorded(world: World, message: str) -> None:
     """Else the report would be refused again and again, and its worker could report nothing."""
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim()
     verdicts = await worker.end(claimed, reason=Reason.NO_PROGRAM, message=message)
     (attempt,) = await world.attempts(batch)
 

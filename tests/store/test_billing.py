@@ -63,11 +63,10 @@ async def test_project_costs_the_sum_of_its_attempts(world: World) -> None:
 
 async def test_usage_of_a_project_may_be_beyond_64_bits(own_world: World) -> None:
     """A million days of 4 TiB, in MiB and milliseconds."""
-    world = own_world
-    await world.submit(job_rows(1, shapes=[Shape(cpu_m=1000, memory_mib=4 << 20)]))
-    await world.fold()
+    await own_world.submit(job_rows(1, shapes=[Shape(cpu_m=1000, memory_mib=4 << 20)]))
+    await own_world.fold()
     ms = 1_000_000 * 86_400_000
-    await world.admin.execute(
+    await own_world.admin.execute(
         "INSERT INTO weft.project_usage "
         "(project_id, tenant_id, usage_on, rate_card_id, shape_id, usage_ms) "
         "SELECT p.project_id, p.tenant_id, current_date, c.rate_card_id, s.shape_id, $1 "
@@ -75,11 +74,13 @@ async def test_usage_of_a_project_may_be_beyond_64_bits(own_world: World) -> Non
         "WHERE p.name = 'default' AND s.memory_mib = $2",
         ms, 4 << 20,
     )  # fmt: skip
-    await add_up_usage(world.admin, date(2020, 1, 1))
-    (project,) = await world.api.list_projects(world.caller, None)
-    (day,) = await world.api.list_project_days(world.caller, "default", before=None, limit=10)
+    await add_up_usage(own_world.admin, date(2020, 1, 1))
+    (project,) = await own_world.api.list_projects(own_world.caller, None)
+    (day,) = await own_world.api.list_project_days(
+        own_world.caller, "default", before=None, limit=10
+    )
     # The audit knows no attempt of it.
-    await world.admin.execute("TRUNCATE weft.project_usage, weft.usage_sum")
+    await own_world.admin.execute("TRUNCATE weft.project_usage, weft.usage_sum")
 
     assert usage_of(project) == usage_of(day) == {"cpu": ms * 1000, "memory": ms * (4 << 20)}
 
@@ -98,37 +99,35 @@ async def test_projects_of_others_do_not_exist(world: World) -> None:
 
 
 async def test_new_prices_count_from_the_next_attempt(own_world: World) -> None:
-    world = own_world
-    async with open_admin(world.backend.dsns["admin"]) as admin:
-        worker = await world.worker()
-        batch = await world.submit(
+    async with open_admin(own_world.backend.dsns["admin"]) as admin:
+        worker = await own_world.worker()
+        batch = await own_world.submit(
             job_rows(2, group=1), groups=[NewGroup(group_id=1, parent_id=0, name="g")]
         )
-        (first,) = await worker.claim(1)
-        await worker.start(first)
+        (first,) = await worker.claim_and_start(1)
         version = await admin.add_rates(kept_prices({"cpu": "1.5", "memory": 0}), None)
         await worker.beat(first)
         await worker.end(first, start_age_us=2_000_000)
         (second,) = await worker.claim(1)
         await worker.end(second, start_age_us=3_000_000)
 
-        rows = await world.attempts(batch, 1) + await world.attempts(batch, 2)
+        rows = await own_world.attempts(batch, 1) + await own_world.attempts(batch, 2)
         assert [row["rate_card_id"] for row in rows] == [1, version]
         ms = [
-            await world.admin.fetchval(
+            await own_world.admin.fetchval(
                 "SELECT weft._ms_between($1, $2)", row["started_at"], row["ended_at"]
             )
             for row in rows
         ]
         expected = (ms[0] * (0.01 + 0.0005) + ms[1] * 1.5) / MS_PER_HOUR
-        await world.fold()
+        await own_world.fold()
         for document in (
-            await world.api.get_batch(world.caller, batch),
-            await world.api.get_group(world.caller, batch, 1),
-            (await world.api.list_projects(world.caller, "default"))[0],
+            await own_world.api.get_batch(own_world.caller, batch),
+            await own_world.api.get_group(own_world.caller, batch, 1),
+            (await own_world.api.list_projects(own_world.caller, "default"))[0],
         ):
             assert document["cost"] == pytest.approx(expected, rel=1e-3)
-        newest, oldest = await world.api.list_rates(world.caller)
+        newest, oldest = await own_world.api.list_rates(own_world.caller)
         assert (newest["version"], oldest["valid_from"]) == (version, None)
         prices = {one["resource"]: one["price"] for one in newest["rates"]}
         assert prices["cpu"] == pytest.approx(0.0015)
@@ -146,13 +145,12 @@ async def test_prices_of_the_past_stay(database: dict[str, str]) -> None:
 
 async def test_corrected_prices_change_what_was_billed(own_world: World) -> None:
     """Usage is kept and costs are computed: bills of the past follow. Each correction is shown."""
-    world = own_world
-    worker = await world.worker()
-    await world.submit(job_rows(1, shapes=[SHAPE]))
+    worker = await own_world.worker()
+    await own_world.submit(job_rows(1, shapes=[SHAPE]))
     (claimed,) = await worker.claim(1)
     await worker.end(claimed, start_age_us=3_600_000_000)
     prices = kept_prices({"cpu": "0.1", "memory": "0.001"})
-    async with open_admin(world.backend.dsns["admin"]) as admin:
+    async with open_admin(own_world.backend.dsns["admin"]) as admin:
         told: list[int] = []
 
         async def correct(*, dry_run: bool = False) -> tuple[float, float]:
@@ -165,14 +163,14 @@ async def test_corrected_prices_change_what_was_billed(own_world: World) -> None
             assert project == "default"
             return float(before), float(after)
 
-        (old,) = await world.api.list_projects(world.caller, None)
+        (old,) = await own_world.api.list_projects(own_world.caller, None)
         tried = await correct(dry_run=True)
-        assert (await world.api.list_rates(world.caller))[0]["corrections"] == []
+        assert (await own_world.api.list_rates(own_world.caller))[0]["corrections"] == []
         assert await correct() == tried
         assert await correct() == (tried[1], tried[1])
-        (new,) = await world.api.list_projects(world.caller, None)
-        (card,) = await world.api.list_rates(replace(world.caller, role=UserRole.ADMIN))
-        (seen,) = await world.api.list_rates(world.caller)
+        (new,) = await own_world.api.list_projects(own_world.caller, None)
+        (card,) = await own_world.api.list_rates(replace(own_world.caller, role=UserRole.ADMIN))
+        (seen,) = await own_world.api.list_rates(own_world.caller)
         assert [finding for finding in await admin.audit() if finding.rows] == []
 
     assert told == [1, 1, 0]
@@ -208,12 +206,11 @@ async def test_start_of_prices_that_do_not_apply_yet_can_be_corrected(
 
 
 async def test_audit_sees_a_price_that_no_correction_explains(own_world: World) -> None:
-    world = own_world
-    async with open_admin(world.backend.dsns["admin"]) as admin:
+    async with open_admin(own_world.backend.dsns["admin"]) as admin:
         await admin.correct_rates(1, {"gpu": "1"}, None, actor="ada", reason=None, dry_run=False)
-        await world.admin.execute("UPDATE weft.rate SET price_per_unit_hour = 2")
+        await own_world.admin.execute("UPDATE weft.rate SET price_per_unit_hour = 2")
         (finding,) = [one for one in await admin.audit() if one.rows]
-        await world.admin.execute("UPDATE weft.rate SET price_per_unit_hour = 1")
+        await own_world.admin.execute("UPDATE weft.rate SET price_per_unit_hour = 1")
 
     assert finding.check == "corrections_explain_rates"
 

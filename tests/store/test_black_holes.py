@@ -8,9 +8,7 @@ from weft.core.states import Reason
 
 async def aside(world: World) -> Worker:
     """Return the worker `w`, which the driver has cordoned."""
-    await world.submit(9)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
+    _, worker, (one,) = await world.submit_and_claim(9, limit=1)
     await worker.end(one, reason=Reason.EXIT)
     epoch, worker_id = await world.lead(), worker.registered.worker_id
     assert await world.driver.move_black_hole(epoch, worker_id, "cordon", "why", retry_s=0) == "w"

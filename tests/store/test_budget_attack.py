@@ -13,8 +13,7 @@ async def test_jobs_that_do_not_fit_below_the_limit_do_not_start(world: World) -
     """All of them would be below it now, but not until the next tick."""
     await world.submit()
     worker = await world.worker(cpu_m=1000 * N_JOBS, memory_mib=1024 * N_JOBS)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     patch = {"amount_max": FEW + 0.5}
     await world.api.set_limit(world.caller, OURS, Measure.CPU, patch)
     await look(world)

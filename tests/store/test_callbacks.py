@@ -64,11 +64,9 @@ async def run(world: World) -> None:
 async def test_each_completion_has_one_delivery_with_the_document_of_that_moment(
     world: World,
 ) -> None:
-    batch = await world.submit(
+    batch, worker, (one, two, three) = await world.submit_and_claim(
         job_rows(3, group=[0, 1, 2]), groups=TREE, callback=HOOK, name="told"
     )
-    worker = await world.worker()
-    one, two, three = await worker.claim()
     await worker.end(three, two, reason=Reason.EXIT)
     await world.fold()
     first = await due(world)
@@ -111,22 +109,21 @@ async def test_document_holds_nothing_that_was_committed_after_the_completion(
     own_world: World,
 ) -> None:
     """Jobs may be added while the fold that sees the end is at work."""
-    world = own_world
-    await complete(world)
-    batch = await world.submit(1, callback=HOOK)
-    await (await world.worker()).run()
-    other = await world.connect()
+    await complete(own_world)
+    batch = await own_world.submit(1, callback=HOOK)
+    await (await own_world.worker()).run()
+    other = await own_world.connect()
     async with other.transaction():
         await other.execute("SELECT FROM weft.project_usage FOR UPDATE")  # the fold waits here
-        folding = asyncio.create_task(world.fold())
-        await world.until_somebody_waits()
-        await world.submit(5, batch=batch)
+        folding = asyncio.create_task(own_world.fold())
+        await own_world.until_somebody_waits()
+        await own_world.submit(5, batch=batch)
     await folding
-    (one,) = await due(world)
+    (one,) = await due(own_world)
     body = json.loads(one.body)
 
     assert (body["complete"], body["n_jobs"], body["n_succeeded"]) == (True, 1, 1)
-    assert not (await world.api.get_batch(world.caller, batch))["complete"]
+    assert not (await own_world.api.get_batch(own_world.caller, batch))["complete"]
 
 
 async def test_every_attempt_is_written_down(world: World) -> None:
@@ -230,19 +227,18 @@ async def test_delivery_of_another_batch_is_not_found(world: World) -> None:
 
 
 async def test_next_date_is_that_of_the_soonest(own_world: World) -> None:
-    world = own_world
-    epoch = await world.lead()
-    nothing = await world.driver.next_callback(epoch)
+    epoch = await own_world.lead()
+    nothing = await own_world.driver.next_callback(epoch)
     for _ in range(2):
-        await complete(world, callback=HOOK)
-    first, second = await due(world)
-    now_due = await world.driver.next_callback(epoch)
-    await report(world, first.delivery_id, retry_in_s=500.0)
-    await report(world, second.delivery_id, retry_in_s=100.0)
-    soonest = await world.driver.next_callback(epoch)
-    (row,) = await world.call(
+        await complete(own_world, callback=HOOK)
+    first, second = await due(own_world)
+    now_due = await own_world.driver.next_callback(epoch)
+    await report(own_world, first.delivery_id, retry_in_s=500.0)
+    await report(own_world, second.delivery_id, retry_in_s=100.0)
+    soonest = await own_world.driver.next_callback(epoch)
+    (row,) = await own_world.call(
         "due_callbacks", epoch=epoch, busy=[], **LIMITS,
-        at=await world.admin.fetchval("SELECT clock_timestamp()") + timedelta(seconds=200),
+        at=await own_world.admin.fetchval("SELECT clock_timestamp()") + timedelta(seconds=200),
     )  # fmt: skip
 
     assert (nothing, now_due) == (None, None)
@@ -253,23 +249,22 @@ async def test_next_date_is_that_of_the_soonest(own_world: World) -> None:
 
 
 async def test_host_that_hangs_and_tenant_with_many_hosts_hold_up_nobody(own_world: World) -> None:
-    world = own_world
     for number in range(12):
-        await complete(world, callback=f"http://many-{number}.example/")
-        await complete(world, callback=HOOK)
-    async with open_world(world.backend) as other:
+        await complete(own_world, callback=f"http://many-{number}.example/")
+        await complete(own_world, callback=HOOK)
+    async with open_world(own_world.backend) as other:
         late = await complete(other, callback=HOOK)
-        epoch = await world.lead()
+        epoch = await own_world.lead()
         limits = {"limit_all": 6, "limit_tenant": 4, "limit_host": 2}
-        found = await world.driver.due_callbacks(epoch, [], **limits)
+        found = await own_world.driver.due_callbacks(epoch, [], **limits)
         busy = [one.delivery_id for one in found]
-        more = await world.driver.due_callbacks(epoch, busy[:3], **limits)
-        full = await world.driver.due_callbacks(epoch, busy, **limits)
+        more = await own_world.driver.due_callbacks(epoch, busy[:3], **limits)
+        full = await own_world.driver.due_callbacks(epoch, busy, **limits)
         hook = [one.delivery_id for one in found if one.url == HOOK and one.batch_id != late]
-        hung = await world.driver.due_callbacks(epoch, hook, **{**limits, "limit_all": 100})
+        hung = await own_world.driver.due_callbacks(epoch, hook, **{**limits, "limit_all": 100})
 
         tenants = [one.tenant_id for one in found]
-        assert tenants.count(world.caller.tenant_id) == 4
+        assert tenants.count(own_world.caller.tenant_id) == 4
         assert late in [one.batch_id for one in found]
         assert len([one for one in found if one.url == HOOK]) <= 3
         assert len(more) == 2
@@ -280,16 +275,15 @@ async def test_host_that_hangs_and_tenant_with_many_hosts_hold_up_nobody(own_wor
 
 
 async def test_audit_misses_a_delivery_that_was_forgotten(own_world: World) -> None:
-    world = own_world
-    batch = await complete(world, callback=HOOK)
-    forged = world.admin.transaction()
+    batch = await complete(own_world, callback=HOOK)
+    forged = own_world.admin.transaction()
     await forged.start()
-    await world.admin.execute("UPDATE weft.callback_delivery SET next_at = NULL")
-    dropped = await world.admin.fetch(audit_text())
-    await world.admin.execute("UPDATE weft.callback_delivery SET url = 'http://x/'")
-    elsewhere = await world.admin.fetch(audit_text())
-    await world.admin.execute("DELETE FROM weft.callback_delivery")
-    forgotten = await world.admin.fetch(audit_text())
+    await own_world.admin.execute("UPDATE weft.callback_delivery SET next_at = NULL")
+    dropped = await own_world.admin.fetch(audit_text())
+    await own_world.admin.execute("UPDATE weft.callback_delivery SET url = 'http://x/'")
+    elsewhere = await own_world.admin.fetch(audit_text())
+    await own_world.admin.execute("DELETE FROM weft.callback_delivery")
+    forgotten = await own_world.admin.fetch(audit_text())
     await forged.rollback()
 
     assert (len(dropped), len(elsewhere)) == (1, 1)
@@ -350,25 +344,24 @@ async def test_set_by_query_is_told_of_when_it_is_whole(
 
 async def test_set_that_is_shown_while_a_fold_counts_it_is_told_of_once(own_world: World) -> None:
     """The fold has read that it is hidden, and the one who shows it, that it is not complete."""
-    world = own_world
-    batch = await complete(world, 5)
-    operation, group = await fill(world, batch, name="x", callback=HOOK)
-    await step(world, operation, [1, 2], 3)
-    fold = await world.connect("weft_driver")
+    batch = await complete(own_world, 5)
+    operation, group = await fill(own_world, batch, name="x", callback=HOOK)
+    await step(own_world, operation, [1, 2], 3)
+    fold = await own_world.connect("weft_driver")
     transaction = fold.transaction()
     await transaction.start()
-    await call_on(fold, "fold_deltas", epoch=await world.lead())
-    shown = asyncio.create_task(step(world, operation, [], 5))
-    other = await world.connect()
+    await call_on(fold, "fold_deltas", epoch=await own_world.lead())
+    shown = asyncio.create_task(step(own_world, operation, [], 5))
+    other = await own_world.connect()
     waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     async with asyncio.timeout(30):
         while not await other.fetchval(waits):
             await asyncio.sleep(0)
     await transaction.commit()
     await shown
-    await world.fold()
+    await own_world.fold()
 
-    assert [one.group_id for one in await due(world)] == [group]
+    assert [one.group_id for one in await due(own_world)] == [group]
 
 
 async def test_set_that_was_filled_by_hand_is_told_of_whenever_it_is_complete(

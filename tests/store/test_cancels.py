@@ -25,9 +25,9 @@ async def cancel(world: World, batch: int, group: int = 0, *, force: bool = Fals
 
 
 async def test_single_jobs_end_now_or_are_told(world: World) -> None:
-    batch = await world.submit(job_rows(5, parents={4: [3]}))
-    worker = await world.worker()
-    one, two = await worker.claim(2)
+    batch, worker, (one, two) = await world.submit_and_claim(
+        job_rows(5, parents={4: [3]}), limit=2
+    )
     await worker.end(one)
     answer = await world.api.cancel_jobs(world.caller, batch, [1, 2, 3, 5, 5])
 
@@ -46,12 +46,9 @@ async def test_job_whose_cancel_was_acknowledged_does_not_run_again(
     world: World, reason: Reason
 ) -> None:
     """Not even if its attempt ends before its worker hears of it, and may be tried again."""
-    batch = await world.submit(
+    batch, worker, (claimed,) = await world.submit_and_start(
         job_rows(2, max_attempts=3, retry_on=[Reason.EXIT], parents={2: [1]})
     )
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
     answer = await world.api.cancel_jobs(world.caller, batch, [1])
     await worker.end(claimed, reason=reason)
 
@@ -63,9 +60,7 @@ async def test_job_whose_cancel_was_acknowledged_does_not_run_again(
 
 async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
     """An attempt is lost while its cancel arrives, in either order."""
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(2)
     connection = await world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.LOST)])
     async with connection.transaction():
@@ -94,9 +89,7 @@ async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
 
 async def test_group_is_cancelled_with_all_below(world: World) -> None:
     rows = job_rows(8, group=[0, 1, 2, 3, 0, 1, 2, 3], priority=[0] * 4 + [1] * 4)
-    batch = await world.submit(rows, groups=TREE)
-    worker = await world.worker()
-    claimed = await worker.claim(2)
+    batch, worker, claimed = await world.submit_and_claim(rows, groups=TREE, limit=2)
     first, second = await cancel(world, batch, 1), await cancel(world, batch, 1)
     swept = await world.sweep()
     stops = (await worker.beat(*claimed)).to_stop
@@ -120,9 +113,7 @@ async def test_cancelled_batch_runs_only_what_always_runs(world: World) -> None:
     rows = job_rows(
         5, parents={2: [1], 3: [1, 2], 5: [4]}, always_run=[False] * 2 + [True, False, True]
     )
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
+    batch, worker, (one,) = await world.submit_and_claim(rows, limit=1)
     await cancel(world, batch)
     await world.sweep()
     waiting = await world.states(batch)
@@ -138,9 +129,7 @@ async def test_cancelled_batch_runs_only_what_always_runs(world: World) -> None:
 
 
 async def test_force_stops_what_always_runs(world: World) -> None:
-    batch = await world.submit(job_rows(3, always_run=True))
-    worker = await world.worker()
-    (running,) = await worker.claim(1)
+    batch, worker, (running,) = await world.submit_and_claim(job_rows(3, always_run=True), limit=1)
     gentle = await cancel(world, batch)
     before = (await worker.beat(running)).to_stop
     await world.sweep()
@@ -156,9 +145,7 @@ async def test_force_stops_what_always_runs(world: World) -> None:
 
 async def test_sweep_waits_for_an_end_that_makes_a_job_ready_again(world: World) -> None:
     """The end began before the cancel was acknowledged, so only the sweep can see both."""
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, _ = await worker.claim()
+    batch, worker, (one, _) = await world.submit_and_claim(2)
     connection = await world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.PREEMPTED)])
     async with connection.transaction():
@@ -176,9 +163,7 @@ async def test_sweep_waits_for_an_end_that_makes_a_job_ready_again(world: World)
 async def test_job_that_is_ready_again_behind_the_sweep_is_cancelled(
     world: World, swept: int
 ) -> None:
-    batch = await world.submit(3)
-    worker = await world.worker()
-    (claimed,) = await worker.claim(1)
+    batch, worker, (claimed,) = await world.submit_and_claim(3, limit=1)
     await cancel(world, batch)
     epoch = await world.lead()
     for _ in range(swept):
@@ -244,9 +229,9 @@ async def test_sweep_is_done_in_bounded_sets(world: World) -> None:
 
 async def test_nth_failure_cancels_the_group_at_once(world: World) -> None:
     groups = [NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=2)]
-    batch = await world.submit(job_rows(8, group=[1] * 6 + [0] * 2), groups=groups)
-    worker = await world.worker()
-    one, two, three = await worker.claim(3)
+    batch, worker, (one, two, three) = await world.submit_and_claim(
+        job_rows(8, group=[1] * 6 + [0] * 2), groups=groups, limit=3
+    )
     await worker.end(one, reason=Reason.EXIT)
     before = await world.api.get_group(world.caller, batch, 1)
     await worker.end(two, reason=Reason.OOM)
@@ -324,9 +309,9 @@ async def test_cancel_notices_name_the_batch(world: World) -> None:
 async def test_what_had_ended_keeps_its_state_and_takes_no_more_jobs(world: World) -> None:
     """Also below the cancelled group. What was cut short, or was still empty, is cancelled."""
     groups = [*TREE, NewGroup(group_id=4, name="ended", is_set=True)]
-    batch = await world.submit(job_rows(2, group=[2, 0], sets={1: (4,)}), groups=groups)
-    worker = await world.worker()
-    ended, running = await worker.claim(2)
+    batch, worker, (ended, running) = await world.submit_and_claim(
+        job_rows(2, group=[2, 0], sets={1: (4,)}), groups=groups, limit=2
+    )
     await worker.end(ended)
     before = await states_of_groups(world, batch)
     await cancel(world, batch, 1)

@@ -21,9 +21,7 @@ def numbers(claimed: list[Claimed]) -> list[int]:
 
 async def test_claim_makes_an_attempt(world: World) -> None:
     shape = Shape(cpu_m=250, memory_mib=64, storage_mib=10)
-    batch = await world.submit(job_rows(3, shapes=[shape]))
-    worker = await world.worker()
-    claimed = await worker.claim(2)
+    batch, worker, claimed = await world.submit_and_claim(job_rows(3, shapes=[shape]), limit=2)
 
     chunk = (await worker.store.get_chunks([batch], [1]))[batch, 1]
     assert claimed == [
@@ -154,9 +152,7 @@ async def test_jobs_below_a_hint_are_found(world: World) -> None:
 
 
 async def test_hint_is_moved_by_folds_only_over_what_is_gone(world: World) -> None:
-    batch = await world.submit(10)
-    worker = await world.worker()
-    first = await worker.claim(6)
+    batch, worker, first = await world.submit_and_claim(10, limit=6)
     await world.fold()
     low = await world.admin.fetchval(
         "SELECT low_job FROM weft.runnable WHERE batch_id = $1", batch
@@ -218,9 +214,7 @@ async def test_max_running_is_exact_with_claimers_at_once(world: World) -> None:
 
 
 async def test_batch_at_max_running_is_no_work(world: World) -> None:
-    await world.submit(3, max_running=1)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    _, worker, claimed = await world.submit_and_claim(3, max_running=1)
 
     assert len(claimed) == 1
     assert await worker.waits()

@@ -62,10 +62,9 @@ async def test_signal_goes_to_the_attempt_that_runs(world: World) -> None:
 
 async def test_signal_that_comes_too_late_is_recorded(world: World) -> None:
     """Whether its worker says so or is gone."""
-    batch = await world.submit(job_rows(1, max_attempts=3, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    await worker.start(one)
+    batch, worker, (one,) = await world.submit_and_start(
+        job_rows(1, max_attempts=3, retry_on=[Reason.EXIT]), limit=1
+    )
     await signalled(world, batch)
     (command,), _ = await _list(world, worker, one)
     await signalled(world, batch)
@@ -89,17 +88,13 @@ async def test_signal_that_comes_too_late_is_recorded(world: World) -> None:
 
 
 async def test_signal_that_was_lost_with_its_worker_is_recorded(own_world: World) -> None:
-    world = own_world
-    batch = await world.submit(job_rows(1))
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    await worker.start(one)
-    await signalled(world, batch)
-    await world.api.message_job(world.caller, batch, 1, text="x")
+    batch, _worker, (_one,) = await own_world.submit_and_start(job_rows(1), limit=1)
+    await signalled(own_world, batch)
+    await own_world.api.message_job(own_world.caller, batch, 1, text="x")
     later = datetime.now(UTC) + timedelta(seconds=60)
-    await world.call("lose_workers", epoch=await world.lead(), grace_s=30, at=later)
+    await own_world.call("lose_workers", epoch=await own_world.lead(), grace_s=30, at=later)
 
-    assert await history(world, batch) == [
+    assert await history(own_world, batch) == [
         ("signal", "USR1 was not delivered: the attempt had ended"),
         ("message", "a message of 1 B was not delivered: the attempt had ended"),
     ]
@@ -138,8 +133,7 @@ async def test_extension_holds_for_all_further_attempts(world: World) -> None:
 async def test_message_goes_to_the_attempt_that_runs(world: World) -> None:
     batch = await world.submit(job_rows(1))
     worker, other = await world.worker(), await world.worker("other")
-    (one,) = await worker.claim(1)
-    await worker.start(one)
+    (one,) = await worker.claim_and_start(1)
     attempts = [await world.api.message_job(world.caller, batch, 1, text=x) for x in ("é", "b")]
     found, asks_again = await _list(world, worker, one)
     elsewhere, _ = await _list(world, other, one)
@@ -165,9 +159,7 @@ async def test_message_goes_to_the_attempt_that_runs(world: World) -> None:
 async def test_signals_and_messages_are_for_jobs_that_run(world: World) -> None:
     """Whatever the job does instead, the caller is told, and nothing waits for a later attempt."""
     rows = job_rows(4, parents={2: [1]}, max_attempts=2, retry_on=[Reason.EXIT])
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    _one, three, four = await worker.claim(3)
+    batch, worker, (_one, three, four) = await world.submit_and_claim(rows, limit=3)
     await worker.start(three, four)
     await worker.end(three, reason=Reason.EXIT, exit_code=75)
     await worker.end(four, reason=Reason.EXIT, exit_code=1)
@@ -188,10 +180,7 @@ _WAITING = "SELECT count(*) FROM weft.job_command WHERE batch_id = $1"
 
 
 async def test_commands_that_wait_for_a_worker_are_bounded(world: World) -> None:
-    batch = await world.submit(job_rows(1))
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    await worker.start(one)
+    batch, worker, (one,) = await world.submit_and_start(job_rows(1), limit=1)
     await world.api.extend_job(world.caller, batch, 1, by_ms=1)
     await signalled(world, batch)
     await world.admin.execute(

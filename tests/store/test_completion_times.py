@@ -49,10 +49,7 @@ async def success(world: World) -> int:
 
 async def reports_that_travelled(world: World) -> int:
     """The one that ended last is reported first."""
-    batch = await world.submit(3)
-    worker = await world.worker()
-    one, two, three = await worker.claim()
-    await worker.start(one, two, three)
+    batch, worker, (one, two, three) = await world.submit_and_start(3)
     await world.admin.execute(
         "UPDATE weft.job SET claimed_at = claimed_at - interval '1 h', "
         "started_at = started_at - interval '1 h' WHERE batch_id = $1", batch
@@ -88,9 +85,9 @@ async def lost_and_cancelled(world: World) -> int:
 
 
 async def cancelled_while_some_ran(world: World) -> int:
-    batch = await world.submit(job_rows(4, group=[0, 1, 2, 2]), groups=TREE)
-    worker = await world.worker()
-    one, _two = await worker.claim(2)
+    batch, worker, (one, _two) = await world.submit_and_claim(
+        job_rows(4, group=[0, 1, 2, 2]), groups=TREE, limit=2
+    )
     await worker.end(one)
     await world.api.cancel_group(world.caller, batch, 0, force=True)
     await world.sweep()
@@ -173,8 +170,7 @@ async def test_set_is_complete_with_the_last_of_its_members(world: World) -> Non
 async def test_set_that_was_there_before_has_the_times_of_its_jobs(world: World) -> None:
     batch = await world.submit(3)
     group, _ = await world.api.create_set(world.caller, batch, NewSet(name="x"))
-    worker = await world.worker()
-    one, two, three = await worker.claim()
+    worker, (one, two, three) = await world.claim()
     await worker.end(one)
     await worker.end(two)
     await worker.end(three)

@@ -35,9 +35,7 @@ async def test_users_of_a_tenant_share_a_key_and_the_driver_is_not_needed(world:
 async def test_last_number_that_is_given_counts_for_all(
     world: World, before: int, after: int
 ) -> None:
-    await world.submit(rows_with("db", before, 9))
-    worker = await world.worker()
-    running = await worker.claim()
+    _, worker, running = await world.submit_and_claim(rows_with("db", before, 9))
     await world.submit(rows_with("db", after, 1))
     await visit(world)
     more = await worker.claim()
@@ -59,13 +57,12 @@ async def test_of_two_numbers_in_one_request_the_smaller_counts(world: World) ->
 
 
 async def test_audit_looks_at_the_times_of_attempts(own_world: World) -> None:
-    world = own_world
-    await world.submit(rows_with("db", 2, 3))
-    await (await world.worker()).claim()
-    sound = await world.findings()
-    await world.admin.execute("UPDATE weft.gate SET max_ever = 1")
-    broken = await world.findings()
-    await world.admin.execute("UPDATE weft.gate SET max_ever = 2")
+    await own_world.submit(rows_with("db", 2, 3))
+    await (await own_world.worker()).claim()
+    sound = await own_world.findings()
+    await own_world.admin.execute("UPDATE weft.gate SET max_ever = 1")
+    broken = await own_world.findings()
+    await own_world.admin.execute("UPDATE weft.gate SET max_ever = 2")
 
     assert sound == {}
     assert list(broken) == ["gates_hold_at_all_times"]

@@ -52,19 +52,20 @@ async def close(world: World, connection: asyncpg.Connection) -> tuple[list[Any]
 @pytest.mark.slow
 async def test_condition_of_many_batches_is_forgotten_in_bounded_steps(own_world: World) -> None:
     """Its event names the newest batches all the same; another one does not wait for that."""
-    world = own_world
-    world.has_made_up = True
-    first = await world.submit()
-    large, small = await over(world), await over(world)
-    await world.admin.execute(_COPIES, first, N_BATCHES)
-    await world.admin.execute(_WAITED, large, first + 1)
-    await world.admin.execute(_WAITED, small, first + N_BATCHES)
-    start = await world.api.events_now()
-    connection = await world.connect("weft_driver")
-    steps = [await close(world, connection) for _ in range(4)]
+    own_world.has_made_up = True
+    first = await own_world.submit()
+    large, small = await over(own_world), await over(own_world)
+    await own_world.admin.execute(_COPIES, first, N_BATCHES)
+    await own_world.admin.execute(_WAITED, large, first + 1)
+    await own_world.admin.execute(_WAITED, small, first + N_BATCHES)
+    start = await own_world.api.events_now()
+    connection = await own_world.connect("weft_driver")
+    steps = [await close(own_world, connection) for _ in range(4)]
     await connection.close()
-    rows, _ = await world.api.list_events(operator(world), after=start, batch_id=None, limit=99)
-    named = await world.admin.fetchval(
+    rows, _ = await own_world.api.list_events(
+        operator(own_world), after=start, batch_id=None, limit=99
+    )
+    named = await own_world.admin.fetchval(
         "SELECT array_agg(k::bigint ORDER BY k::bigint) FROM weft.event e, "
         "jsonb_object_keys(e.detail -> 'batches') k WHERE (e.detail ->> 'condition_id')::bigint "
         "= $1 AND e.kind = 'condition.closed'", large,
@@ -84,30 +85,29 @@ async def test_driver_locks_batches_of_conditions_in_one_order(
     """Each waits at the first condition, whatever way the rows lie, and has none that the other
     would want first.
     """
-    world = own_world
-    batch = await world.submit()
-    one, two = await over(world), await over(world)
+    batch = await own_world.submit()
+    one, two = await over(own_world), await over(own_world)
     for condition in (two, one):
-        await world.admin.execute(_WAITED, condition, batch)
-    operation = await delete(world, batch)
-    await settle(world)
-    holder, looker = await world.connect(), await world.connect()
-    closing = await world.connect("weft_driver")
+        await own_world.admin.execute(_WAITED, condition, batch)
+    operation = await delete(own_world, batch)
+    await settle(own_world)
+    holder, looker = await own_world.connect(), await own_world.connect()
+    closing = await own_world.connect("weft_driver")
 
     async def work() -> None:
         if at_work == "conditions are over":
-            await close(world, closing)
+            await close(own_world, closing)
         else:
-            await remove(world, operation)
+            await remove(own_world, operation)
 
     async with holder.transaction():
         await holder.execute(_LOCK, batch, one)
         task = asyncio.create_task(work())
-        await world.until_somebody_waits()
+        await own_world.until_somebody_waits()
         async with looker.transaction():
             await looker.execute(f"{_LOCK} NOWAIT", batch, two)
     await task
-    await remove(world, operation)
-    left = await world.admin.fetchval("SELECT count(*) FROM weft.condition_batch")
+    await remove(own_world, operation)
+    left = await own_world.admin.fetchval("SELECT count(*) FROM weft.condition_batch")
 
     assert left == 0

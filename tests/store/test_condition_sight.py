@@ -287,19 +287,18 @@ async def test_removed_batch_is_noted_no_more(world: World) -> None:
 
 
 async def test_audit_sees_a_batch_that_is_not_noted(own_world: World) -> None:
-    world = own_world
-    worker = await world.worker()
-    await world.submit()
+    worker = await own_world.worker()
+    await own_world.submit()
     await block(worker, *await worker.claim(), ask=ASK)
-    assert CHECK not in await world.findings()
+    assert CHECK not in await own_world.findings()
     for change in (
         "UPDATE weft.condition_batch SET owner_id = owner_id + 1",
         "UPDATE weft.condition_batch SET project_id = project_id + 1",
         "DELETE FROM weft.condition_batch",
     ):
-        changing = world.admin.transaction()
+        changing = own_world.admin.transaction()
         await changing.start()
-        await world.admin.execute(change)
-        found = await world.admin.fetch(text_of("audit", CHECK))
+        await own_world.admin.execute(change)
+        found = await own_world.admin.fetch(text_of("audit", CHECK))
         await changing.rollback()
         assert len(found) == 1, change

@@ -95,9 +95,7 @@ async def dates(world: World, batch: int) -> Sequence[float]:
 
 
 async def test_jobs_that_ask_the_same_share_a_condition(world: World) -> None:
-    batch = await world.submit(4)
-    worker = await world.worker()
-    first, second, third, fourth = await worker.claim()
+    batch, worker, (first, second, third, fourth) = await world.submit_and_claim(4)
     await block(worker, first, second)
     await block(worker, third, ask=Ask("quota", ASK.tester, ASK.parameters))
     await block(worker, fourth, ask=Ask("quota", "tcp", {"host": "other", "port": "80"}))
@@ -112,9 +110,7 @@ async def test_jobs_that_ask_the_same_share_a_condition(world: World) -> None:
 
 
 async def test_a_request_without_an_external_error_is_forgotten(world: World) -> None:
-    batch = await world.submit(retried(2))
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(retried(2))
     for attempt in (one, two):
         key = AttemptKey(attempt.batch_id, attempt.job_id, attempt.attempt)
         assert await worker.store.ask_block(worker.id, key, ASK)
@@ -130,9 +126,7 @@ async def test_a_request_without_an_external_error_is_forgotten(world: World) ->
 
 async def test_test_is_made_at_the_earliest_date(world: World) -> None:
     """Each job keeps its own steps: one that came later does not inherit those of the others."""
-    batch = await world.submit(2)
-    worker = await world.worker()
-    first, second = await worker.claim()
+    batch, worker, (first, second) = await world.submit_and_claim(2)
     await block(worker, first)
     early = await due(world, soon(9))
     for in_s in (11, 22, 43):
@@ -309,9 +303,7 @@ async def test_blocked_attempts_do_not_count(world: World) -> None:
 
 async def test_job_that_waits_too_long_is_given_up(world: World) -> None:
     """48 hours after the first external error, whatever was tested since."""
-    batch = await world.submit(3)
-    worker = await world.worker()
-    first, *others = await worker.claim()
+    batch, worker, (first, *others) = await world.submit_and_claim(3)
     await block(worker, first)
     await let_attempts_age(world, batch)
     await block(worker, *others)
@@ -368,9 +360,7 @@ async def test_cancelled_group_is_not_released(world: World) -> None:
 
 
 async def test_batch_with_jobs_at_a_condition_is_deleted(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(2)
     await block(worker, one)
     assert await worker.store.ask_block(worker.id, AttemptKey(batch, 2, two.attempt), ASK)
     await worker.end(two)
@@ -386,9 +376,7 @@ async def test_batch_with_jobs_at_a_condition_is_deleted(world: World) -> None:
 
 @pytest.mark.parametrize("asked", ["blocked", "released", "failed", "tested"])
 async def test_notice_tells_the_driver(world: World, asked: str) -> None:
-    await world.submit(2)
-    worker = await world.worker()
-    first, second = await worker.claim()
+    _, worker, (first, second) = await world.submit_and_claim(2)
     await block(worker, first)
     number = (await conditions(world))[0]["condition_id"]
     listener = await ear(world, "driver")
@@ -405,9 +393,7 @@ async def test_notice_tells_the_driver(world: World, asked: str) -> None:
 async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> None:
     """Once each, and with no batch, to those who see one of the batches."""
     start = await world.api.events_now()
-    batch = await world.submit(3)
-    worker = await world.worker()
-    first, *others = await worker.claim()
+    batch, worker, (first, *others) = await world.submit_and_claim(3)
     await block(worker, first)
     await block(worker, *others)
     (one,) = await conditions(world)

@@ -46,8 +46,7 @@ async def listed(world: World, *, with_deleted: bool = False) -> dict[str, str]:
 async def test_cordoned_worker_gets_nothing_and_ends_what_it_has(world: World) -> None:
     batch = await world.submit(3)
     worker, other = await world.worker(), await world.worker("other")
-    (one,) = await worker.claim(1)
-    await worker.start(one)
+    (one,) = await worker.claim_and_start(1)
     is_new = await cordon(world, reason="new disk")
     (shown_there,) = [w for w in (await world.api.overview(world.caller))["workers"]
                       if w["worker"] == "w" and w["pool"] == world.pool]  # fmt: skip
@@ -161,9 +160,7 @@ async def test_worker_is_found_by_name_and_pool(world: World) -> None:
 
 
 async def test_draining_worker_ends_when_nothing_runs(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
+    batch, worker, (one,) = await world.submit_and_claim(2, limit=1)
     assert not (await worker.beat(one)).drains
     assert not await worker.store.finish_drain(worker.id)
     assert await drain(world, reason="old")
@@ -260,14 +257,13 @@ async def test_a_job_taken_between_a_look_and_a_drain_is_never_killed(world: Wor
 
 
 async def test_audit_finds_a_claim_of_a_cordoned_worker(own_world: World) -> None:
-    world = own_world
-    await world.submit(1)
-    worker = await world.worker()
-    await cordon(world)
-    await world.admin.execute("UPDATE weft.worker_incarnation SET cordoned = false")
+    await own_world.submit(1)
+    worker = await own_world.worker()
+    await cordon(own_world)
+    await own_world.admin.execute("UPDATE weft.worker_incarnation SET cordoned = false")
     await worker.claim()
-    found = await world.findings()
-    await world.admin.execute("UPDATE weft.worker_change SET at = at + interval '1 hour'")
+    found = await own_world.findings()
+    await own_world.admin.execute("UPDATE weft.worker_change SET at = at + interval '1 hour'")
 
     assert [row["job_id"] for row in found["cordoned_workers_claim_nothing"]] == [1]
-    assert await world.findings() == {}
+    assert await own_world.findings() == {}

@@ -58,9 +58,7 @@ async def test_running_jobs_of_a_user_have_no_more_cores_than_their_quota(world:
     await set_quota(world, "ada", cores=4.5)
     first = await world.submit(asking(world, 3000, 1000, 1000))
     second = await world.submit(asking(world, 500))
-    others = await world.submit(asking(world, 3000, 3000), caller=bob)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    others, worker, claimed = await world.submit_and_claim(asking(world, 3000, 3000), caller=bob)
 
     assert {*ids(claimed)} == {(first, 1), (first, 2), (others, 1), (others, 2)}
     assert (await cores(world, world.caller), await cores(world, bob)) == (4, 6)
@@ -76,9 +74,7 @@ async def test_quota_of_a_tenant_counts_all_its_users(world: World) -> None:
     await set_quota(world, None, cores=2)
     hers = await world.submit(asking(world, *[1000] * 3))
     his = await world.submit(asking(world, *[1000] * 3), caller=bob)
-    await world.submit(asking(world, 1000), batch=hers, caller=bob)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    _, worker, claimed = await world.submit_and_claim(asking(world, 1000), batch=hers, caller=bob)
 
     n_of = Counter(one.batch_id for one in claimed)
     assert sorted(n_of.values()) == [1, 2]
@@ -93,9 +89,7 @@ async def test_an_array_is_admitted_by_cores_and_so_are_children(world: World) -
     await set_quota(world, None, cores=2)
     words = (("pool", world.pool),)
     array = await world.submit(array_rows(5, shapes=[Shape(cpu_m=500, words=words)]))
-    family = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
-    first = await worker.claim()
+    family, worker, first = await world.submit_and_claim(job_rows(2, parents={2: [1]}))
     await worker.end(*first)
     second = await worker.claim()
 
@@ -111,9 +105,7 @@ async def test_large_job_is_not_passed_by_small_ones_of_its_user(world: World) -
     await set_of_tenant(world, cores=8)
     await set_quota(world, "ada", cores=4)
     his = await world.submit(asking(world, *[1000] * 4), caller=bob)
-    hers = await world.submit(asking(world, 1000, 4000, 1000))
-    worker = await world.worker()
-    first = await worker.claim()
+    hers, worker, first = await world.submit_and_claim(asking(world, 1000, 4000, 1000))
     await world.fold()
     more = await world.submit(asking(world, *[1000] * 3), caller=bob)
     second = await worker.claim()
@@ -150,9 +142,7 @@ async def test_job_that_asks_for_more_than_the_quota_is_refused(world: World) ->
 async def test_quotas_change_and_go_while_jobs_wait(world: World) -> None:
     """A lower one stops nobody; one of a user's own goes before that of each."""
     await set_quota(world, None, cores=1)
-    batch = await world.submit(asking(world, *[1000] * 9))
-    worker = await world.worker()
-    running = await worker.claim()
+    batch, worker, running = await world.submit_and_claim(asking(world, *[1000] * 9))
     told = await why(world, batch, 2)
     await set_quota(world, "ada", cores=4)
     await visit(world)

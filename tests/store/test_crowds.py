@@ -46,8 +46,7 @@ async def end_all(worker: Worker, claimed: list[Claimed]) -> None:
 
 async def test_far_from_the_last_parent_ends_are_noted(world: World) -> None:
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     await worker.end(*claimed[:300])
     before = [(await world.job(batch, CHILD))["n_unfinished"], await noted(world, batch)]
     found = await count(world)
@@ -61,8 +60,7 @@ async def test_far_from_the_last_parent_ends_are_noted(world: World) -> None:
 async def test_last_parent_opens_its_child_at_once(world: World) -> None:
     """Without the driver: whoever comes near the end counts what was noted."""
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     await end_all(worker, claimed)
     child = await world.job(batch, CHILD)
 
@@ -73,8 +71,7 @@ async def test_last_parent_opens_its_child_at_once(world: World) -> None:
 async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) -> None:
     """The clock was set back between that end and the others."""
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
     await world.call(
         "complete_attempts",
@@ -88,8 +85,7 @@ async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) 
 
 async def test_reports_far_from_the_end_do_not_wait_for_each_other(world: World) -> None:
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     other = await world.connect("weft_worker")
     async with other.transaction():
         await end_on(other, worker.id, claimed[:10])
@@ -102,8 +98,7 @@ async def test_reports_far_from_the_end_do_not_wait_for_each_other(world: World)
 async def test_note_that_comes_late_is_counted_by_the_driver(world: World) -> None:
     """A report that was far from the end when it began commits after the last one."""
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     late = await world.connect("weft_worker")
     async with late.transaction():
         await end_on(late, worker.id, claimed[:10])
@@ -120,8 +115,7 @@ async def test_note_that_comes_late_is_counted_by_the_driver(world: World) -> No
 @pytest.mark.parametrize("always_run", [False, True])
 async def test_noted_failure_is_not_forgotten(world: World, always_run: bool) -> None:  # noqa: FBT001 (a parameter)
     batch = await gather(world, always_run=[False] * N + [always_run])
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     await worker.end(claimed[0], reason=Reason.EXIT)
     await worker.end(*claimed[1:300])
     half = await world.findings()
@@ -135,8 +129,7 @@ async def test_noted_failure_is_not_forgotten(world: World, always_run: bool) ->
 
 async def test_cancelled_child_of_many_is_left_alone(world: World) -> None:
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     await worker.end(*claimed[:100])
     await world.api.cancel_jobs(world.caller, batch, [CHILD])
     await worker.end(*claimed[100:])
@@ -148,9 +141,7 @@ async def test_cancelled_child_of_many_is_left_alone(world: World) -> None:
 
 async def test_staged_child_of_many_earlier_jobs(world: World) -> None:
     """Its parents end between its arrival and the commit."""
-    batch = await world.submit(N)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    batch, worker, claimed = await world.submit_and_claim(N, limit=N)
     api = world.api
     update = await open_update(world, batch, 1)
     rows = job_rows(1, parents={1: range(-N, 0)})
@@ -256,9 +247,7 @@ async def test_batch_may_be_cancelled_while_children_become_ready(world: World) 
 
 async def test_range_that_begins_where_another_one_does_is_listed(world: World) -> None:
     """The update's own range begins with the same job, as long as it has something else ready."""
-    batch = await world.submit(1)
-    worker = await world.worker()
-    (one,) = await worker.claim()
+    batch, worker, (one,) = await world.submit_and_claim(1)
     rows = job_rows(N + 1, parents={child: [-1] for child in range(1, N + 1)})
     await world.submit(rows, batch=batch)
     await worker.end(one)

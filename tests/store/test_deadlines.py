@@ -75,10 +75,9 @@ async def test_jobs_of_an_array_end_in_bounded_steps(world: World) -> None:
 
 async def test_time_limit_is_taken_off_the_deadline(world: World) -> None:
     """A job that runs by then goes on until the deadline, and is not tried again."""
-    batch = await world.submit(due(job_rows(3, max_attempts=5), 100, 1, 2, 3, timeout_s=60))
-    worker = await world.worker()
-    first, second = await worker.claim(2)
-    await worker.start(first, second)
+    batch, worker, (first, second) = await world.submit_and_start(
+        due(job_rows(3, max_attempts=5), 100, 1, 2, 3, timeout_s=60), limit=2
+    )
     await look(world, in_s=41)
     states = await world.states(batch)
     stopped = await worker.store.list_to_stop(worker.id, [(batch, first.job_id, first.attempt)])
@@ -97,10 +96,7 @@ async def test_time_limit_is_taken_off_the_deadline(world: World) -> None:
 
 @pytest.mark.parametrize("reason", [Reason.CANCELLED, Reason.LOST, None])
 async def test_running_job_is_stopped_at_its_deadline(world: World, reason: Reason | None) -> None:
-    batch = await world.submit(due(job_rows(1), 0.05, 1))
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await worker.start(one)
+    batch, worker, (one,) = await world.submit_and_start(due(job_rows(1), 0.05, 1))
     await look(world, in_s=1)
     key = (batch, 1, one.attempt)
     stopped = await worker.store.list_to_stop(worker.id, [key])
@@ -122,9 +118,7 @@ async def test_running_job_is_stopped_at_its_deadline(world: World, reason: Reas
 async def test_late_job_is_not_offered_when_it_is_released(world: World) -> None:
     """It became ready too late, while it was held: the driver ends it."""
     rows = due(job_rows(3, parents={2: [1], 3: [1]}), 100, 2, timeout_s=60)
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    (first,) = await worker.claim()
+    batch, worker, (first,) = await world.submit_and_claim(rows)
     await world.api.hold_jobs(world.caller, batch, [2])
     await make_late(world, batch)
     await worker.end(first)
@@ -137,10 +131,7 @@ async def test_late_job_is_not_offered_when_it_is_released(world: World) -> None
 
 
 async def test_user_who_cancels_first_is_named(world: World) -> None:
-    batch = await world.submit(due(job_rows(1), 60, 1))
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await worker.start(one)
+    batch, worker, (one,) = await world.submit_and_start(due(job_rows(1), 60, 1))
     await world.api.cancel_jobs(world.caller, batch, [1])
     await look(world, in_s=61)
     await worker.end(one, reason=Reason.CANCELLED)

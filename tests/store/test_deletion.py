@@ -136,35 +136,33 @@ async def test_batch_is_gone_at_once(world: World) -> None:
 
 
 async def test_all_of_it_is_removed_but_what_it_cost(own_world: World) -> None:
-    world = own_world  # the audit looks at all of a database, after each of many steps
-    worker = await world.worker()
-    batch, other = await full_batch(world, worker), await world.submit(2)
-    before = await rows_of(world, batch)
-    (running,) = await worker.claim(1)
-    await worker.start(running)
+    worker = await own_world.worker()
+    batch, other = await full_batch(own_world, worker), await own_world.submit(2)
+    before = await rows_of(own_world, batch)
+    (running,) = await worker.claim_and_start(1)
     assert running.batch_id == batch
 
-    operation_id = await delete(world, batch)
+    operation_id = await delete(own_world, batch)
     for _ in range(3):
-        await step(world, operation_id)
-        await settle(world)
-        assert await world.findings() == {}
-    assert (await rows_of(world, batch))["job"] == 24  # nothing goes while a job runs
+        await step(own_world, operation_id)
+        await settle(own_world)
+        assert await own_world.findings() == {}
+    assert (await rows_of(own_world, batch))["job"] == 24  # nothing goes while a job runs
     told = await worker.beat(running)
     assert [tuple(one) for one in told.to_stop] == [(batch, running.job_id, running.attempt)]
     await worker.end(running, reason=Reason.CANCELLED, start_age_us=3_000_000)
-    await world.fold()
-    cost = await bill(world)
-    steps = await remove(world, operation_id, limit=7, audited=True)
+    await own_world.fold()
+    cost = await bill(own_world)
+    steps = await remove(own_world, operation_id, limit=7, audited=True)
 
     assert before.keys() > {"job", "edge", "attempt", "job_spec", "membership", "group_hold"}
-    assert await rows_of(world, batch) == {}
-    assert await bill(world) == cost
+    assert await rows_of(own_world, batch) == {}
+    assert await bill(own_world) == cost
     assert steps > 20
-    ended = await operation_of(world, operation_id)
+    ended = await operation_of(own_world, operation_id)
     assert (ended["state"], ended["done"], ended["total"]) == ("success", 28, 28)
     assert ended["result"] == {"n_jobs": 28}
-    assert await world.states(other) == "rr"
+    assert await own_world.states(other) == "rr"
 
 
 async def test_every_table_of_batches_is_known_to_the_removal(world: World) -> None:
@@ -212,19 +210,18 @@ async def test_key_of_the_batch_is_free_again(world: World) -> None:
 
 
 async def test_empty_batch_and_one_with_a_gap_are_removed_in_few_steps(own_world: World) -> None:
-    world = own_world  # events of others would be steps, too
-    batch, _is_new = await world.api.create_batch(
-        world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
+    batch, _is_new = await own_world.api.create_batch(
+        own_world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
     )
-    await open_update(world, batch, 1_000_000_000)
-    await add(world, batch, await open_update(world, batch, 5), job_rows(2))
-    empty, _is_new = await world.api.create_batch(
-        world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
+    await open_update(own_world, batch, 1_000_000_000)
+    await add(own_world, batch, await open_update(own_world, batch, 5), job_rows(2))
+    empty, _is_new = await own_world.api.create_batch(
+        own_world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
     )
 
-    assert await remove(world, await delete(world, batch)) < 10
-    assert await remove(world, await delete(world, empty)) < 10
-    assert await rows_of(world, batch) == await rows_of(world, empty) == {}
+    assert await remove(own_world, await delete(own_world, batch)) < 10
+    assert await remove(own_world, await delete(own_world, empty)) < 10
+    assert await rows_of(own_world, batch) == await rows_of(own_world, empty) == {}
 
 
 async def test_workers_are_told_of_a_batch_when_it_is_removed(world: World) -> None:

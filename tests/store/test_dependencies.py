@@ -14,9 +14,9 @@ from weft.testing.builders import job_rows
 
 
 async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> None:
-    batch = await world.submit(job_rows(4, parents={3: [1, 2], 4: [3]}))
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(
+        job_rows(4, parents={3: [1, 2], 4: [3]})
+    )
     await worker.end(one, reason=Reason.EXIT)
     before = await world.states(batch)
     await worker.end(two)
@@ -65,9 +65,9 @@ async def test_lost_parent_is_not_an_end(world: World) -> None:
 
 async def test_all_reports_of_one_call_count(world: World) -> None:
     """Two parents of one child in a call; parents of the same child with different ends."""
-    batch = await world.submit(job_rows(7, parents={5: [1, 2], 6: [2, 3], 7: [5, 6]}))
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(
+        job_rows(7, parents={5: [1, 2], 6: [2, 3], 7: [5, 6]})
+    )
     await worker.end(*claimed)
 
     assert await world.states(batch) == "ssssrrp"
@@ -105,9 +105,7 @@ async def test_sweep_does_not_depend_on_its_size(world: World, limit: int) -> No
 
 async def test_parents_at_once_are_both_counted(world: World) -> None:
     """The second waits for the child's row and counts on what the first left."""
-    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(job_rows(3, parents={3: [1, 2]}))
     await asyncio.gather(*[worker.end(one) for one in claimed])
 
     assert await world.states(batch) == "ssr"
@@ -118,9 +116,7 @@ async def test_parent_that_ends_while_an_edge_to_it_is_added(
     world: World, reason: Reason | None
 ) -> None:
     """Either the report sees the edge or the bunch sees the end; the child is settled once."""
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(2)
     api = await world.connect("weft_api")
     update = await open_update(world, batch, 2)
     rows = job_rows(2, parents={1: [-1], 2: [-1, -2]})
@@ -144,9 +140,7 @@ async def test_parent_that_ends_while_an_edge_to_it_is_added(
 async def test_parent_that_ends_while_the_update_is_committed(
     world: World, reason: Reason | None
 ) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    (one,) = await worker.claim()
+    batch, worker, (one,) = await world.submit_and_claim(1)
     update = await open_update(world, batch, 1)
     await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(1, parents={1: [-1]}))
     api = await world.connect("weft_api")
@@ -180,9 +174,7 @@ async def test_child_of_a_parent_that_did_not_succeed_before_is_cancelled_at_the
 
 async def test_dependencies_do_not_cross_batches(world: World) -> None:
     one = await world.submit(job_rows(2, parents={2: [1]}))
-    two = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
-    claimed = await worker.claim()
+    two, worker, claimed = await world.submit_and_claim(job_rows(2, parents={2: [1]}))
     await worker.end(claimed[0])
 
     assert (await world.states(one), await world.states(two)) == ("sr", "Rp")

@@ -17,9 +17,9 @@ async def state_after(
     """Return the state of a job after its first attempt, and how many attempts do not count."""
     rows = job_rows(1, max_attempts=3, retry_on=[Reason.EXIT, Reason.SIGNAL])
     rows.retry_on = [rows.retry_on[0] | HAS_RULES]
-    batch = await world.submit(with_fields(rows, j1={"end_rules": RULES}))
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
+    batch, worker, (one,) = await world.submit_and_claim(
+        with_fields(rows, j1={"end_rules": RULES}), limit=1
+    )
     await worker.end(one, reason=reason, exit_code=code, signal=signal)
     uncounted = await world.admin.fetchval(
         "SELECT n_uncounted FROM weft.job WHERE batch_id = $1", batch
@@ -66,9 +66,9 @@ async def test_exit_codes_may_be_successes_with_a_subtype(
     """Its child runs, and sees the subtype among its parents; so does the history."""
     rows = job_rows(2, parents={2: [1]})
     rows.retry_on = [HAS_RULES]
-    batch = await world.submit(with_fields(rows, j1=NO_PRODUCT | {"end_rules": SUCCESSES}))
-    worker = await world.worker()
-    (one,) = await worker.claim()
+    batch, worker, (one,) = await world.submit_and_claim(
+        with_fields(rows, j1=NO_PRODUCT | {"end_rules": SUCCESSES})
+    )
     await worker.end(one, reason=Reason.EXIT, exit_code=code)
     again = await worker.end(one, reason=Reason.EXIT, exit_code=code)
     (parent,) = await world.api.list_parents(world.caller, batch, 2, after=0, limit=9)

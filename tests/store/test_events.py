@@ -25,9 +25,9 @@ async def read(
 async def test_life_of_a_batch_in_events(world: World) -> None:
     after = await world.api.events_now()
     groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch = await world.submit(job_rows(4, parents={3: [1]}, group=[0, 0, 0, 1]), groups=groups)
-    worker = await world.worker()
-    one, two, four = await worker.claim()
+    batch, worker, (one, two, four) = await world.submit_and_claim(
+        job_rows(4, parents={3: [1]}, group=[0, 0, 0, 1]), groups=groups
+    )
     await worker.start(one)
     await worker.end(one, two)
     await worker.end(four, reason=Reason.EXIT)
@@ -125,41 +125,41 @@ async def test_readers_beside_writers_miss_nothing(world: World) -> None:
 
 
 async def test_removed_events_are_said_to_be_gone(own_world: World) -> None:
-    world = own_world
-    start = await world.api.events_now()
-    await world.submit(1)
-    await world.submit(1)
-    events, end = await read(world, start)
-    epoch = await world.lead()
+    start = await own_world.api.events_now()
+    await own_world.submit(1)
+    await own_world.submit(1)
+    events, end = await read(own_world, start)
+    epoch = await own_world.lead()
     keep = {"updates_keep_s": 1e6}
-    await world.driver.remove_old(epoch, events_keep_s=1e6, **keep)
-    kept = await read(world, start)
-    await world.driver.remove_old(epoch, events_keep_s=0, **keep)
+    await own_world.driver.remove_old(epoch, events_keep_s=1e6, **keep)
+    kept = await read(own_world, start)
+    await own_world.driver.remove_old(epoch, events_keep_s=0, **keep)
 
     assert len(kept[0]) == len(events) == 2
     with pytest.raises(errors.EventsGone):
-        await read(world, start)
+        await read(own_world, start)
     # A reader that has read the last event has missed nothing.
-    assert await read(world, end) == ([], end)
-    await world.submit(1)
-    assert len((await read(world, end))[0]) == 1
-    assert await read(world, await world.api.events_now()) is not None
+    assert await read(own_world, end) == ([], end)
+    await own_world.submit(1)
+    assert len((await read(own_world, end))[0]) == 1
+    assert await read(own_world, await own_world.api.events_now()) is not None
 
 
 async def test_only_old_events_are_removed(own_world: World) -> None:
-    world = own_world
-    start = await world.api.events_now()
+    start = await own_world.api.events_now()
     for _ in range(3):
-        await world.submit(1)
-    events, _end = await read(world, start)
+        await own_world.submit(1)
+    events, _end = await read(own_world, start)
     places = [(event["xid"], event["event_id"]) for event in events]
-    await world.admin.execute(
+    await own_world.admin.execute(
         "UPDATE weft.event SET at = at - interval '1 hour' WHERE xid::text::bigint < $1",
         places[2][0],
     )
-    await world.driver.remove_old(await world.lead(), events_keep_s=1800, updates_keep_s=1e6)
+    await own_world.driver.remove_old(
+        await own_world.lead(), events_keep_s=1800, updates_keep_s=1e6
+    )
 
     with pytest.raises(errors.EventsGone):
-        await read(world, places[0])
-    left, _end = await read(world, places[1])
+        await read(own_world, places[0])
+    left, _end = await read(own_world, places[1])
     assert [(event["xid"], event["event_id"]) for event in left] == places[2:]

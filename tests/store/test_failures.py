@@ -77,9 +77,7 @@ async def test_failures_are_counted_by_cause(world: World, *, folded: bool) -> N
 
 
 async def test_only_failures_for_good_are_dead_letters(world: World) -> None:
-    batch = await world.submit(retried(2, tries=2))
-    worker = await world.worker()
-    first, second = await worker.claim()
+    batch, worker, (first, second) = await world.submit_and_claim(retried(2, tries=2))
     await worker.end(first)
     await fail(worker, second, code=3)
     waits = await letters(world, batch)
@@ -93,9 +91,7 @@ async def test_only_failures_for_good_are_dead_letters(world: World) -> None:
 
 
 async def test_reasons_and_codes_are_causes(world: World) -> None:
-    batch = await world.submit(4)
-    worker = await world.worker()
-    one, two, three, four = await worker.claim()
+    batch, worker, (one, two, three, four) = await world.submit_and_claim(4)
     await fail(worker, one, code=1)
     await fail(worker, two, code=2)
     await worker.end(three, reason=Reason.SIGNAL)

@@ -118,8 +118,7 @@ async def test_quota_that_goes_before_it_has_reached_all_jobs_lets_them_run(worl
         await world.driver.sweep("pass_gates", await world.lead(), limit_jobs=2)
     await set_quota(world, "ada", cores=None)
     await sweep(world)
-    worker = await world.worker()
-    first = await worker.claim(5)
+    worker, first = await world.claim(5)
 
     assert not await is_sweeping(world)
     assert ids(first) == [(batch, n) for n in range(1, 6)]

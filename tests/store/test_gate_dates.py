@@ -45,31 +45,29 @@ async def until(world: World, question: str, *arguments: object) -> None:
 
 @pytest.mark.parametrize("jobs_first", [False, True])
 async def test_gate_opens_while_the_driver_sleeps(own_world: World, *, jobs_first: bool) -> None:
-    world = own_world
-    batch = await world.submit(0)
+    batch = await own_world.submit(0)
     opens_at = datetime.now(UTC) + timedelta(seconds=2)
     if jobs_first:
-        await licence(world, None, batch, opens_at=opens_at)
-        await world.submit(3, batch=batch)
-    async with sleeping_driver(world):
+        await licence(own_world, None, batch, opens_at=opens_at)
+        await own_world.submit(3, batch=batch)
+    async with sleeping_driver(own_world):
         if not jobs_first:
-            await licence(world, None, batch, opens_at=opens_at)
-            await world.submit(3, batch=batch)
-        await until(world, _ADMITTED_AT, batch)
-    admitted_at = await world.admin.fetchval(_ADMITTED_AT, batch)
+            await licence(own_world, None, batch, opens_at=opens_at)
+            await own_world.submit(3, batch=batch)
+        await until(own_world, _ADMITTED_AT, batch)
+    admitted_at = await own_world.admin.fetchval(_ADMITTED_AT, batch)
 
     assert opens_at <= admitted_at
-    assert len(await (await world.worker()).claim()) == 3
+    assert len(await (await own_world.worker()).claim()) == 3
 
 
 async def test_date_that_is_moved_forward_rings_the_driver(own_world: World) -> None:
-    world = own_world
-    batch = await world.submit(0)
-    gate = await licence(world, None, batch, opens_at=datetime.now(UTC) + timedelta(hours=1))
-    await world.submit(3, batch=batch)
-    async with sleeping_driver(world):
-        await world.admin.execute(
+    batch = await own_world.submit(0)
+    gate = await licence(own_world, None, batch, opens_at=datetime.now(UTC) + timedelta(hours=1))
+    await own_world.submit(3, batch=batch)
+    async with sleeping_driver(own_world):
+        await own_world.admin.execute(
             "WITH moved AS (UPDATE weft.gate SET opens_at = clock_timestamp() + interval '0.1 s' "
             "WHERE gate_id = $1) SELECT weft._ring_gates(ARRAY[$1::int])", gate,
         )  # fmt: skip
-        await until(world, _ADMITTED_AT, batch)
+        await until(own_world, _ADMITTED_AT, batch)

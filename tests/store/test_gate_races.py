@@ -33,9 +33,7 @@ def ending(worker: Worker, *claimed: Any) -> dict[str, Any]:  # noqa: ANN401 (cl
 
 
 async def test_end_does_not_wait_for_a_busy_gate_and_rings_the_driver(world: World) -> None:
-    batch = await world.submit(3, max_running=1)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(3, max_running=1)
     connection = await world.connect()
     listener = await ear(world, "driver")
     async with connection.transaction():
@@ -58,9 +56,7 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
     world: World, change: str
 ) -> None:
     """The end is not committed yet: the change waits for it, or passes by."""
-    batch = await world.submit(6, max_running=1)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(6, max_running=1)
     connection, editor = await world.connect("weft_worker"), await world.connect()
     epoch = await world.lead()
     changes: dict[str, Callable[[], Any]] = {
@@ -106,9 +102,7 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
 
 async def test_batch_that_is_being_held_admits_nobody(world: World) -> None:
     """An end finds the batch locked by a hold: the place stays free, and the driver is rung."""
-    batch = await world.submit(3, max_running=1)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(3, max_running=1)
     connection = await world.connect("weft_api")
     async with connection.transaction():
         await call_on(
@@ -203,9 +197,9 @@ async def test_a_gate_that_another_one_needs_loses_no_place(world: World) -> Non
     name = f"l-{world.pool}"
     await world.api.set_licence(world.caller, name, 2)
     key, one, two = key_gate(1), licence_gates({name: 1}), licence_gates({name: 2})
-    batch = await world.submit(with_gates(one, one, key, [*two, *key], key))
-    worker = await world.worker()
-    first, _second, third = await worker.claim()
+    batch, worker, (first, _second, third) = await world.submit_and_claim(
+        with_gates(one, one, key, [*two, *key], key)
+    )
     connection = await world.connect()
     async with connection.transaction():
         await connection.execute(
@@ -254,9 +248,7 @@ async def test_job_that_is_released_before_it_was_parked_is_admitted(
     world: World, what: str
 ) -> None:
     """Its gate had a free place only while it was held, when nobody admits it."""
-    batch = await world.submit(with_gates(key_gate(1), key_gate(1)))
-    worker = await world.worker()
-    (first,) = await worker.claim()
+    batch, worker, (first,) = await world.submit_and_claim(with_gates(key_gate(1), key_gate(1)))
     api, caller = world.api, world.caller
     if what == "job":
         await api.hold_jobs(caller, batch, [2])
@@ -277,9 +269,9 @@ async def test_job_that_is_released_before_it_was_parked_is_admitted(
 
 async def test_job_that_became_ready_while_it_was_held_is_admitted(world: World) -> None:
     """The driver has visited its gate, and has not parked it yet."""
-    batch = await world.submit(with_gates(key_gate(1), key_gate(1), parents={2: [1]}))
-    worker = await world.worker()
-    (first,) = await worker.claim()
+    batch, worker, (first,) = await world.submit_and_claim(
+        with_gates(key_gate(1), key_gate(1), parents={2: [1]})
+    )
     await world.api.hold_jobs(world.caller, batch, [2])
     await worker.end(first)
     await visit(world)

@@ -136,9 +136,7 @@ async def test_held_batch_is_admitted_again_after_its_release(world: World) -> N
 
 
 async def test_limit_is_raised_and_lowered(world: World) -> None:
-    batch = await world.submit(20, max_running=2)
-    worker = await world.worker()
-    running = await worker.claim()
+    batch, worker, running = await world.submit_and_claim(20, max_running=2)
     await limit(world, batch, 4)
     more = await worker.claim()
     await limit(world, batch, 1)
@@ -166,8 +164,7 @@ async def test_shared_gate_lets_as_many_as_it_has_and_all_gates_or_none(world: W
     await licence(world, 3, first, second)
     for batch in (first, second):
         await world.submit(10, batch=batch)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    worker, claimed = await world.claim()
     held = [await places(world, batch) for batch in (first, second)]
     done = [len(claimed)]
     while claimed:
@@ -187,8 +184,7 @@ async def test_place_that_nobody_claims_goes_to_a_pool_with_workers(world: World
     await licence(world, 1, alone, served)
     for batch in (alone, served):
         await world.submit(3, batch=batch)
-    worker = await world.worker()
-    first = await worker.claim()
+    worker, first = await world.claim()
     await worker.waits()
     early = await visit(world)
     await visit(world, in_s=5)
@@ -204,9 +200,7 @@ async def test_place_that_nobody_claims_goes_to_a_pool_with_workers(world: World
 async def test_gate_opens_at_its_date(world: World) -> None:
     batch = await world.submit(0)
     await licence(world, None, batch, opens_at=datetime.now(UTC) + timedelta(hours=1))
-    await world.submit(2, batch=batch)
-    worker = await world.worker()
-    early = await worker.claim()
+    _, worker, early = await world.submit_and_claim(2, batch=batch)
     await visit(world)
     still_early = await worker.claim()
     await visit(world, in_s=3601)

@@ -18,8 +18,7 @@ async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
     other = await world.worker()
     gateway = {**other.facts, "name": "gateway", "incarnation": "of a directory", "outlives": True}
     worker = Worker(other.store, await other.store.register_worker(**gateway), gateway)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (_one,) = await worker.claim_and_start()
     await world.admin.execute(
         "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - interval '1 day' "
         "WHERE incarnation_id = $1",
@@ -111,10 +110,7 @@ async def test_nodes_that_a_gateway_avoids_are_shown_for_their_time(world: World
 
 async def test_linked_worker_that_is_silent_reconnects(world: World) -> None:
     """From a late beat on; of one with a login of the database nothing is said."""
-    batch = await world.submit()
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await worker.start(one)
+    batch, _worker, (_one,) = await world.submit_and_start()
     since = []
     for age_s, token in ((14, None), (14, 1), (8, 1)):
         await world.admin.execute(

@@ -28,10 +28,7 @@ def short(rows: list[Any]) -> list[tuple[Any, ...]]:
 
 
 async def test_job_that_succeeds(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    batch, worker, (claimed,) = await world.submit_and_start()
     await worker.end(claimed)
     rows = await history(world, batch)
 
@@ -110,9 +107,7 @@ async def test_ready_child_that_is_cancelled(world: World) -> None:
 
 
 async def test_ready_again_then_cancelled(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(2)
     await world.api.cancel_jobs(world.caller, batch, [1])
     await worker.end(one, reason=Reason.LOST)
     await world.api.cancel_group(world.caller, batch, 0, force=False)
@@ -136,9 +131,7 @@ async def test_single_job_cancelled_while_it_waits(world: World) -> None:
 
 async def test_cancelled_job_of_a_failed_parent_in_a_cancelled_group(world: World) -> None:
     """Both would end it; the history names what did."""
-    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(job_rows(3, parents={3: [1, 2]}))
     await worker.end(one, reason=Reason.EXIT)
     await world.api.cancel_group(world.caller, batch, 0, force=False)
     await world.sweep()

@@ -50,9 +50,9 @@ async def test_hold_waits_for_a_claim_and_nothing_is_claimed_after_it(
 async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
     world: World, *, ended_first: bool
 ) -> None:
-    batch = await world.submit(job_rows(3, parents={2: [1], 3: [1]}, group=[0, 1, 1]), groups=TREE)
-    worker = await world.worker()
-    (one,) = await worker.claim()
+    batch, worker, (one,) = await world.submit_and_claim(
+        job_rows(3, parents={2: [1], 3: [1]}, group=[0, 1, 1]), groups=TREE
+    )
     await hold(world, batch, 1)
     await park(world)
     end = {

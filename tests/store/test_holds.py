@@ -132,9 +132,9 @@ async def test_nested_holds_are_released_one_by_one(world: World) -> None:
 
 
 async def test_single_jobs_are_held_and_released(world: World) -> None:
-    batch = await world.submit(job_rows(5, parents={5: [4]}, priority=[0, 1, 0, 0, 0]))
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
+    batch, worker, (one,) = await world.submit_and_claim(
+        job_rows(5, parents={5: [4]}, priority=[0, 1, 0, 0, 0]), limit=1
+    )
     await worker.end(one)
     (two,) = await worker.claim(1)
     api, caller = world.api, world.caller
@@ -154,10 +154,9 @@ async def test_single_jobs_are_held_and_released(world: World) -> None:
 
 
 async def test_running_attempts_go_on_and_lost_ones_wait(world: World) -> None:
-    batch = await world.submit(job_rows(3, max_attempts=3, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
-    one, two, three = await worker.claim()
-    await worker.start(one, two, three)
+    batch, worker, (one, two, three) = await world.submit_and_start(
+        job_rows(3, max_attempts=3, retry_on=[Reason.EXIT])
+    )
     await hold(world, batch)
     await park(world)
 
@@ -307,23 +306,22 @@ async def test_hold_again_before_all_is_listed(world: World) -> None:
 
 @pytest.mark.parametrize("group", [0, 1])
 async def test_everybody_sleeps_while_all_is_held(own_world: World, group: int) -> None:
-    world = own_world
-    batch = await world.submit(job_rows(4, group=1, priority=[0, 0, 3, 3]), groups=TREE)
-    worker = await world.worker()
-    epoch = await world.lead()
-    await world.fold()
-    await hold(world, batch, group)
-    busy = await world.driver.idle_driver(epoch)
-    await park(world)
-    await world.fold()
+    batch = await own_world.submit(job_rows(4, group=1, priority=[0, 0, 3, 3]), groups=TREE)
+    worker = await own_world.worker()
+    epoch = await own_world.lead()
+    await own_world.fold()
+    await hold(own_world, batch, group)
+    busy = await own_world.driver.idle_driver(epoch)
+    await park(own_world)
+    await own_world.fold()
 
     assert not busy
-    assert await world.driver.idle_driver(epoch)
+    assert await own_world.driver.idle_driver(epoch)
     assert await worker.waits()
     assert not (await worker.beat()).has_work
-    notices = asyncio.create_task(_first_notice(world, "driver"))
-    await _listening(world, "driver")
-    await release(world, batch, group)
+    notices = asyncio.create_task(_first_notice(own_world, "driver"))
+    await _listening(own_world, "driver")
+    await release(own_world, batch, group)
     await notices
     assert (await worker.beat()).has_work
 

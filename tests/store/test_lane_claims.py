@@ -108,8 +108,7 @@ async def test_a_lease_that_is_handed_back_frees_what_it_took(world: World) -> N
 async def test_what_was_claimed_before_a_heartbeat_still_counts(world: World) -> None:
     await world.submit(job_rows(3, shapes=[GPU]))
     worker = await world.worker(gpu=2)
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    claimed = await worker.claim_and_start()
     await worker.beat(*claimed)
 
     assert await numbers(worker) == []

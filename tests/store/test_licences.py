@@ -68,9 +68,9 @@ async def test_pools_and_tenants_share_a_licence(
 
 async def test_a_job_that_needs_many_is_not_overtaken_for_ever(world: World, name: str) -> None:
     await world.api.set_licence(world.caller, name, 4)
-    await world.submit(asking(*[{name: 1}] * 4, {name: 4}, *[{name: 1}] * 4))
-    worker = await world.worker()
-    running = await worker.claim()
+    _, worker, running = await world.submit_and_claim(
+        asking(*[{name: 1}] * 4, {name: 4}, *[{name: 1}] * 4)
+    )
     for one in running:
         assert await worker.claim() == []
         await worker.end(one)
@@ -82,9 +82,7 @@ async def test_one_that_needs_more_than_there_are_lets_others_pass(
     world: World, name: str
 ) -> None:
     await world.api.set_licence(world.caller, name, 4)
-    await world.submit(asking({name: 1}, {name: 4}, {name: 1}))
-    worker = await world.worker()
-    running = await worker.claim()
+    _, worker, running = await world.submit_and_claim(asking({name: 1}, {name: 4}, {name: 1}))
     assert ids(running) == [1]
     await world.api.set_licence(world.caller, name, 3)
     await visit(world)

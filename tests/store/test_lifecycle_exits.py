@@ -18,8 +18,7 @@ BEGUN = ["initialized", "configured", "ready"]
 
 async def end(worker: Worker, code: int) -> None:
     """Claim the job, start it and end it with a code."""
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    (claimed,) = await worker.claim_and_start()
     if code:
         await fail(worker, claimed, code=code)
     else:
@@ -76,8 +75,7 @@ async def test_a_blocked_job_is_not_made_ready_in_a_closed_queue(world: World) -
 async def test_short_run_dates_what_lies_between(world: World) -> None:
     """It reports its start with its end: also while its files were being brought."""
     batch = await line(world)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    worker, (claimed,) = await world.claim()
     await worker.store.record_phases(worker.id, [phase(claimed, Phase.STAGING_INPUTS)])
     await fail(worker, claimed, code=130)
     assert await statuses(world, batch) == [*BEGUN, *STARTED, "external_error"]
@@ -86,8 +84,7 @@ async def test_short_run_dates_what_lies_between(world: World) -> None:
 async def test_a_phase_is_dated_by_its_age(world: World) -> None:
     """Its report is sent later, maybe when the attempt has ended already."""
     batch = await line(world)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    worker, (claimed,) = await world.claim()
     entered = replace(phase(claimed, Phase.STAGING_INPUTS), age_us=3_600_000_000)
     reported_at = datetime.now(UTC)
     assert await worker.store.record_phases(worker.id, [entered]) == ["ok"]
@@ -123,8 +120,7 @@ async def test_every_error_says_in_its_status_why(world: World) -> None:
 
 async def test_status_that_a_person_set_stays_when_a_short_run_fails(world: World) -> None:
     batch = await line(world)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    worker, (claimed,) = await world.claim()
     for word in ("internal_error", "error_checked"):
         await put(world, batch, word)
     await fail(worker, claimed, code=130)

@@ -86,8 +86,7 @@ async def test_core_moves_bring_their_statuses(world: World) -> None:
     """What lies between is dated, too, and there is one row each."""
     batch = await line(world)
     assert await both(world, batch) == ("ready", "ready")
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    worker, (claimed,) = await world.claim()
     assert await both(world, batch) == ("started", "running")
     await worker.start(claimed)
     await worker.end(claimed)
@@ -119,9 +118,7 @@ async def test_failed_job_is_checked_and_runs_again(world: World) -> None:
 async def test_table_forbids_and_the_status_stays(world: World) -> None:
     """A core that tries again by itself would lead through an error: that is noted."""
     batch = await line(world, max_attempts=2, retry_on=[Reason.EXIT])
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    worker, (claimed,) = await world.claim_and_start()
     await worker.end(claimed, reason=Reason.EXIT)
     assert await both(world, batch) == ("processing", "ready")
     assert (await statuses(world, batch))[-1] == "(processing)"
@@ -131,8 +128,7 @@ async def test_table_forbids_and_the_status_stays(world: World) -> None:
 
 async def test_running_core_is_not_moved_by_hand(world: World) -> None:
     batch = await line(world)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    worker, (claimed,) = await world.claim()
     assert (await put(world, batch, "internal_error"))["state"] == "running"
     await put(world, batch, "error_checked")
     assert (await put(world, batch, "done"))["state"] == "running"

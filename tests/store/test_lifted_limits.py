@@ -15,9 +15,9 @@ from weft.testing.builders import job_rows
 
 async def cut_short(world: World) -> tuple[int, Worker]:
     """Submit six jobs of which the second failure cancels the last ones; job 2 is told to stop."""
-    batch = await world.submit(job_rows(6, parents={6: [1]}), cancel_after_n_failures=2)
-    worker = await world.worker()
-    one, two, three = await worker.claim(3)
+    batch, worker, (one, two, three) = await world.submit_and_claim(
+        job_rows(6, parents={6: [1]}), cancel_after_n_failures=2, limit=3
+    )
     await worker.end(one, reason=Reason.EXIT)
     await world.api.cancel_jobs(world.caller, batch, [4])
     await worker.end(three, reason=Reason.EXIT)
@@ -53,9 +53,7 @@ async def test_limit_of_failures_is_lifted_by_a_retry(world: World) -> None:
 
 async def test_lifted_limit_cancels_again(world: World) -> None:
     """Failures that are left out count no more, those that come later do."""
-    batch = await world.submit(4, cancel_after_n_failures=2)
-    worker = await world.worker()
-    claimed = await worker.claim(2)
+    batch, worker, claimed = await world.submit_and_claim(4, cancel_after_n_failures=2, limit=2)
     await worker.end(*claimed, reason=Reason.EXIT)
     await world.sweep()
     await world.admin.execute(
@@ -122,9 +120,9 @@ async def test_limit_is_not_lifted_once_a_person_has_cancelled(world: World) -> 
 async def test_limits_of_groups_are_lifted_with_what_is_retried(world: World) -> None:
     """A group with what is below it, or the whole batch; not what is above it."""
     limited = [replace(one, cancel_after_n_failures=1) for one in TREE]
-    batch = await world.submit(job_rows(4, group=[0, 1, 2, 2]), groups=limited)
-    worker = await world.worker()
-    one, two, three = await worker.claim(3)
+    batch, worker, (one, two, three) = await world.submit_and_claim(
+        job_rows(4, group=[0, 1, 2, 2]), groups=limited, limit=3
+    )
     await worker.end(three, reason=Reason.EXIT)
     await worker.end(one, reason=Reason.EXIT)
     await worker.end(two, reason=Reason.CANCELLED)

@@ -48,10 +48,7 @@ def user(world: World) -> Limited:
 
 async def test_limit_that_cancels_makes_no_exception_of_always_run(world: World) -> None:
     """By such jobs anybody could spend without end: also those of batches cancelled before."""
-    running = await world.submit(job_rows(1, always_run=True))
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await worker.start(one)
+    running, worker, (one,) = await world.submit_and_start(job_rows(1, always_run=True))
     waiting = await world.submit(job_rows(2, always_run=[True, False]))
     cancelled = await world.submit(job_rows(2, always_run=[True, False]))
     await world.api.cancel_group(world.caller, cancelled, 0, force=False)
@@ -70,9 +67,7 @@ async def test_user_at_their_limit_is_paused_whoever_pays(world: World) -> None:
     bob = await world.user("bob")
     await world.api.create_project(world.caller, "other", cost_max=None)
     mine, paid = await world.submit(1), await world.submit(1, billing_project="other")
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    worker, claimed = await world.claim_and_start()
     await limit(world, user(world), TOO_LITTLE)
     await stop(worker, *claimed)
     late, of_bob = await world.submit(1), await world.submit(1, caller=bob)
@@ -92,10 +87,9 @@ async def test_user_at_their_limit_is_paused_whoever_pays(world: World) -> None:
 
 async def test_group_at_its_limit_is_paused_and_the_others_go_on(world: World) -> None:
     """With the groups below it, and with what comes into it later."""
-    batch = await world.submit(job_rows(4, group=[0, 1, 2, 3]), groups=TREE)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    batch, worker, claimed = await world.submit_and_start(
+        job_rows(4, group=[0, 1, 2, 3]), groups=TREE
+    )
     await limit(world, Limited("group", None, batch, "/a"), TOO_LITTLE)
     in_group = [one for one in claimed if one.job_id in {2, 3}]
     to_stop = (await worker.beat(*claimed)).to_stop
@@ -138,42 +132,40 @@ async def test_user_who_cancels_at_a_limit_submits_nothing(world: World) -> None
 
 async def test_hours_are_what_was_billed_and_what_runs(own_world: World) -> None:
     """Folded or not, in each measure, of each kind of limit."""
-    world = own_world
-    batch = await world.submit(job_rows(2, shapes=[LARGE], group=[1, 0]), groups=TREE)
+    batch = await own_world.submit(job_rows(2, shapes=[LARGE], group=[1, 0]), groups=TREE)
     kinds = {
-        "user": user(world), "project": Limited("project", "default"),
+        "user": user(own_world), "project": Limited("project", "default"),
         "batch": Limited("group", None, batch), "group": Limited("group", None, batch, "/a"),
     }  # fmt: skip
     for measure in Measure:
         for of in kinds.values():
-            await limit(world, of, ENOUGH, measure)
-    worker = await world.worker(cpu_m=4000, gpu=2)
-    (one, other) = await worker.claim()
-    await worker.start(one, other)
+            await limit(own_world, of, ENOUGH, measure)
+    worker = await own_world.worker(cpu_m=4000, gpu=2)
+    one, other = await worker.claim_and_start()
     await worker.end(one, start_age_us=1000)
     await worker.end(other, start_age_us=3000)
     for _ in range(2):
         bills = {
-            "group": await world.api.get_group(world.caller, batch, 1),
-            "batch": await world.api.get_batch(world.caller, batch),
+            "group": await own_world.api.get_group(own_world.caller, batch, 1),
+            "batch": await own_world.api.get_batch(own_world.caller, batch),
         }
-        for found in await listed(world, batch):
+        for found in await listed(own_world, batch):
             bill = bills["group" if found["kind"] == "group" else "batch"]
             used = {each["resource"]: each["usage"] for each in bill["cost_by_resource"]}
             hours = {name: ms / HOUR_MS / UNITS_OF_A_PRICE[name] for name, ms in used.items()}
             assert min(hours.values()) > 0
             expected = {**hours, "cost": bill["cost"]}[found["measure"]]
             assert found["amount"] == pytest.approx(expected, rel=1e-6, abs=1e-11)
-        await world.fold()
-    batch = await world.submit(job_rows(2, shapes=[LARGE], group=[-1, 0]), batch=batch)
-    running = await worker.claim()
-    await worker.start(*running)
+        await own_world.fold()
+    batch = await own_world.submit(job_rows(2, shapes=[LARGE], group=[-1, 0]), batch=batch)
+    running = await worker.claim_and_start()
     per_hour = {
-        (each["kind"], each["measure"]): each["amount_per_hour"] for each in await listed(world)
+        (each["kind"], each["measure"]): each["amount_per_hour"]
+        for each in await listed(own_world)
     }
     assert per_hour["user", "cpu"] == per_hour["batch", "cpu"] == 4
     assert per_hour["group", "memory"] == 3
-    assert all(each["limit_in_s"] > 0 for each in await listed(world))
+    assert all(each["limit_in_s"] > 0 for each in await listed(own_world))
     await worker.end(*running)
 
 
@@ -231,18 +223,17 @@ async def test_limit_of_a_removed_user_is_raised(world: World) -> None:
 
 async def test_limits_that_are_done_are_not_looked_at(own_world: World) -> None:
     """Those of batches that are complete: there may be many."""
-    world = own_world
-    batch = await world.submit(1)
-    await limit(world, Limited("group", None, batch), ENOUGH)
-    worker = await world.worker()
-    assert await look(world) == [Stage.BELOW]
+    batch = await own_world.submit(1)
+    await limit(own_world, Limited("group", None, batch), ENOUGH)
+    worker = await own_world.worker()
+    assert await look(own_world) == [Stage.BELOW]
     await worker.run()
-    await world.fold()
+    await own_world.fold()
 
-    assert await look(world) == []
-    await world.submit(1, batch=batch)
-    await world.fold()
-    assert await look(world) == [Stage.BELOW]
+    assert await look(own_world) == []
+    await own_world.submit(1, batch=batch)
+    await own_world.fold()
+    assert await look(own_world) == [Stage.BELOW]
 
 
 async def test_limits_are_seen_by_those_whom_they_concern(world: World) -> None:

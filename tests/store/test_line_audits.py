@@ -108,10 +108,9 @@ async def n_found(connection: asyncpg.Connection, name: str) -> int:
 async def test_each_breach_is_named(world: World) -> None:
     await apply(world)
     await world.api.save_setup(world.caller, "snow", SOURCE, parse_setup(SOURCE))
-    batch = await world.submit(job_rows(2), lifecycle="hrsi", sink="wekeo")
-    worker = await world.worker()
-    (claimed,) = await worker.claim(1)
-    await worker.start(claimed)
+    batch, worker, (claimed,) = await world.submit_and_start(
+        job_rows(2), lifecycle="hrsi", sink="wekeo", limit=1
+    )
     await worker.end(claimed)
     await world.admin.execute(ITEMS, world.caller.tenant_id, batch)
     owner = await world.connect()

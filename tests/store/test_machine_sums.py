@@ -21,20 +21,19 @@ WAITS = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1 AND wait_event_typ
 
 
 async def test_sums_follow_machines_from_their_making_to_their_end(own_world: World) -> None:
-    world = own_world
-    async with described(world):
-        epoch = await world.lead()
-        names = [await add_machine(world) for _ in range(2)]
-        await set_price(world, "3")
-        await world.driver.count_machines(epoch, {names[0]: 0.5})
+    async with described(own_world):
+        epoch = await own_world.lead()
+        names = [await add_machine(own_world) for _ in range(2)]
+        await set_price(own_world, "3")
+        await own_world.driver.count_machines(epoch, {names[0]: 0.5})
         for name in names:
-            await age(world, name, 2)
-        assert CHECK not in await world.findings()
-        (pool,) = await world.api.list_pools(world.caller, name=world.pool)
-        (cost,) = await world.api.list_pool_costs(world.caller, world.pool, days=9)
-        await world.driver.record_machine(epoch, names[0], "gone", reason="gone")
-        (after,) = await world.api.list_pools(world.caller, name=world.pool)
-        assert CHECK not in await world.findings()
+            await age(own_world, name, 2)
+        assert CHECK not in await own_world.findings()
+        (pool,) = await own_world.api.list_pools(own_world.caller, name=own_world.pool)
+        (cost,) = await own_world.api.list_pool_costs(own_world.caller, own_world.pool, days=9)
+        await own_world.driver.record_machine(epoch, names[0], "gone", reason="gone")
+        (after,) = await own_world.api.list_pools(own_world.caller, name=own_world.pool)
+        assert CHECK not in await own_world.findings()
 
     assert sum(pool["machines"].values()) == 2
     assert sum(after["machines"].values()) == 1
@@ -44,16 +43,15 @@ async def test_sums_follow_machines_from_their_making_to_their_end(own_world: Wo
 
 
 async def test_many_changes_leave_few_rows(own_world: World) -> None:
-    world = own_world
-    async with described(world):
-        epoch = await world.lead()
-        name = await add_machine(world)
+    async with described(own_world):
+        epoch = await own_world.lead()
+        name = await add_machine(own_world)
         for _ in range(200):
-            await world.admin.execute(ADD)
-        await world.driver.count_machines(epoch, {name: 0.25})
-        n_rows = await world.admin.fetchval("SELECT count(*) FROM weft.machine_sum")
-        (pool,) = await world.api.list_pools(world.caller, name=world.pool)
-        assert CHECK not in await world.findings()
+            await own_world.admin.execute(ADD)
+        await own_world.driver.count_machines(epoch, {name: 0.25})
+        n_rows = await own_world.admin.fetchval("SELECT count(*) FROM weft.machine_sum")
+        (pool,) = await own_world.api.list_pools(own_world.caller, name=own_world.pool)
+        assert CHECK not in await own_world.findings()
 
     assert n_rows == 1
     assert sum(pool["machines"].values()) == 1
@@ -68,32 +66,30 @@ async def _count(connection: asyncpg.Connection, machine: str) -> None:
 
 async def test_two_folds_at_once_lose_nothing(own_world: World) -> None:
     """The one that waits sees only its own changes, of no machine more or less."""
-    world = own_world
-    async with described(world):
-        names = [await add_machine(world) for _ in range(2)]
-        first, second = await world.connect(), await world.connect()
+    async with described(own_world):
+        names = [await add_machine(own_world) for _ in range(2)]
+        first, second = await own_world.connect(), await own_world.connect()
         async with first.transaction():
             await _count(first, names[0])
             waiting = asyncio.create_task(_count(second, names[1]))
             async with asyncio.timeout(60):
-                while not await world.admin.fetchval(WAITS, second.get_server_pid()):
+                while not await own_world.admin.fetchval(WAITS, second.get_server_pid()):
                     await asyncio.sleep(0)
         await waiting
-        n_rows = await world.admin.fetchval("SELECT count(*) FROM weft.machine_sum")
-        assert CHECK not in await world.findings()
+        n_rows = await own_world.admin.fetchval("SELECT count(*) FROM weft.machine_sum")
+        assert CHECK not in await own_world.findings()
 
     assert n_rows == 2
 
 
 async def test_audit_sees_wrong_sums(own_world: World) -> None:
-    world = own_world
-    async with described(world):
-        await add_machine(world)
+    async with described(own_world):
+        await add_machine(own_world)
         for change in (
             "UPDATE weft.machine_sum SET n = n + 1",
             "UPDATE weft.machine_sum SET n = n - 1, price_from = price_from + 1",
         ):
-            await world.admin.execute(change)
-            assert CHECK in await world.findings()
-        await world.admin.execute("UPDATE weft.machine_sum SET price_from = price_from - 1")
-        assert CHECK not in await world.findings()
+            await own_world.admin.execute(change)
+            assert CHECK in await own_world.findings()
+        await own_world.admin.execute("UPDATE weft.machine_sum SET price_from = price_from - 1")
+        assert CHECK not in await own_world.findings()

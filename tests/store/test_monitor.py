@@ -49,8 +49,7 @@ def phase(one: Claimed, phase: Phase) -> PhaseReport:
 async def running(world: World, worker: Worker, **monitor: Any) -> tuple[int, Claimed]:  # noqa: ANN401 (fields)
     """Let a worker run a job and say so."""
     batch = await watched(world, **monitor)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await worker.beat(one)
     return batch, one
 
@@ -64,8 +63,7 @@ async def test_attempt_beyond_its_limit_is_stopped_and_runs_again(world: World) 
     stopped, held = await world.states(batch), await worker.claim()
     verdicts = await worker.end(one)
     gone = await look(world)
-    (again,) = await worker.claim()
-    await worker.start(again)
+    (again,) = await worker.claim_and_start()
     await worker.end(again)
 
     assert (early, gone, held) == ([], [], [])
@@ -103,8 +101,7 @@ async def test_job_is_stopped_a_bounded_number_of_times(world: World) -> None:
     batch = await watched(world, executing_s=60, rounds=2.0)
     stopped: list[Mapping[str, Any]] = []
     for n in range(1, 4):
-        (one,) = await worker.claim()
-        await worker.start(one)
+        (one,) = await worker.claim_and_start()
         await worker.beat(one)
         stopped += await look(world, in_s=61 * n)
         await worker.end(one)
@@ -142,8 +139,7 @@ async def test_a_person_who_retries_the_job_gives_it_all_rounds_again(world: Wor
     await look(world)
     await watched(world, 0, executing_s=60, rounds=1)
     await retry(world, batch, 1)
-    (again,) = await worker.claim()
-    await worker.start(again)
+    (again,) = await worker.claim_and_start()
     await worker.beat(again)
     (row,) = await look(world, in_s=122)
 
@@ -309,8 +305,7 @@ async def test_job_that_is_ready_for_too_long_ends(world: World) -> None:
 async def test_time_as_ready_begins_anew_after_each_attempt(world: World) -> None:
     worker = await world.worker()
     batch = await watched(world, ready_s=60)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await an_hour_passes(world, batch)
     await worker.end(one, reason=Reason.PREEMPTED)
     again = await wait(world, batch, in_s=50)

@@ -41,9 +41,9 @@ async def counts(world: World) -> dict[str, tuple[int, int]]:
 
 async def test_ranged_listed_and_pending_jobs_move_and_running_ones_stay(world: World) -> None:
     await save(world)
-    batch = await world.submit(rows_of(world, 6, parents={6: [1]}, priority=[9, 5, 0, 0, 0, 0]))
-    worker = await world.worker()
-    claimed = await worker.claim(1)
+    batch, worker, claimed = await world.submit_and_claim(
+        rows_of(world, 6, parents={6: [1]}, priority=[9, 5, 0, 0, 0, 0]), limit=1
+    )
 
     assert await move(world, batch, range(1, 7)) == 5
     assert await counts(world) == {"to": (5, 0), "from": (0, 1), "default": (0, 0)}
@@ -75,8 +75,7 @@ async def test_held_jobs_move_and_stay_held(world: World) -> None:
     await hold(world, batch)
     await park(world)
     assert await move(world, batch, [1, 2, 3]) == 3
-    worker = await world.worker()
-    nobody = await worker.claim()
+    worker, nobody = await world.claim()
     await release(world, batch)
     await park(world)
 

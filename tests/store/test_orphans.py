@@ -68,8 +68,7 @@ async def test_audit_and_driver_find_an_orphan(world: World, kind: str) -> None:
         else job_rows(2, parents={2: [1]} if kind == "pending" else {})
     )  # fmt: skip
     if kind in {"running", "lost", "blocked"}:
-        worker = await world.worker()
-        claimed = await worker.claim()
+        worker, claimed = await world.claim()
         if kind == "blocked":
             await fail(worker, *claimed)
     await world.fold()

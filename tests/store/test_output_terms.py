@@ -36,8 +36,7 @@ async def put_back(world: World) -> None:
 
 
 async def again(world: World, worker: Worker, n_bytes: int) -> None:
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await wrote(worker, one, n_bytes)
     await world.fold()
 

@@ -14,8 +14,7 @@ async def stand(world: World) -> tuple[Worker, Claimed, Claimed]:
     """Return a worker of four cores, and the large job that waits there behind a small one."""
     worker = await world.worker(cpu_m=4000)
     await world.submit(job_rows(1, shapes=[SMALL]))
-    (first,) = await worker.claim()
-    await worker.start(first)
+    (first,) = await worker.claim_and_start()
     await world.submit(job_rows(1, shapes=[LARGE]))
     (large,) = await worker.claim(cpu_m=3000)
     assert large.cpu_m == LARGE.cpu_m

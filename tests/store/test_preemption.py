@@ -18,10 +18,9 @@ LATER_S = 3600.0
 async def preempted(world: World, *, wait_s: float) -> tuple[Worker, Claimed, int]:
     """Return a worker, its attempt that is being stopped, and the batch for which it is."""
     await save(world)
-    await world.submit(with_fields(job_rows(1), j1={"preemptible": True}))
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await worker.start(one)
+    _, worker, (one,) = await world.submit_and_start(
+        with_fields(job_rows(1), j1={"preemptible": True})
+    )
     high = await world.submit(rows_of(world, 1))
     stopped = [(one.batch_id, one.job_id, one.attempt)]
     epoch = await world.lead()
@@ -106,10 +105,9 @@ async def test_job_that_is_preempted_again_waits_again(world: World) -> None:
 async def test_each_waits_for_one_stop_and_each_is_stopped_once(world: World) -> None:
     await save(world)
     may_be_stopped = {"preemptible": True}
-    await world.submit(with_fields(job_rows(2), j1=may_be_stopped, j2=may_be_stopped))
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    _, worker, claimed = await world.submit_and_start(
+        with_fields(job_rows(2), j1=may_be_stopped, j2=may_be_stopped)
+    )
     first, second = [(one.batch_id, one.job_id, one.attempt) for one in claimed]
     high = await world.submit(rows_of(world, 2))
     epoch, preempt = await world.lead(), world.driver.preempt_jobs

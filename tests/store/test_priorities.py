@@ -98,10 +98,7 @@ async def test_job_that_went_back_to_0_is_claimed_once(world: World) -> None:
 
 async def test_pending_and_running_ones_keep_it_until_they_are_ready(world: World) -> None:
     rows = job_rows(5, parents={3: [1], 4: [1]}, max_attempts=3, retry_on=[Reason.EXIT])
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    one, two = await worker.claim(2)
-    await worker.start(one, two)
+    batch, worker, (one, two) = await world.submit_and_start(rows, limit=2)
     await prioritize_job(world, batch, 4, 2)
     await prioritize_job(world, batch, 2, 3)
     states = await world.states(batch)

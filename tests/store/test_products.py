@@ -51,9 +51,7 @@ async def test_products_stay_when_their_batch_is_deleted(world: World) -> None:
 
 async def test_the_attempt_that_ended_well_counts(world: World) -> None:
     """What an earlier one named is forgotten, and a late one is refused."""
-    await world.submit(job_rows())
-    worker = await world.worker()
-    (first,) = await worker.claim()
+    _, worker, (first,) = await world.submit_and_claim(job_rows())
     await name(worker, first, {"n": 1}, {"n": 2})
     await worker.start(first)
     await worker.end(first, reason=Reason.PREEMPTED)

@@ -35,9 +35,7 @@ async def test_queue_runs_no_more_jobs_than_its_limit_whatever_their_batches(wor
     await save(world, max_running=2)
     first = await world.submit(rows_of(world, 3))
     second = await world.submit(rows_of(world, 2))
-    free = await world.submit(3)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    free, worker, claimed = await world.submit_and_claim(3)
 
     assert numbers(claimed, first) == [1, 2]
     assert numbers(claimed, second) == []
@@ -51,9 +49,7 @@ async def test_each_user_has_places_of_their_own(world: World) -> None:
     bob = await world.user("bob")
     await save(world, max_running=3, max_running_per_user=2)
     hers = await world.submit(rows_of(world, 4))
-    his = await world.submit(rows_of(world, 4), caller=bob)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    his, worker, claimed = await world.submit_and_claim(rows_of(world, 4), caller=bob)
 
     assert (numbers(claimed, hers), numbers(claimed, his)) == ([1, 2], [1])
     await worker.end(*[one for one in claimed if one.batch_id == his])
@@ -68,9 +64,7 @@ async def test_limit_is_one_more_gate_of_jobs_that_have_some(world: World) -> No
     keyed = rows_of(world, 2)
     keyed.rare_job, keyed.rare_fields = [1, 2], [{"gates": [gate]}] * 2
     first = await world.submit(keyed)
-    second = await world.submit(rows_of(world, 5), max_running=1)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    second, worker, claimed = await world.submit_and_claim(rows_of(world, 5), max_running=1)
 
     assert (numbers(claimed, first), numbers(claimed, second)) == ([1], [1])
     third = await world.submit(rows_of(world, 3))
@@ -80,9 +74,7 @@ async def test_limit_is_one_more_gate_of_jobs_that_have_some(world: World) -> No
 async def test_limits_change_and_go_while_jobs_wait(world: World) -> None:
     """Nobody is stopped when a limit is lowered."""
     await save(world, max_running=1)
-    batch = await world.submit(rows_of(world, 9))
-    worker = await world.worker()
-    running = await worker.claim()
+    batch, worker, running = await world.submit_and_claim(rows_of(world, 9))
     await save(world, max_running=4)
     await visit(world)
     running += await worker.claim()

@@ -50,8 +50,7 @@ async def test_gate_of_one_job_is_shared_by_batches(world: World) -> None:
     first, second = [
         await world.submit(with_fields(job_rows(3), j2={"gates": [LICENCE]})) for _ in range(2)
     ]
-    worker = await world.worker()
-    claimed = await worker.claim()
+    worker, claimed = await world.claim()
     document = await world.api.get_job(world.caller, first, 2)
 
     assert {(one.batch_id, one.job_id) for one in claimed} == {
@@ -73,9 +72,7 @@ async def test_gate_of_an_array_counts_each_of_its_jobs(world: World) -> None:
 
 async def test_job_passes_its_own_gate_and_that_of_its_batch(world: World) -> None:
     rows = with_fields(job_rows(4), j1={"gates": [LICENCE]}, j2={"gates": [LICENCE]})
-    await world.submit(rows, max_running=2)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    _, worker, claimed = await world.submit_and_claim(rows, max_running=2)
 
     assert len(claimed) == 2
     assert len({1, 2} & {one.job_id for one in claimed}) <= 1

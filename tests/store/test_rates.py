@@ -27,9 +27,7 @@ def rows_with(rate: Rate, n_jobs: int) -> JobRows:
 
 
 async def test_places_do_not_come_back_at_ends(world: World) -> None:
-    await world.submit(rows_with(Rate("api", 2, 60), 6))
-    worker = await world.worker()
-    first = await worker.claim()
+    _, worker, first = await world.submit_and_claim(rows_with(Rate("api", 2, 60), 6))
     await worker.end(first[0])
     await visit(world, in_s=59)
 

@@ -208,9 +208,9 @@ async def test_cancelled_jobs_are_not_released(world: World) -> None:
 
 async def test_job_that_fails_while_it_is_being_cancelled_is_not_blocked(world: World) -> None:
     groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch = await world.submit(retried(3, group=[0, 1, 0]), groups=groups)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(
+        retried(3, group=[0, 1, 0]), groups=groups
+    )
     await world.api.cancel_jobs(world.caller, batch, [1])
     await world.api.cancel_group(world.caller, batch, 1, force=False)
     await fail(worker, *claimed)
@@ -254,9 +254,7 @@ async def test_blocked_job_ends_at_its_deadline(world: World, in_s: float) -> No
     rows = due(job_rows(1, max_attempts=2, retry_on=[Reason.EXIT]), 7200, 1, timeout_s=3600)
     rows.rare_fields[0]["retry"] = dict(A_MINUTE)
     rows.retry_on = [rows.retry_on[0] | 1]
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    claimed = await worker.claim()
+    batch, worker, claimed = await world.submit_and_claim(rows)
     if not in_s:
         await world.admin.execute(
             "UPDATE weft.job_deadline SET latest_start = now() - interval '1 s', "
@@ -297,9 +295,7 @@ async def test_place_at_a_gate_is_free_while_its_job_is_blocked(world: World) ->
 
 
 async def test_notice_tells_the_driver(world: World) -> None:
-    batch = await world.submit(retried())
-    worker = await world.worker()
-    (one,) = await worker.claim()
+    batch, worker, (one,) = await world.submit_and_claim(retried())
     listener = await ear(world, "driver")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1)])
     await call_on(
@@ -425,9 +421,7 @@ async def test_lost_lease_goes_back_into_a_closed_queue(world: World) -> None:
     not.
     """
     shapes = [await save(world, "enabled")]
-    batch = await world.submit(job_rows(2, shapes=shapes))
-    worker = await world.worker()
-    one, two = await worker.claim(2)
+    batch, worker, (one, two) = await world.submit_and_claim(job_rows(2, shapes=shapes), limit=2)
     await worker.start(two)
     await save(world, "closed")
     await worker.end(one, reason=Reason.LOST, start_age_us=None)

@@ -43,18 +43,17 @@ def _costs(rows: Any) -> dict[str, Decimal]:  # noqa: ANN401 (documents)
 @pytest.mark.parametrize("folds", [True, False])
 async def test_pages_are_the_whole_report(own_world: World, *, folds: bool) -> None:
     """Of a tenant, of a member, and of one project; also before usage is folded."""
-    world = own_world
-    boss = await _fill(world)
+    boss = await _fill(own_world)
     if folds:
-        await world.fold()
+        await own_world.fold()
 
-    for caller in (boss, world.caller):
+    for caller in (boss, own_world.caller):
         for by in ("project", "user", "day"):
-            whole = await _page(world, caller, by=by)
+            whole = await _page(own_world, caller, by=by)
             found: list[Any] = []
             after = None
             while True:
-                page = await _page(world, caller, by=by, limit=1, after=after)
+                page = await _page(own_world, caller, by=by, limit=1, after=after)
                 assert len(page.rows) <= 1
                 found += page.rows
                 after = page.next
@@ -66,34 +65,33 @@ async def test_pages_are_the_whole_report(own_world: World, *, folds: bool) -> N
             for name, cost in _costs(whole.rows).items():
                 assert abs(_costs(found)[name] - cost) <= Decimal("1e-11")
             assert [row["name"] for row in whole.rows] == sorted(_costs(whole.rows))
-    beyond = [await _page(world, boss, by="day", limit=1, after=10**n) for n in (9, 17)]
+    beyond = [await _page(own_world, boss, by="day", limit=1, after=10**n) for n in (9, 17)]
     assert [(page.rows, page.next) for page in beyond] == [([], None)] * 2
-    by_number = await _page(world, boss, by="project", limit=9)
+    by_number = await _page(own_world, boss, by="project", limit=9)
     assert [row["name"] for row in by_number.rows] == list(NAMES)
-    one = await _page(world, boss, by="user", project="ART", limit=9)
+    one = await _page(own_world, boss, by="user", project="ART", limit=9)
     assert [row["name"] for row in one.rows] == ["bob"]
 
 
 async def test_page_goes_on_behind_what_used_nothing_in_its_time(own_world: World) -> None:
     """It looks at five times as many projects as it shows, and may be empty."""
-    world = own_world
-    boss = await _fill(world)
-    await world.fold()
-    await world.admin.execute(
+    boss = await _fill(own_world)
+    await own_world.fold()
+    await own_world.admin.execute(
         "WITH made AS (INSERT INTO weft.billing_project (tenant_id, name) "
         "SELECT $1, 'old' || n FROM generate_series(1, 9) n RETURNING project_id) "
         "INSERT INTO weft.usage_sum "
         "SELECT $1, project_id, 0, '2020-01-01', 1, 1, 1, 0, 0 FROM made",
-        world.caller.tenant_id,
+        own_world.caller.tenant_id,
     )  # fmt: skip
-    today = await world.admin.fetchval("SELECT (now() AT TIME ZONE 'UTC')::date - 9")
+    today = await own_world.admin.fetchval("SELECT (now() AT TIME ZONE 'UTC')::date - 9")
     asked = {"by": "project", "first_day": today, "limit": 1}
-    third = await _page(world, boss, **asked)
-    third = await _page(world, boss, **asked, after=third.next)
-    third = await _page(world, boss, **asked, after=third.next)
-    empty = await _page(world, boss, **asked, after=third.next)
-    last = await _page(world, boss, **asked, after=empty.next)
-    await world.admin.execute("DELETE FROM weft.usage_sum WHERE usage_on = '2020-01-01'")
+    third = await _page(own_world, boss, **asked)
+    third = await _page(own_world, boss, **asked, after=third.next)
+    third = await _page(own_world, boss, **asked, after=third.next)
+    empty = await _page(own_world, boss, **asked, after=third.next)
+    last = await _page(own_world, boss, **asked, after=empty.next)
+    await own_world.admin.execute("DELETE FROM weft.usage_sum WHERE usage_on = '2020-01-01'")
 
     assert [row["name"] for row in third.rows] == ["zoo"]
     assert (empty.rows, empty.next) == ([], third.next + SCANNED)
@@ -102,55 +100,55 @@ async def test_page_goes_on_behind_what_used_nothing_in_its_time(own_world: Worl
 
 async def test_page_adds_up_a_bounded_number_of_projects(own_world: World) -> None:
     """Of a member; those of a tenant have a sum. By project nothing is added up."""
-    world = own_world
-    boss = await _fill(world)
-    await world.api.create_project(world.caller, "more", cost_max=None)
-    await world.fold()
+    boss = await _fill(own_world)
+    await own_world.api.create_project(own_world.caller, "more", cost_max=None)
+    await own_world.fold()
 
     for by in ("user", "day", "resource"):
         with pytest.raises(ReportTooLarge):
-            await _page(world, world.caller, by=by, limit=9)
-        assert (await _page(world, boss, by=by, limit=9)).rows
+            await _page(own_world, own_world.caller, by=by, limit=9)
+        assert (await _page(own_world, boss, by=by, limit=9)).rows
     with pytest.raises(ReportTooLarge):
-        await _page(world, boss, by="attribute", attribute="k", limit=9)
-    assert len((await _page(world, world.caller, by="project", limit=9)).rows) == 3
-    assert len((await _page(world, world.caller, by="user", project="lab", limit=9)).rows) == 1
+        await _page(own_world, boss, by="attribute", attribute="k", limit=9)
+    assert len((await _page(own_world, own_world.caller, by="project", limit=9)).rows) == 3
+    assert (
+        len((await _page(own_world, own_world.caller, by="user", project="lab", limit=9)).rows)
+        == 1
+    )
 
 
 async def test_usage_of_unknown_users_comes_last(own_world: World) -> None:
     """It was used before users had sums."""
-    world = own_world
-    boss = await _fill(world)
-    await world.fold()
-    await world.admin.execute(
+    boss = await _fill(own_world)
+    await own_world.fold()
+    await own_world.admin.execute(
         "DELETE FROM weft.user_usage u USING weft.billing_project p "
         "WHERE p.project_id = u.project_id AND p.name = 'art'"
     )
-    await world.admin.execute("TRUNCATE weft.usage_sum, weft.batch_usage")
-    await add_up_usage(world.admin, date(2020, 1, 1))
-    page = await _page(world, boss, by="user", limit=2)
-    rest = await _page(world, boss, by="user", limit=2, after=page.next)
+    await own_world.admin.execute("TRUNCATE weft.usage_sum, weft.batch_usage")
+    await add_up_usage(own_world.admin, date(2020, 1, 1))
+    page = await _page(own_world, boss, by="user", limit=2)
+    rest = await _page(own_world, boss, by="user", limit=2, after=page.next)
 
     assert [row["name"] for row in page.rows] == ["ada", "cyd"]
     assert [(row["kind"], row["name"]) for row in rest.rows] == [("unknown", None)]
-    assert CHECK not in await world.findings()
+    assert CHECK not in await own_world.findings()
 
 
 async def test_audit_sees_wrong_sums(own_world: World) -> None:
-    world = own_world
-    await world.submit(1)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    _, worker, (claimed,) = await own_world.submit_and_claim(1)
     await worker.end(claimed, start_age_us=1_000_000)
-    await world.fold()
-    assert CHECK not in await world.findings()
-    await world.admin.execute("CREATE TEMPORARY TABLE kept AS TABLE weft.usage_sum")
+    await own_world.fold()
+    assert CHECK not in await own_world.findings()
+    await own_world.admin.execute("CREATE TEMPORARY TABLE kept AS TABLE weft.usage_sum")
     for change in (
         "TRUNCATE weft.usage_sum",
         "UPDATE weft.usage_sum SET cpu = cpu - 1 WHERE project_id = 0 AND user_id = 0",
         "UPDATE weft.usage_sum SET memory = 0 WHERE project_id > 0 AND user_id > 0",
     ):
-        await world.admin.execute(change)
-        assert CHECK in await world.findings()
-        await world.admin.execute("TRUNCATE weft.usage_sum; INSERT INTO weft.usage_sum TABLE kept")
-        assert CHECK not in await world.findings()
+        await own_world.admin.execute(change)
+        assert CHECK in await own_world.findings()
+        await own_world.admin.execute(
+            "TRUNCATE weft.usage_sum; INSERT INTO weft.usage_sum TABLE kept"
+        )
+        assert CHECK not in await own_world.findings()

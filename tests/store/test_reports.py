@@ -72,95 +72,100 @@ async def check_sums(world: World, caller: Caller) -> None:
 
 async def test_each_division_adds_up_to_the_cost_and_names_who_used_it(own_world: World) -> None:
     """Before the fold, after it, and when a batch is removed."""
-    world = own_world
-    ada, bob = world.caller, await world.user("bob")
-    await world.api.create_project(ada, "lab", cost_max=None)
-    await world.api.set_project_member(ada, "lab", "bob", is_member=True)
+    ada, bob = own_world.caller, await own_world.user("bob")
+    await own_world.api.create_project(ada, "lab", cost_max=None)
+    await own_world.api.set_project_member(ada, "lab", "bob", is_member=True)
     shapes = [Shape(cpu_m=333, memory_mib=1001, storage_mib=7)]
     new: Any = {"jobs": job_rows(1, shapes=shapes)}
-    one = await world.submit(**new, attributes={"cohort": "x"})
-    used = [await run(world, one, days_ago=2, age_us=1_234_567)]
-    two = await world.submit(**new, caller=bob, billing_project="lab", attributes={"cohort": "y"})
-    used.append(await run(world, two, days_ago=0, age_us=7_654_321))
-    three = await world.submit(**new, caller=bob, attributes={"other": "x"})
-    used.append(await run(world, three, days_ago=0, age_us=3_333_333))
-    days = await world.admin.fetchval(
+    one = await own_world.submit(**new, attributes={"cohort": "x"})
+    used = [await run(own_world, one, days_ago=2, age_us=1_234_567)]
+    two = await own_world.submit(
+        **new, caller=bob, billing_project="lab", attributes={"cohort": "y"}
+    )
+    used.append(await run(own_world, two, days_ago=0, age_us=7_654_321))
+    three = await own_world.submit(**new, caller=bob, attributes={"other": "x"})
+    used.append(await run(own_world, three, days_ago=0, age_us=3_333_333))
+    days = await own_world.admin.fetchval(
         "SELECT array_agg(DISTINCT usage_on::text ORDER BY usage_on::text) FROM weft.job_delta "
         "WHERE batch_id = ANY($1) AND usage_on IS NOT NULL", [one, two, three],
     )  # fmt: skip
     assert all(used)
 
     for _ in range(2):
-        await check_sums(world, ada)
-        assert await cpu_of(world, "project", ada) == {
+        await check_sums(own_world, ada)
+        assert await cpu_of(own_world, "project", ada) == {
             ("value", "default"): used[0] + used[2],
             ("value", "lab"): used[1],
         }
-        assert await cpu_of(world, "user", ada) == {
+        assert await cpu_of(own_world, "user", ada) == {
             ("value", "ada"): used[0],
             ("value", "bob"): used[1] + used[2],
         }
-        assert await cpu_of(world, "day", ada) == {
+        assert await cpu_of(own_world, "day", ada) == {
             ("value", days[0]): used[0],
             ("value", days[1]): used[1] + used[2],
         }
-        assert await cpu_of(world, "attribute", ada) == {
+        assert await cpu_of(own_world, "attribute", ada) == {
             ("value", "x"): used[0],
             ("value", "y"): used[1],
             ("none", None): used[2],
         }
-        resources = await cpu_of(world, "resource", ada)
+        resources = await cpu_of(own_world, "resource", ada)
         assert resources[("value", "cpu")] == sum(used)
         assert [name for _, name in resources] == ["cpu", "memory", "storage"]
-        today = (await rows_of(world, "day", ada))[-1]["name"]
-        period: Any = {"first_day": await world.admin.fetchval("SELECT $1::text::date", today)}
-        assert await cpu_of(world, "user", ada, **period) == {("value", "bob"): sum(used[1:])}
-        assert await cpu_of(world, "attribute", ada, project="LAB") == {("value", "y"): used[1]}
-        await world.fold()
-        assert await world.findings() == {}
+        today = (await rows_of(own_world, "day", ada))[-1]["name"]
+        period: Any = {"first_day": await own_world.admin.fetchval("SELECT $1::text::date", today)}
+        assert await cpu_of(own_world, "user", ada, **period) == {("value", "bob"): sum(used[1:])}
+        assert await cpu_of(own_world, "attribute", ada, project="LAB") == {
+            ("value", "y"): used[1]
+        }
+        await own_world.fold()
+        assert await own_world.findings() == {}
 
-    await remove(world, await delete(world, one))
-    await check_sums(world, ada)
-    assert await cpu_of(world, "user", ada) == {
+    await remove(own_world, await delete(own_world, one))
+    await check_sums(own_world, ada)
+    assert await cpu_of(own_world, "user", ada) == {
         ("value", "ada"): used[0],
         ("value", "bob"): used[1] + used[2],
     }
-    assert (await cpu_of(world, "attribute", ada))[("unknown", None)] == used[0]
+    assert (await cpu_of(own_world, "attribute", ada))[("unknown", None)] == used[0]
 
 
 async def test_report_shows_what_its_reader_may_see(own_world: World) -> None:
     """Members their projects; operators the tenant, with projects that were deleted."""
-    world = own_world
-    boss = Caller(world.caller.tenant_id, world.caller.user_id, "ada", role=UserRole.OPERATOR)
-    bob = await world.user("bob")
-    await world.api.create_project(world.caller, "lab", cost_max=None)
-    batch = await world.submit(1, billing_project="lab")
-    used = await run(world, batch, days_ago=0, age_us=1_000_000)
-    await world.fold()
+    boss = Caller(
+        own_world.caller.tenant_id, own_world.caller.user_id, "ada", role=UserRole.OPERATOR
+    )
+    bob = await own_world.user("bob")
+    await own_world.api.create_project(own_world.caller, "lab", cost_max=None)
+    batch = await own_world.submit(1, billing_project="lab")
+    used = await run(own_world, batch, days_ago=0, age_us=1_000_000)
+    await own_world.fold()
 
-    assert await cpu_of(world, "project", world.caller) == {("value", "lab"): used}
-    assert await cpu_of(world, "user", bob) == {}
+    assert await cpu_of(own_world, "project", own_world.caller) == {("value", "lab"): used}
+    assert await cpu_of(own_world, "user", bob) == {}
     with pytest.raises(ProjectNotFound):
-        await rows_of(world, "user", bob, project="lab")
+        await rows_of(own_world, "user", bob, project="lab")
     with pytest.raises(ProjectNotFound):
-        await rows_of(world, "user", boss, project="none")
-    await world.api.change_project(world.caller, "lab", {"closed": True})
-    await world.api.delete_project(world.caller, "lab")
-    assert await cpu_of(world, "project", world.caller) == {}
-    assert await cpu_of(world, "project", boss) == {("value", "lab"): used}
+        await rows_of(own_world, "user", boss, project="none")
+    await own_world.api.change_project(own_world.caller, "lab", {"closed": True})
+    await own_world.api.delete_project(own_world.caller, "lab")
+    assert await cpu_of(own_world, "project", own_world.caller) == {}
+    assert await cpu_of(own_world, "project", boss) == {("value", "lab"): used}
 
 
 async def test_report_by_attribute_reads_a_bounded_number_of_sums(own_world: World) -> None:
-    world = own_world
     for _ in range(2):
-        batch = await world.submit(1)
-        await run(world, batch, days_ago=0, age_us=1_000_000)
-    await world.fold()
+        batch = await own_world.submit(1)
+        await run(own_world, batch, days_ago=0, age_us=1_000_000)
+    await own_world.fold()
     asked = ReportQuery(by="attribute", attribute="cohort")
 
-    assert len((await world.api.billing_report(world.caller, asked, rows_max=2)).rows) == 1
+    assert len((await own_world.api.billing_report(own_world.caller, asked, rows_max=2)).rows) == 1
     with pytest.raises(ReportTooLarge) as raised:
-        await world.api.billing_report(world.caller, asked, rows_max=1)
+        await own_world.api.billing_report(own_world.caller, asked, rows_max=1)
     assert raised.value.code == "BILLING.REPORT_TOO_LARGE"
-    by_user = await world.api.billing_report(world.caller, ReportQuery(by="user"), rows_max=1)
+    by_user = await own_world.api.billing_report(
+        own_world.caller, ReportQuery(by="user"), rows_max=1
+    )
     assert len(by_user.rows) == 1

@@ -69,8 +69,7 @@ async def keep_behind(world: World, worker: Worker, timeout_s: float | None) -> 
     return what runs.
     """
     await world.submit(limited(timeout_s, cpu_m=3000))
-    running = await worker.claim()
-    await worker.start(*running)
+    running = await worker.claim_and_start()
     await world.submit(job_rows(1, shapes=[LARGE]))
     assert await look(world, worker)
     assert [one.cpu_m for one in await worker.claim_kept()] == [LARGE.cpu_m]

@@ -161,8 +161,7 @@ async def test_what_a_limit_of_failures_cancelled_is_copied(world: World, group:
         job_rows(7, group=[2, 2, 2, 2, 2, 2, 0], parents={6: [1]}), groups=groups,
         cancel_after_n_failures=None if group else 2,
     )  # fmt: skip
-    worker = await world.worker()
-    one, two, three = await worker.claim(3)
+    worker, (one, two, three) = await world.claim(3)
     await worker.end(one, reason=Reason.EXIT)
     await world.api.cancel_jobs(world.caller, batch, [4])
     await worker.end(three, reason=Reason.EXIT)

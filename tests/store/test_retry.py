@@ -167,9 +167,7 @@ async def test_cancelled_children_are_retried_a_page_at_a_time(world: World) -> 
 
 async def test_waiting_child_waits_once_more_for_a_retried_parent(world: World) -> None:
     """One parent still runs, the other one fails and is retried."""
-    batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
-    worker = await world.worker()
-    one, two = await worker.claim()
+    batch, worker, (one, two) = await world.submit_and_claim(job_rows(3, parents={3: [1, 2]}))
     await worker.end(one, reason=Reason.EXIT)
     await retry(world, batch)
     (again,) = await worker.claim()
@@ -260,9 +258,7 @@ async def test_cancel_by_a_person_is_undone_for_named_jobs_only(world: World) ->
 
 async def test_retry_of_a_query(world: World) -> None:
     """What was cancelled because of a match runs again, too."""
-    batch = await world.submit(job_rows(4, parents={4: [2]}))
-    worker = await world.worker()
-    one, two, three = await worker.claim()
+    batch, worker, (one, two, three) = await world.submit_and_claim(job_rows(4, parents={4: [2]}))
     await worker.end(one, reason=Reason.EXIT, exit_code=1)
     await worker.end(two, reason=Reason.EXIT, exit_code=3)
     await worker.end(three)
@@ -375,9 +371,7 @@ async def test_retried_jobs_are_no_dead_letters(world: World) -> None:
 
 async def test_failures_are_counted_anew(world: World) -> None:
     """With cancel_after_n_failures."""
-    batch = await world.submit(3, cancel_after_n_failures=2)
-    worker = await world.worker()
-    one, two, three = await worker.claim()
+    batch, worker, (one, two, three) = await world.submit_and_claim(3, cancel_after_n_failures=2)
     await worker.end(one, reason=Reason.EXIT)
     await retry(world, batch)
     await worker.end(two, reason=Reason.EXIT)

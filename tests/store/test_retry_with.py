@@ -35,8 +35,7 @@ def asking(world: World, *rules: dict[str, Any], others: int = 0, waits: bool = 
 
 async def end(worker: Worker, reason: Reason) -> int:
     """Let the worker run its one job until that ends so; return the memory that it had."""
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await worker.end(one, reason=reason)
     return one.memory_mib
 
@@ -199,8 +198,7 @@ async def test_a_retry_after_a_timeout_may_run_longer(world: World) -> None:
         WHERE j.batch_id = $1"""
     had = []
     for reason in (Reason.TIMEOUT, Reason.EXIT, Reason.TIMEOUT, Reason.TIMEOUT, Reason.EXIT):
-        (one,) = await worker.claim()
-        await worker.start(one)
+        (one,) = await worker.claim_and_start()
         (limit,) = (await worker.store.list_time_limits([key_of(one)])).values()
         shown = (await world.api.get_job(world.caller, batch, 1))["spec"].timeout_s
         had.append((limit, shown, await world.admin.fetchval(asks, batch)))

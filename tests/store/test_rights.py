@@ -183,8 +183,7 @@ async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, in
         job_rows(3, group=[0, 1, 1], parents={3: [1]}, names={1: "secret"}), groups=groups,
         name="secret",
     )  # fmt: skip
-    worker = await world.worker()
-    (one, _two) = await worker.claim()
+    worker, (one, _two) = await world.claim()
     await worker.end(one)
     await world.api.create_update(
         world.caller, batch, n_jobs=1, n_groups=1, idempotency_key=None, digest=b"", trace_id=""
@@ -283,17 +282,16 @@ async def test_without_a_tenant_nothing_can_be_read(own_world: World) -> None:
 
 
 async def test_unknown_and_expired_tokens_are_nobodys(own_world: World) -> None:
-    world = own_world
-    await world.call(
+    await own_world.call(
         "ensure_local_user", tenant="local", user_name="ada", token_hash=bytes.fromhex(SHA256_OF_T)
     )
-    caller = await world.api.authenticate("t")
-    nobody = await world.api.authenticate("u")
-    await world.admin.execute("UPDATE weft.token SET expires_at = clock_timestamp()")
+    caller = await own_world.api.authenticate("t")
+    nobody = await own_world.api.authenticate("u")
+    await own_world.admin.execute("UPDATE weft.token SET expires_at = clock_timestamp()")
 
     assert caller is not None
     assert (caller.user_name, caller.role, nobody) == ("ada", UserRole.ADMIN, None)
-    assert await world.api.authenticate("t") is None
+    assert await own_world.api.authenticate("t") is None
 
 
 SHA256_OF_T = "e3b98a4da31a127d4bde6e43033f66ba274cab0eb7eb1c70ec41402bf6273dd8"

@@ -218,9 +218,9 @@ async def test_neighbours_that_a_range_cannot_describe_are_listed(
 async def test_children_that_stand_alone_are_listed(world: World) -> None:
     """Every other job waits for the first, the ones between for the second."""
     parents = {child: [1 + child % 2] for child in range(3, 2 * N + 3)}
-    batch = await world.submit(job_rows(2 * N + 2, parents=parents))
-    worker = await world.worker()
-    first, second = await worker.claim(2)
+    batch, worker, (first, second) = await world.submit_and_claim(
+        job_rows(2 * N + 2, parents=parents), limit=2
+    )
     await worker.end(first)
     await settle_all(world)
 
@@ -233,9 +233,9 @@ async def test_children_that_stand_alone_are_listed(world: World) -> None:
 
 async def test_children_of_two_parents_are_ready_after_the_second(world: World) -> None:
     parents = {child: [1, 2] for child in range(3, N + 3)}
-    batch = await world.submit(job_rows(N + 2, parents=parents))
-    worker = await world.worker()
-    first, second = await worker.claim(2)
+    batch, worker, (first, second) = await world.submit_and_claim(
+        job_rows(N + 2, parents=parents), limit=2
+    )
     await worker.end(first)
     await settle_all(world)
     half = [await world.counts(batch), await ranges_of_children(world, batch)]
@@ -250,9 +250,9 @@ async def test_children_of_two_parents_are_ready_after_the_second(world: World) 
 async def test_some_neighbours_wait_for_one_more_parent(world: World) -> None:
     """Told in the same walk, and not ready by it, although they stand in the range."""
     parents = {child: [1] for child in range(3, N + 3)} | {5: [1, 2], 1200: [1, 2]}
-    batch = await world.submit(job_rows(N + 2, parents=parents))
-    worker = await world.worker()
-    first, second = await worker.claim(2)
+    batch, worker, (first, second) = await world.submit_and_claim(
+        job_rows(N + 2, parents=parents), limit=2
+    )
     await worker.end(first)
     await settle_all(world)
     early = await run_all(world, worker)
@@ -266,9 +266,9 @@ async def test_some_neighbours_wait_for_one_more_parent(world: World) -> None:
 async def test_other_parent_fails_while_the_neighbours_are_walked(world: World) -> None:
     """Its child is told after the others, and cancelled with what hangs below."""
     parents = {child: [1] for child in range(3, N + 3)} | {50: [1, 2], N + 3: [50]}
-    batch = await world.submit(job_rows(N + 3, parents=parents))
-    worker = await world.worker()
-    first, second = await worker.claim(2)
+    batch, worker, (first, second) = await world.submit_and_claim(
+        job_rows(N + 3, parents=parents), limit=2
+    )
     await worker.end(first)
     other = await world.connect("weft_worker")
     async with other.transaction():
@@ -285,9 +285,7 @@ async def test_other_parent_fails_while_the_neighbours_are_walked(world: World) 
 
 
 async def test_staged_children_are_told_before_their_commit(world: World) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    (parent,) = await worker.claim()
+    batch, worker, (parent,) = await world.submit_and_claim(1)
     api = world.api
     update = await open_update(world, batch, N)
     rows = job_rows(N, parents={child: [-1] for child in range(1, N + 1)})
@@ -343,8 +341,7 @@ async def test_claimers_race_with_the_sets(world: World) -> None:
 async def test_note_near_the_last_parent_rings_the_driver(world: World) -> None:
     """Two reports that do not see each other may both leave the last ends noted."""
     batch = await gather(world)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    worker, claimed = await world.claim(N)
     await end_all(worker, claimed[:300])
     await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=10)
     early, late = await world.connect("weft_worker"), await world.connect("weft_worker")
@@ -364,9 +361,9 @@ async def test_note_near_the_last_parent_rings_the_driver(world: World) -> None:
 
 async def test_note_far_from_the_last_parent_rings_nobody(world: World) -> None:
     n = 11_500
-    batch = await world.submit(job_rows(n + 1, parents={n + 1: range(1, n + 1)}))
-    worker = await world.worker()
-    claimed = await worker.claim(3000)
+    batch, worker, claimed = await world.submit_and_claim(
+        job_rows(n + 1, parents={n + 1: range(1, n + 1)}), limit=3000
+    )
     listener = await ear(world, "driver")
     await worker.end(*claimed[:900])
     far = await listener.heard_nothing()

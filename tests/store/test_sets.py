@@ -75,10 +75,7 @@ async def test_name_without_slash_falls_back_to_the_tree(world: World) -> None:
 
 
 async def test_members_bring_state_usage_and_cost(world: World) -> None:
-    batch = await world.submit(5)
-    worker = await world.worker()
-    claimed = await worker.claim(3)
-    await worker.start(*claimed)
+    batch, worker, claimed = await world.submit_and_start(5, limit=3)
     await worker.end(claimed[0], start_age_us=5_000_000)
     await worker.end(claimed[1], reason=Reason.EXIT, start_age_us=7_000_000)
     await worker.beat(*claimed)
@@ -147,8 +144,7 @@ async def test_cancelled_set_takes_no_more(world: World) -> None:
 
 async def test_failures_of_a_set_cancel_it(world: World) -> None:
     batch = await two_sets(world, 9, cancel_after_n_failures=2)  # vep: 3, 6, 9
-    worker = await world.worker()
-    claimed = await worker.claim(6)
+    worker, claimed = await world.claim(6)
     await worker.end(*claimed, reason=Reason.EXIT)
 
     assert await worker.run() == [7, 8]
@@ -157,9 +153,7 @@ async def test_failures_of_a_set_cancel_it(world: World) -> None:
 
 
 async def test_failures_from_before_count(world: World) -> None:
-    batch = await world.submit(4)
-    worker = await world.worker()
-    claimed = await worker.claim(2)
+    batch, worker, claimed = await world.submit_and_claim(4, limit=2)
     await worker.end(*claimed, reason=Reason.EXIT)
     mine = await new_set(world, batch, cancel_after_n_failures=2)
     await world.api.add_members(world.caller, batch, mine, [1, 2, 3])
@@ -193,8 +187,7 @@ async def test_end_of_a_job_waits_for_its_new_set(world: World) -> None:
     """A report that meets the addition counts in the set, whichever comes first."""
     batch = await world.submit(1)
     mine = await new_set(world, batch)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    worker, (claimed,) = await world.claim()
     other = await world.connect("weft_api")
     async with other.transaction():
         await call_on(

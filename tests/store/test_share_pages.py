@@ -13,26 +13,25 @@ CHECK = "loads_of_pools_are_counted"
 
 async def test_pages_have_everybody_once_and_who_only_runs_jobs_last(own_world: World) -> None:
     """The first ones are served next."""
-    world = own_world
     names = ["bob", "cyd", "dan"]
-    users = [world.caller, *[await world.user(name) for name in names]]
-    worker = await world.worker()
-    await world.submit(1, caller=users[1])
+    users = [own_world.caller, *[await own_world.user(name) for name in names]]
+    worker = await own_world.worker()
+    await own_world.submit(1, caller=users[1])
     await worker.claim()
     for user in (users[0], *users[2:]):
-        await world.submit(3, caller=user)
+        await own_world.submit(3, caller=user)
     await worker.claim(2)
-    await world.fold()
-    boss = replace(world.caller, role=UserRole.OPERATOR)
-    whole = await world.api.list_shares(boss, world.pool, limit=9)
+    await own_world.fold()
+    boss = replace(own_world.caller, role=UserRole.OPERATOR)
+    whole = await own_world.api.list_shares(boss, own_world.pool, limit=9)
     found: list[str] = []
     key = None
-    while rows := await world.api.list_shares(boss, world.pool, limit=1, after=key):
+    while rows := await own_world.api.list_shares(boss, own_world.pool, limit=1, after=key):
         (row,) = rows
         found.append(row["user"])
         key = ShareKey(row["load"], row["user_id"])
-    (own,) = await world.api.list_shares(users[2], world.pool, limit=9, only_own=True)
-    everybody = await world.api.list_shares(users[2], world.pool, limit=9)
+    (own,) = await own_world.api.list_shares(users[2], own_world.pool, limit=9, only_own=True)
+    everybody = await own_world.api.list_shares(users[2], own_world.pool, limit=9)
 
     assert [row["user"] for row in whole] == found
     assert sorted(found) == ["ada", "bob", "cyd", "dan"]
@@ -41,46 +40,46 @@ async def test_pages_have_everybody_once_and_who_only_runs_jobs_last(own_world: 
     assert loads == sorted(loads)
     assert own["user"] == "cyd"
     assert sorted(row["user"] or "" for row in everybody) == ["", "", "", "cyd"]
-    assert (await world.api.sum_workers(boss, limit=9))["cpu_used"] == 3
+    assert (await own_world.api.sum_workers(boss, limit=9))["cpu_used"] == 3
 
 
 async def test_those_whose_jobs_cannot_run_come_before_nobody(own_world: World) -> None:
     """Of a user who runs less and whose jobs are all held, `weft why` does not speak."""
-    world = own_world
-    bob = await world.user("bob")
-    worker = await world.worker(cpu_m=1000)
-    mine = await world.submit(2)
+    bob = await own_world.user("bob")
+    worker = await own_world.worker(cpu_m=1000)
+    mine = await own_world.submit(2)
     await worker.claim(1)
-    theirs = await world.submit(1, caller=bob)
-    await world.fold()
+    theirs = await own_world.submit(1, caller=bob)
+    await own_world.fold()
 
     async def is_ahead() -> bool:
-        facts = await world.api.why_job(world.caller, mine, 2)
+        facts = await own_world.api.why_job(own_world.caller, mine, 2)
         return facts.pool is not None and facts.pool.ahead
 
     assert await is_ahead()
-    await hold(world, theirs)
-    await park(world)
-    await world.fold()
+    await hold(own_world, theirs)
+    await park(own_world)
+    await own_world.fold()
     assert not await is_ahead()
 
 
 async def test_audit_sees_a_wrong_load_and_a_new_leader_mends_it(own_world: World) -> None:
-    world = own_world
-    await world.submit(2)
-    worker = await world.worker()
+    await own_world.submit(2)
+    worker = await own_world.worker()
     await worker.claim(1)
-    await world.fold()
-    assert CHECK not in await world.findings()
-    await world.admin.execute("CREATE TEMPORARY TABLE kept AS TABLE weft.pool_load")
+    await own_world.fold()
+    assert CHECK not in await own_world.findings()
+    await own_world.admin.execute("CREATE TEMPORARY TABLE kept AS TABLE weft.pool_load")
     for change in (
         "UPDATE weft.pool_load SET running_m = running_m + 1",
         "DELETE FROM weft.pool_load",
     ):
-        await world.admin.execute(change)
-        assert CHECK in await world.findings()
-        await world.admin.execute("TRUNCATE weft.pool_load; INSERT INTO weft.pool_load TABLE kept")
-        assert CHECK not in await world.findings()
+        await own_world.admin.execute(change)
+        assert CHECK in await own_world.findings()
+        await own_world.admin.execute(
+            "TRUNCATE weft.pool_load; INSERT INTO weft.pool_load TABLE kept"
+        )
+        assert CHECK not in await own_world.findings()
 
 
 async def test_only_jobs_that_can_be_claimed_count_as_ready(world: World) -> None:

@@ -275,20 +275,19 @@ async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) 
 
 async def test_audit_sees_rows_that_note_a_wrong_owner(own_world: World) -> None:
     """But for the operation that removed a batch, which forgets them."""
-    world = own_world
-    gone, batch = await world.submit(), await world.submit()
-    await (await world.worker()).run()
-    await world.fold()
-    await remove(world, await delete(world, gone))
-    await ask(world, batch)
-    await world.submit(batch=batch)
-    await (await world.worker("failing")).run(reason=Reason.EXIT)
-    while await world.driver.sweep("fold_failures", await world.lead(), limit_jobs=1000):
+    gone, batch = await own_world.submit(), await own_world.submit()
+    await (await own_world.worker()).run()
+    await own_world.fold()
+    await remove(own_world, await delete(own_world, gone))
+    await ask(own_world, batch)
+    await own_world.submit(batch=batch)
+    await (await own_world.worker("failing")).run(reason=Reason.EXIT)
+    while await own_world.driver.sweep("fold_failures", await own_world.lead(), limit_jobs=1000):
         pass
     of = Limited("group", batch_id=batch)
-    await world.api.set_limit(world.caller, of, Measure.COST, {"amount_max": 5})
-    await world.admin.execute(_SCHEDULE, world.caller.tenant_id, world.caller.user_id)
-    assert CHECK not in await world.findings()
+    await own_world.api.set_limit(own_world.caller, of, Measure.COST, {"amount_max": 5})
+    await own_world.admin.execute(_SCHEDULE, own_world.caller.tenant_id, own_world.caller.user_id)
+    assert CHECK not in await own_world.findings()
     for change in (
         "UPDATE weft.failure_cause SET owner_id = NULL WHERE batch_id = $1",
         "UPDATE weft.failure_cause SET project_id = NULL WHERE batch_id = $1",
@@ -300,14 +299,16 @@ async def test_audit_sees_rows_that_note_a_wrong_owner(own_world: World) -> None
         "UPDATE weft.group_completion SET owner_id = NULL WHERE batch_id = $1",
         "UPDATE weft.group_completion SET project_id = NULL WHERE batch_id = $1",
     ):
-        changing = world.admin.transaction()
+        changing = own_world.admin.transaction()
         await changing.start()
-        await world.admin.execute(change, batch)
-        found = await world.admin.fetch(text_of("audit", CHECK))
+        await own_world.admin.execute(change, batch)
+        found = await own_world.admin.fetch(text_of("audit", CHECK))
         await changing.rollback()
         assert len(found) == 1, change
-    left = await world.admin.execute(
-        "UPDATE weft.operation SET owner_id = $2 WHERE batch_id = $1", gone, world.caller.user_id
+    left = await own_world.admin.execute(
+        "UPDATE weft.operation SET owner_id = $2 WHERE batch_id = $1",
+        gone,
+        own_world.caller.user_id,
     )
     assert left == "UPDATE 1"
-    assert CHECK not in await world.findings()
+    assert CHECK not in await own_world.findings()

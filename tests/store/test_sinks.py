@@ -382,9 +382,7 @@ message = '{"run": "{{ job.run_id }}"}'
 async def test_start_and_end_of_each_run_are_told_also_of_bad_ones(world: World) -> None:
     await apply(world, EVENTS)
     batch = await scene(world, 2)
-    worker = await world.worker()
-    good, bad = await worker.claim()
-    await worker.start(good, bad)
+    worker, (good, bad) = await world.claim_and_start()
     key = AttemptKey(good.batch_id, good.job_id, good.attempt)
     named, inputs = [{"url": "s3://snow/1.tif"}], [{"from": "store://l1c/1"}]
     assert await worker.store.record_products(worker.id, key, named, inputs=inputs)

@@ -136,8 +136,7 @@ async def test_a_range_of_retried_jobs_is_cancelled_held_and_edited(
 async def test_blocked_jobs_get_a_range(world: World) -> None:
     """Those of one batch; in the same step a few of another are listed."""
     batch, other = await world.submit(retried(N)), await world.submit(retried(5))
-    worker = await world.worker()
-    claimed = await worker.claim(N + 5)
+    worker, claimed = await world.claim(N + 5)
     await fail(worker, *(one for one in claimed if one.job_id % 2 == 0))
     await worker.end(*(one for one in claimed if one.job_id % 2))
     await world.fold()
@@ -155,9 +154,7 @@ async def test_blocked_jobs_get_a_range(world: World) -> None:
 @pytest.mark.parametrize("has", ["a cancelled job", "a priority", "a cancelled group"])
 async def test_other_blocked_jobs_are_listed(world: World, has: str) -> None:
     rows = retried(N, priority=[int(job == 8 and has == "a priority") for job in range(N)])
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    claimed = await worker.claim(N)
+    batch, worker, claimed = await world.submit_and_claim(rows, limit=N)
     await world.fold()
     if has == "a cancelled job":
         await world.api.cancel_jobs(world.caller, batch, [7])

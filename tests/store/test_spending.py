@@ -57,9 +57,7 @@ async def stop(worker: Worker, *claimed: Claimed) -> None:
 
 async def test_paused_project_starts_nothing_until_its_limit_is_raised(world: World) -> None:
     """What runs and what is claimed goes back; later batches and jobs wait as well."""
-    batch = await world.submit(4)
-    worker = await world.worker()
-    claimed = await worker.claim(2)
+    batch, worker, claimed = await world.submit_and_claim(4, limit=2)
     await worker.start(claimed[0])
     await limit(world, TOO_LITTLE)
     assert (await project(world))["limit_state"] == "paused"
@@ -104,9 +102,7 @@ async def test_projects_without_a_limit_go_on(world: World) -> None:
     await world.api.create_project(world.caller, "rich", cost_max=None)
     await limit(world, 0)
     poor, rich = await world.submit(), await world.submit(billing_project="rich")
-    worker = await world.worker()
-
-    claimed = await worker.claim()
+    worker, claimed = await world.claim()
     assert [one.batch_id for one in claimed] == [rich]
     assert await look(world) == [Stage.REACHED]
     assert (await worker.beat(*claimed)).to_stop == []
@@ -115,10 +111,7 @@ async def test_projects_without_a_limit_go_on(world: World) -> None:
 
 async def test_a_little_that_is_left_starts_nothing(world: World) -> None:
     """The driver looks ahead, so something is left when nothing runs any more."""
-    await world.submit(1)
-    worker = await world.worker()
-    (one,) = await worker.claim()
-    await worker.start(one)
+    _, worker, (one,) = await world.submit_and_start(1)
     await limit(world, 1e-5)
     await stop(worker, one)
     await world.fold()
@@ -132,22 +125,20 @@ async def test_a_little_that_is_left_starts_nothing(world: World) -> None:
 
 async def test_pauses_are_no_losses(own_world: World) -> None:
     """However often a job is stopped; what was lost counts as before."""
-    world = own_world
-    batch = await world.submit()
-    worker = await world.worker()
+    batch = await own_world.submit()
+    worker = await own_world.worker()
     for _ in range(8):
-        (one,) = await worker.claim()
-        await worker.start(one)
-        await limit(world, TOO_LITTLE)
+        (one,) = await worker.claim_and_start()
+        await limit(own_world, TOO_LITTLE)
         await worker.end(one, reason=Reason.CANCELLED, start_age_us=1000)
-        await limit(world, ENOUGH)
+        await limit(own_world, ENOUGH)
 
-    assert await world.states(batch) == "r"
-    assert (await world.job(batch))["n_lost"] == 1
+    assert await own_world.states(batch) == "r"
+    assert (await own_world.job(batch))["n_lost"] == 1
     for _ in range(5):
         (one,) = await worker.claim()
         await worker.end(one, reason=Reason.LOST, start_age_us=1000)
-    assert await world.states(batch) == "e"
+    assert await own_world.states(batch) == "e"
 
 
 @pytest.mark.parametrize("first", ["person", "limit"])
@@ -178,9 +169,7 @@ async def test_holds_of_persons_and_limits_are_apart(world: World, first: str) -
 async def test_limit_may_cancel(world: World) -> None:
     """Then the project takes no jobs; what was cancelled stays so."""
     running, waiting = await world.submit(1), await world.submit(2)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    await worker.start(one)
+    worker, (one,) = await world.claim_and_start(1)
     await limit(world, TOO_LITTLE, on_limit="cancel")
     await stop(worker, one)
     await world.sweep()
@@ -193,9 +182,7 @@ async def test_limit_may_cancel(world: World) -> None:
 
 
 async def test_only_the_first_jobs_of_a_batch_can_name_another_project(world: World) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
+    batch, worker, (one,) = await world.submit_and_claim(1, limit=1)
     await worker.end(one, reason=Reason.EXIT, exit_code=3)
     await world.fold()
     await limit(world, 0, on_limit="cancel")
@@ -259,23 +246,19 @@ async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
 
 async def test_next_driver_goes_on_with_a_pause(own_world: World) -> None:
     """The one before died between the holds and the stops, or before both."""
-    world = own_world
-    batch = await world.submit(2)
-    worker = await world.worker()
-    claimed = await worker.claim()
-    await worker.start(*claimed)
-    await world.api.change_project(world.caller, "default", {"cost_max": TOO_LITTLE})
-    epoch = await world.lead()
-    (one,) = await world.driver.limit_rounds(epoch)
-    assert await world.driver.judge_limit(epoch, one, Stage.REACHED, near=False)
-    assert await world.driver.sweep("apply_limits", epoch, limit_jobs=10) == 1
+    batch, worker, claimed = await own_world.submit_and_start(2)
+    await own_world.api.change_project(own_world.caller, "default", {"cost_max": TOO_LITTLE})
+    epoch = await own_world.lead()
+    (one,) = await own_world.driver.limit_rounds(epoch)
+    assert await own_world.driver.judge_limit(epoch, one, Stage.REACHED, near=False)
+    assert await own_world.driver.sweep("apply_limits", epoch, limit_jobs=10) == 1
     assert (await worker.beat(*claimed)).to_stop == []
-    await world.backend.begin_term()
+    await own_world.backend.begin_term()
 
-    assert await look(world) == [Stage.REACHED]
+    assert await look(own_world) == [Stage.REACHED]
     await stop(worker, *claimed)
-    assert await world.states(batch) == "rr"
-    assert await world.findings() == {}
+    assert await own_world.states(batch) == "rr"
+    assert await own_world.findings() == {}
 
 
 async def test_limit_that_changes_meanwhile_is_decided_again(world: World) -> None:
@@ -348,8 +331,7 @@ async def test_project_says_when_it_reaches_its_limit(world: World) -> None:
     worker = await world.worker()
     await limit(world, ENOUGH)
     assert (await project(world))["limit_in_s"] is None
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    claimed = await worker.claim_and_start()
     found = await project(world)
 
     assert found["cost_per_hour"] == pytest.approx(2 * (0.01 + 0.001))
@@ -363,8 +345,7 @@ async def test_project_without_a_hard_limit_reaches_none(world: World) -> None:
     await world.submit()
     worker = await world.worker()
     await limit(world, None, cost_soft_max=0)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     found = await project(world)
 
     assert found["cost_per_hour"] > 0
@@ -398,10 +379,7 @@ async def test_paused_project_is_not_deleted_with_what_waits(world: World) -> No
 async def test_deleted_project_cancels_at_its_limit(world: World, when: str) -> None:
     """Nobody could raise the limit any more, so what came to it would wait for ever."""
     await world.api.create_project(world.caller, "lab", cost_max=ENOUGH)
-    batch = await world.submit(2, billing_project="lab")
-    worker = await world.worker()
-    (one, other) = await worker.claim()
-    await worker.start(one, other)
+    batch, worker, (one, other) = await world.submit_and_start(2, billing_project="lab")
     await worker.end(other, reason=Reason.EXIT, exit_code=3)
     await world.api.change_project(world.caller, "lab", {"closed": True})
     await look(world)
@@ -438,8 +416,7 @@ async def test_why_names_the_limit(world: World) -> None:
 async def test_audit_allows_what_was_claimed_before_a_pause_to_start(own_world: World) -> None:
     """Until its worker hears of the pause."""
     batch = await own_world.submit()
-    worker = await own_world.worker()
-    (one,) = await worker.claim()
+    worker, (one,) = await own_world.claim()
     await limit(own_world, TOO_LITTLE)
     late = (
         "UPDATE weft.job SET started_at = clock_timestamp() + interval '9 s' WHERE batch_id = $1"
@@ -467,25 +444,21 @@ async def test_audit_waits_for_the_driver_to_judge_a_change(own_world: World, la
 
 
 async def test_audit_finds_what_starts_in_a_paused_project(own_world: World) -> None:
-    world = own_world
-    batch = await world.submit(2)
-    worker = await world.worker()
-    claimed = await worker.claim(1)
-    await worker.start(*claimed)
-    await limit(world, TOO_LITTLE)
+    batch, worker, claimed = await own_world.submit_and_start(2, limit=1)
+    await limit(own_world, TOO_LITTLE)
     back = "UPDATE weft.spend_limit SET applied_at = applied_at - interval '10 s'"
     held = "UPDATE weft.group_hold SET held_at = held_at - interval '10 s'"
-    async with world.admin.transaction():
-        await world.admin.execute(back)
-        await world.admin.execute(held)
-    assert {*await world.findings()} == {
+    async with own_world.admin.transaction():
+        await own_world.admin.execute(back)
+        await own_world.admin.execute(held)
+    assert {*await own_world.findings()} == {
         "claims_respect_holds", "limits_agree_with_holds", "paused_projects_start_nothing",
     }  # fmt: skip
-    async with world.admin.transaction():
-        await world.admin.execute(back.replace("-", "+"))
-        await world.admin.execute(held.replace("-", "+"))
-    await world.admin.execute("UPDATE weft.spend_limit SET stage = 'below'")
-    assert {*await world.findings()} == {"limits_agree_with_holds"}
-    await world.admin.execute("UPDATE weft.spend_limit SET stage = 'reached'")
+    async with own_world.admin.transaction():
+        await own_world.admin.execute(back.replace("-", "+"))
+        await own_world.admin.execute(held.replace("-", "+"))
+    await own_world.admin.execute("UPDATE weft.spend_limit SET stage = 'below'")
+    assert {*await own_world.findings()} == {"limits_agree_with_holds"}
+    await own_world.admin.execute("UPDATE weft.spend_limit SET stage = 'reached'")
     await stop(worker, *claimed)
-    assert await world.states(batch) == "rr"
+    assert await own_world.states(batch) == "rr"

@@ -21,8 +21,7 @@ def bears_it(world: World, **more: str) -> Shape:
 
 async def lose(worker: Worker, reason: Reason = Reason.LOST) -> list[int]:
     """Let the worker start what it is given, and lose that; return the numbers."""
-    claimed = await worker.claim()
-    await worker.start(*claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(*claimed, reason=reason)
     return [one.job_id for one in claimed]
 
@@ -144,8 +143,7 @@ async def test_half_of_the_workers_are_taken_back_at_once_and_new_ones_come_late
     for worker, some in zip(workers[2:], claimed[2:], strict=True):
         await worker.end(*some)
     late = await world.worker("late")
-    again = await late.claim(40)
-    await late.start(*again)
+    again = await late.claim_and_start(40)
     await late.end(*again)
     tries = [await world.attempts(batch, job) for job in range(1, 41)]
     in_vain = [one for rows in tries for one in rows if one["reason"] == Reason.PREEMPTED]

@@ -33,8 +33,7 @@ async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: Worl
     """It is blocked until its worker has stopped it; then it is ready, and runs again."""
     batch = await begun(world)
     worker = await world.worker(world.pool)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await worker.beat(one)
     assert await look(world, in_s=269 * 60) == []
     (row,) = await look(world, in_s=271 * 60)
@@ -47,8 +46,7 @@ async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: Worl
     assert await reasons(world, batch) == [(
         "time limit", "phase executing took longer than 16200 s; stopped 1 of 3 times",
     )]  # fmt: skip
-    (again,) = await worker.claim()
-    await worker.start(again)
+    (again,) = await worker.claim_and_start()
     await worker.end(again)
     assert await both(world, batch) == ("done", "success")
 
@@ -56,8 +54,7 @@ async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: Worl
 async def test_after_all_rounds_the_job_is_an_error(world: World) -> None:
     batch = await begun(world, rounds=0)
     worker = await world.worker(world.pool)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await worker.beat(one)
     (row,) = await look(world, in_s=271 * 60)
     assert not row["goes_on"]
@@ -72,8 +69,7 @@ async def test_attempt_that_its_worker_does_not_know_walks_the_path_of_the_lost(
 ) -> None:
     batch = await begun(world)
     worker = await world.worker(world.pool)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await worker.beat(one)
     await worker.beat()
     (row,) = await look(world, in_s=301)
@@ -89,8 +85,7 @@ async def test_attempt_that_its_worker_does_not_know_walks_the_path_of_the_lost(
 async def test_attempt_of_a_lost_worker_walks_it_too(world: World) -> None:
     batch = await begun(world)
     worker = await world.worker(world.pool)
-    (one,) = await worker.claim()
-    await worker.start(one)
+    (one,) = await worker.claim_and_start()
     await worker.end(one, reason=Reason.LOST)
     assert await both(world, batch) == ("ready", "ready")
     assert (await statuses(world, batch))[len(BEGUN + STARTED) :] == PATH

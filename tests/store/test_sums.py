@@ -154,9 +154,9 @@ async def completions(world: World, batch: int) -> list[tuple[int, int]]:
 
 
 async def test_completion_is_recorded_once_per_completion(world: World) -> None:
-    batch = await world.submit(job_rows(3, group=[0, 1, 2]), groups=TREE)
-    worker = await world.worker()
-    one, two, three = await worker.claim()
+    batch, worker, (one, two, three) = await world.submit_and_claim(
+        job_rows(3, group=[0, 1, 2]), groups=TREE
+    )
     await worker.end(three)
     first = await completions(world, batch)
     await worker.end(one, two)
@@ -232,11 +232,9 @@ async def test_state_of_a_complete_batch(
 
 async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
     shapes = [Shape(cpu_m=2000, memory_mib=1024), Shape(cpu_m=500, memory_mib=0, gpu=0)]
-    batch = await world.submit(
+    batch, worker, claimed = await world.submit_and_claim(
         job_rows(3, shapes=shapes, shape_index=[0, 1, 1], group=[0, 1, 2]), groups=TREE
     )
-    worker = await world.worker()
-    claimed = await worker.claim()
     await world.admin.execute(
         "UPDATE weft.job SET claimed_at = claimed_at - interval '1 day' WHERE batch_id = $1", batch
     )
@@ -261,15 +259,14 @@ async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
 
 
 async def test_folded_deltas_are_removed(own_world: World) -> None:
-    world = own_world
-    await world.submit(5)
-    worker = await world.worker()
+    await own_world.submit(5)
+    worker = await own_world.worker()
     while await worker.run(1):
-        await world.fold()
+        await own_world.fold()
     for _ in range(2):
-        await world.fold()
-    await world.submit(1)
-    await world.fold()
-    left = await world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
+        await own_world.fold()
+    await own_world.submit(1)
+    await own_world.fold()
+    left = await own_world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
 
     assert left <= 2

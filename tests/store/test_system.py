@@ -29,14 +29,13 @@ async def _session(dsn: str, name: str) -> asyncpg.Connection:
 async def test_processes_are_told_by_their_sessions(
     own_world: World, database: dict[str, str]
 ) -> None:
-    world = own_world
-    await world.lead()
+    await own_world.lead()
     old = await _session(database["weft_worker"], "weft (schema 7)")
     named = [
         await _session(database["weft_worker"], f"weft{purpose} (schema 80) 0.9 {pid}@far")
         for purpose, pid in (("", 11), (" listen", 11), ("", 12))
     ]
-    found = await _system(world)
+    found = await _system(own_world)
     here = {"host": socket.gethostname(), "pid": os.getpid(), "version": __version__}
     mine = [one for one in found["processes"] if one["pid"] == os.getpid()]
 
@@ -53,7 +52,7 @@ async def test_processes_are_told_by_their_sessions(
     (earlier,) = [one for one in found["processes"] if one["pid"] is None]
     assert (earlier["role"], earlier["schema"], earlier["version"]) == ("worker", 7, None)
     assert {"role": "worker", "version": "0.9", "n": 2} in found["programs"]
-    assert [one["role"] for one in (await _system(world, 2))["processes"]] == ["api", "driver"]
+    assert [one["role"] for one in (await _system(own_world, 2))["processes"]] == ["api", "driver"]
     for one in (old, *named):
         await one.close()
 
@@ -68,17 +67,16 @@ def test_name_of_a_session_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_database_is_told_without_a_look_at_jobs(own_world: World) -> None:
-    world = own_world
-    await world.submit(50)
-    other = await world.connect()
+    await own_world.submit(50)
+    other = await own_world.connect()
     transaction = other.transaction()
     await transaction.start()
     await other.execute("SELECT pg_current_xact_id()")
-    connection = await world.connect("weft_api")
+    connection = await own_world.connect("weft_api")
     begun = await other.fetchval("SELECT now()")
-    async with reads(world.admin, "job", "attempt", "batch") as read:
-        await world.admin.fetchval("SELECT weft.get_system(limit_rows => 100)")
-    found = (await _system(world, 4))["database"]
+    async with reads(own_world.admin, "job", "attempt", "batch") as read:
+        await own_world.admin.fetchval("SELECT weft.get_system(limit_rows => 100)")
+    found = (await _system(own_world, 4))["database"]
     await transaction.rollback()
     await connection.close()
 
@@ -98,18 +96,17 @@ async def test_database_is_told_without_a_look_at_jobs(own_world: World) -> None
 async def test_result_of_the_last_audit_is_kept(
     own_world: World, database: dict[str, str]
 ) -> None:
-    world = own_world
-    assert (await _system(world))["audit"] is None
+    assert (await _system(own_world))["audit"] is None
     connection = await asyncpg.connect(database["admin"])
     await prepare_connection(connection)
     admin = Admin(connection)
     await admin.record_audit([HELD, BROKEN], took_ms=12)
-    first = (await _system(world))["audit"]
+    first = (await _system(own_world))["audit"]
     await admin.record_audit([HELD], took_ms=13)
-    second = (await _system(world))["audit"]
+    second = (await _system(own_world))["audit"]
     await connection.execute("SET default_transaction_read_only = on")
     await admin.record_audit([BROKEN], took_ms=14)
-    third = (await _system(world))["audit"]
+    third = (await _system(own_world))["audit"]
     await connection.close()
 
     assert first["wrong"] == [{"check": "broken", "sentence": "It does not hold.", "n_rows": 2}]

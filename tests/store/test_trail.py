@@ -96,58 +96,55 @@ async def test_owners_of_functions_may_only_add_entries_and_seal_them(world: Wor
 
 async def test_request_that_changes_something_has_one_entry(own_world: World) -> None:
     """Whatever it reads before, and however many calls it takes, sealed meanwhile or not."""
-    world = own_world
-    with acting(action(world.caller, address="10.0.0.7", batch_id=7)):
-        listed = await world.api.list_tokens(world.caller)
-        before = await seal(world)
+    with acting(action(own_world.caller, address="10.0.0.7", batch_id=7)):
+        listed = await own_world.api.list_tokens(own_world.caller)
+        before = await seal(own_world)
         for name in ("a", "b"):
-            await make_token(world, name)
-        sealed = await seal(world)
-        await make_token(world, "c")
-        again = await seal(world)
-    await make_token(world, "d")
-    (entry,) = await entries(world)
+            await make_token(own_world, name)
+        sealed = await seal(own_world)
+        await make_token(own_world, "c")
+        again = await seal(own_world)
+    await make_token(own_world, "d")
+    (entry,) = await entries(own_world)
 
-    assert (list(listed), before, sealed, again, await seal(world)) == ([], 0, 2, 1, 0)
+    assert (list(listed), before, sealed, again, await seal(own_world)) == ([], 0, 2, 1, 0)
     assert (entry["number"], entry["user"], entry["action"]) == (1, "ada", "create_token")
     assert (entry["address"], entry["batch_id"], entry["refused"]) == ("10.0.0.7", 7, None)
     assert entry["trace_id"] == "ab" * 16
-    text = str(await world.admin.fetch("SELECT * FROM weft.trail_entry"))
+    text = str(await own_world.admin.fetch("SELECT * FROM weft.trail_entry"))
     assert SECRET not in text
 
 
 async def test_request_that_changes_nothing_has_no_entry(own_world: World) -> None:
     """Neither one that is undone, nor one whose function finds nothing."""
-    world = own_world
-    with acting(action(world.caller)):
-        await world.api.list_tokens(world.caller)
-        is_revoked = await world.api.revoke_token(world.caller, 10**6)
+    with acting(action(own_world.caller)):
+        await own_world.api.list_tokens(own_world.caller)
+        is_revoked = await own_world.api.revoke_token(own_world.caller, 10**6)
         with pytest.raises(TooManyTokens):
-            await world.api.create_token(
-                world.caller, "t", name="t", scopes=None, valid_s=None, tokens_max=0
+            await own_world.api.create_token(
+                own_world.caller, "t", name="t", scopes=None, valid_s=None, tokens_max=0
             )
         with pytest.raises(TooManySecrets):
-            await world.api.set_secret(world.caller, "s", b"", secrets_max=0)
+            await own_world.api.set_secret(own_world.caller, "s", b"", secrets_max=0)
 
     assert not is_revoked
-    assert await world.admin.fetchval("SELECT count(*) FROM weft.trail_unsealed") == 0
+    assert await own_world.admin.fetchval("SELECT count(*) FROM weft.trail_unsealed") == 0
 
 
 async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> None:
     """A writer that is late holds up nobody, and has no gap in front of it."""
-    world = own_world
-    late = await world.connect("weft_api")
+    late = await own_world.connect("weft_api")
     text = recorded_call_text("revoke_token", ("tenant_id", "user_id", "of_token_id"))
-    token, bob = await make_token(world, "old"), await world.user("bob")
-    values = (world.caller.tenant_id, world.caller.user_id, token)
+    token, bob = await make_token(own_world, "old"), await own_world.user("bob")
+    values = (own_world.caller.tenant_id, own_world.caller.user_id, token)
     async with late.transaction():
-        (row,) = await late.fetch(text, *values, action(world.caller, "revoke_token").row())
+        (row,) = await late.fetch(text, *values, action(own_world.caller, "revoke_token").row())
         async with asyncio.timeout(60):
-            with acting(action(world.caller)):
-                await make_token_of(world, bob, "new")
-            early = await seal(world)
-    await seal(world)
-    found = await entries(world)
+            with acting(action(own_world.caller)):
+                await make_token_of(own_world, bob, "new")
+            early = await seal(own_world)
+    await seal(own_world)
+    found = await entries(own_world)
 
     assert (row[0], early) == (True, 1)
     assert [(one["number"], one["action"]) for one in found] == [
@@ -155,7 +152,7 @@ async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> N
         (2, "revoke_token"),
     ]
     assert found[0]["at"] > found[1]["at"]
-    assert await world.admin.fetch(text_of("audit", CHECK)) == []
+    assert await own_world.admin.fetch(text_of("audit", CHECK)) == []
 
 
 TAMPERED = {
@@ -183,73 +180,70 @@ TAMPERED = {
 
 
 async def test_audit_finds_what_the_owner_does_to_the_trail(own_world: World) -> None:
-    world = own_world
     for n in range(4):
-        with acting(action(world.caller, refused="API.FORBIDDEN" if n == 1 else None)):
-            await make_token(world, str(n))
-    await seal(world)
+        with acting(action(own_world.caller, refused="API.FORBIDDEN" if n == 1 else None)):
+            await make_token(own_world, str(n))
+    await seal(own_world)
     found = {}
     for what, statements in TAMPERED.items():
-        tampering = world.admin.transaction()
+        tampering = own_world.admin.transaction()
         await tampering.start()
-        await world.admin.execute(statements)
-        found[what] = await world.admin.fetch(text_of("audit", CHECK))
+        await own_world.admin.execute(statements)
+        found[what] = await own_world.admin.fetch(text_of("audit", CHECK))
         await tampering.rollback()
 
     assert [what for what, rows in found.items() if not rows] == []
-    assert await world.admin.fetch(text_of("audit", CHECK)) == []
+    assert await own_world.admin.fetch(text_of("audit", CHECK)) == []
     assert [row["number"] for row in found["changed"]] == [2]
 
 
 async def test_idle_driver_is_told_of_an_entry(own_world: World) -> None:
     """It may sleep when all is sealed, and not before."""
-    world = own_world
-    epoch = await world.lead()
-    await world.fold()
-    slept = await world.driver.idle_driver(epoch)
-    listener = await world.connect("weft_driver")
+    epoch = await own_world.lead()
+    await own_world.fold()
+    slept = await own_world.driver.idle_driver(epoch)
+    listener = await own_world.connect("weft_driver")
     told: asyncio.Queue[str] = asyncio.Queue()
     await listener.add_listener("driver", lambda *_: told.put_nowait(""))
-    with acting(action(world.caller)):
-        await make_token(world, "a")
+    with acting(action(own_world.caller)):
+        await make_token(own_world, "a")
     async with asyncio.timeout(60):
         await told.get()
-    folded = await world.driver.fold_deltas(epoch)
-    awake = await world.driver.idle_driver(epoch)
-    await seal(world)
+    folded = await own_world.driver.fold_deltas(epoch)
+    awake = await own_world.driver.idle_driver(epoch)
+    await seal(own_world)
 
-    assert (slept, awake, await world.driver.idle_driver(epoch)) == (True, False, True)
+    assert (slept, awake, await own_world.driver.idle_driver(epoch)) == (True, False, True)
     assert "trail" in folded.loops
 
 
 async def test_trail_without_its_oldest_entries_is_a_chain(own_world: World) -> None:
     """Also when all are gone, and with those that come then; nothing younger than a day goes."""
-    world = own_world
-    epoch = await world.lead()
+    epoch = await own_world.lead()
 
     async def add(*names: str) -> None:
-        with acting(action(world.caller)):
+        with acting(action(own_world.caller)):
             for name in names:
-                await make_token(world, name)
-                await seal(world)
-                ACTION.set(action(world.caller))
+                await make_token(own_world, name)
+                await seal(own_world)
+                ACTION.set(action(own_world.caller))
 
     async def trim(limit: int = 2) -> tuple[int, list[int], list[object]]:
-        n = await world.driver.trim_trail(epoch, keep_s=1, limit=limit)
-        left = [one["number"] for one in await entries(world)]
-        return n, left, await world.admin.fetch(text_of("audit", CHECK))
+        n = await own_world.driver.trim_trail(epoch, keep_s=1, limit=limit)
+        left = [one["number"] for one in await entries(own_world)]
+        return n, left, await own_world.admin.fetch(text_of("audit", CHECK))
 
     await add("a", "b", "c")
     assert await trim() == (0, [1, 2, 3], [])
     text = "SELECT weft.trim_trail($1, 1, $2, clock_timestamp() + interval '2 days')"
-    assert await world.admin.fetchval(text, epoch, 2) == 2
+    assert await own_world.admin.fetchval(text, epoch, 2) == 2
     assert await trim() == (0, [3], [])
     await add("d")
-    assert await world.admin.fetchval(text, epoch, 9) == 2
+    assert await own_world.admin.fetchval(text, epoch, 9) == 2
     assert await trim() == (0, [], [])
     await add("e")
     assert await trim() == (0, [5], [])
-    await world.admin.execute("DELETE FROM weft.trail_entry")
+    await own_world.admin.execute("DELETE FROM weft.trail_entry")
     _, _, found = await trim()
     assert found != []
-    await world.admin.execute("UPDATE weft.trail_head SET number = 4, digest = removed_digest")
+    await own_world.admin.execute("UPDATE weft.trail_head SET number = 4, digest = removed_digest")

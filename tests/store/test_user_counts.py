@@ -35,8 +35,7 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
         await world.submit(1 << n, caller=chance.choice(members), billing_project=name)
         for n, name in enumerate("ppqqpqp")
     ]
-    worker = await world.worker()
-    ended, *running = await worker.claim()
+    worker, (ended, *running) = await world.claim()
     await worker.start(ended, *running)
     await worker.end(ended)
     callers = [await leave(world, one) for one in members]
@@ -66,36 +65,36 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
 
 
 async def test_audit_sees_wrong_counts_and_a_new_leader_mends_them(own_world: World) -> None:
-    world = own_world
-    await world.submit(3)
-    await world.fold()
-    assert CHECK not in await world.findings()
-    await world.admin.execute("CREATE TEMPORARY TABLE kept AS TABLE weft.user_count")
+    await own_world.submit(3)
+    await own_world.fold()
+    assert CHECK not in await own_world.findings()
+    await own_world.admin.execute("CREATE TEMPORARY TABLE kept AS TABLE weft.user_count")
     for change in (
         "UPDATE weft.user_count SET n_ready = n_ready + 1",
         "INSERT INTO weft.user_count VALUES (1, 9, 9, 1, 0, 0, 0, 0, 0)",
         "UPDATE weft.user_count SET n_ready = 1 WHERE user_id = 0 AND project_id = 0",
         "DELETE FROM weft.user_count",
     ):
-        await world.admin.execute(change)
-        assert CHECK in await world.findings()
-        await world.admin.execute(
+        await own_world.admin.execute(change)
+        assert CHECK in await own_world.findings()
+        await own_world.admin.execute(
             "TRUNCATE weft.user_count; INSERT INTO weft.user_count TABLE kept"
         )
-        assert CHECK not in await world.findings()
+        assert CHECK not in await own_world.findings()
 
 
 async def test_overview_reads_no_batches(own_world: World) -> None:
-    world = own_world
     for _ in range(40):
-        await world.submit(1)
-    await world.fold()
-    connection = await world.connect()
+        await own_world.submit(1)
+    await own_world.fold()
+    connection = await own_world.connect()
     async with reads(connection, "group_count", "batch") as read:
         await connection.fetch(
             "SELECT weft.overview(tenant_id => $1, pools_of_tenant_id => $1)",
-            world.caller.tenant_id,
+            own_world.caller.tenant_id,
         )
-        await connection.fetch("SELECT weft.list_minutes(tenant_id => $1)", world.caller.tenant_id)
+        await connection.fetch(
+            "SELECT weft.list_minutes(tenant_id => $1)", own_world.caller.tenant_id
+        )
     for table in read.values():
         assert table.rows_scanned + table.rows_by_index == 0

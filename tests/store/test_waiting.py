@@ -179,62 +179,59 @@ async def test_worker_is_woken_when_a_batch_is_below_max_running_again(world: Wo
 
 
 async def test_driver_goes_to_sleep_and_is_woken(own_world: World) -> None:
-    world = own_world
-    epoch = await world.lead()
-    listener = await ear(world, "driver")
-    batch = await world.submit()
-    worker = await world.worker()
+    epoch = await own_world.lead()
+    listener = await ear(own_world, "driver")
+    batch = await own_world.submit()
+    worker = await own_world.worker()
     quiet = await listener.heard_nothing()
-    busy = await world.driver.idle_driver(epoch)
-    await world.fold()
-    idle = await world.driver.idle_driver(epoch)
+    busy = await own_world.driver.idle_driver(epoch)
+    await own_world.fold()
+    idle = await own_world.driver.idle_driver(epoch)
 
     async def wakes(act: Callable[[], Awaitable[object]]) -> bool:
         await act()
         heard = await listener.hears() == ("driver", "")
-        still_busy = not await world.driver.idle_driver(epoch)
-        await world.fold()
-        await world.sweep()
-        await world.fold()
-        return heard and still_busy and await world.driver.idle_driver(epoch)
+        still_busy = not await own_world.driver.idle_driver(epoch)
+        await own_world.fold()
+        await own_world.sweep()
+        await own_world.fold()
+        return heard and still_busy and await own_world.driver.idle_driver(epoch)
 
     assert (quiet, busy, idle) == (True, False, True)
     assert await wakes(worker.claim)
-    assert await wakes(lambda: world.api.cancel_group(world.caller, batch, 0, force=False))
+    assert await wakes(lambda: own_world.api.cancel_group(own_world.caller, batch, 0, force=False))
     assert await wakes(lambda: worker.store.leave(worker.id))
-    assert await wakes(world.submit)
+    assert await wakes(own_world.submit)
     assert await listener.heard_nothing()
 
 
 async def test_driver_does_not_sleep_beside_an_open_writer(own_world: World) -> None:
-    world = own_world
-    epoch = await world.lead()
-    await world.submit()
-    worker = await world.worker()
-    await world.fold()
-    async with in_transaction(world, "weft_worker") as connection:
+    epoch = await own_world.lead()
+    await own_world.submit()
+    worker = await own_world.worker()
+    await own_world.fold()
+    async with in_transaction(own_world, "weft_worker") as connection:
         await claim_on(connection, worker.id)
-        during = await world.driver.idle_driver(epoch)
-    after = await world.driver.idle_driver(epoch)
+        during = await own_world.driver.idle_driver(epoch)
+    after = await own_world.driver.idle_driver(epoch)
 
     assert (during, after) == (False, False)
-    await world.fold()
-    assert await world.driver.idle_driver(epoch)
+    await own_world.fold()
+    assert await own_world.driver.idle_driver(epoch)
 
 
 async def test_writer_that_begins_while_the_driver_goes_to_sleep_wakes_it(
     own_world: World,
 ) -> None:
-    world = own_world
-    listener = await ear(world, "driver")
-    await world.submit()
-    worker = await world.worker()
-    epoch = await world.lead()
-    await world.fold()
-    async with in_transaction(world, "weft_driver") as connection:
+    listener = await ear(own_world, "driver")
+    await own_world.submit()
+    worker = await own_world.worker()
+    epoch = await own_world.lead()
+    await own_world.fold()
+    async with in_transaction(own_world, "weft_driver") as connection:
         (row,) = await call_on(connection, "idle_driver", epoch=epoch)
         claiming = asyncio.create_task(worker.claim())
-        await world.until_somebody_waits()
+        await own_world.until_somebody_waits()
     await claiming
 
     assert row[0]
@@ -243,42 +240,39 @@ async def test_writer_that_begins_while_the_driver_goes_to_sleep_wakes_it(
 
 async def test_calls_of_one_driver_do_not_wait_for_each_other(own_world: World) -> None:
     """A long sweep does not hold up a fold that wakes the driver."""
-    world = own_world
-    epoch = await world.lead()
-    assert await world.driver.idle_driver(epoch)
-    async with in_transaction(world, "weft_driver") as connection:
+    epoch = await own_world.lead()
+    assert await own_world.driver.idle_driver(epoch)
+    async with in_transaction(own_world, "weft_driver") as connection:
         await call_on(connection, "sweep_cancelled", epoch=epoch, limit_jobs=10)
         async with asyncio.timeout(SOON_S):
-            await world.fold()
+            await own_world.fold()
 
 
 async def test_listener_for_events_is_woken(own_world: World) -> None:
-    world = own_world
-    listener = await ear(world, "events")
-    await world.submit()
+    listener = await ear(own_world, "events")
+    await own_world.submit()
     quiet = await listener.heard_nothing()
-    await world.api.wait_for_events()
-    await world.submit()
+    await own_world.api.wait_for_events()
+    await own_world.submit()
     heard = await listener.hears()
-    await world.api.wait_for_events(waits=False)
-    await world.submit()
+    await own_world.api.wait_for_events(waits=False)
+    await own_world.submit()
 
     assert (quiet, heard) == (True, ("events", ""))
     assert await listener.heard_nothing()
 
 
 async def test_listener_that_comes_while_a_writer_is_open_sees_its_event(own_world: World) -> None:
-    world = own_world
-    await world.submit()
-    worker = await world.worker()
-    after = await world.api.events_now()
-    async with in_transaction(world, "weft_worker") as connection:
+    await own_world.submit()
+    worker = await own_world.worker()
+    after = await own_world.api.events_now()
+    async with in_transaction(own_world, "weft_worker") as connection:
         await claim_on(connection, worker.id)
-        waiting = asyncio.create_task(world.api.wait_for_events())
-        await world.until_somebody_waits()
+        waiting = asyncio.create_task(own_world.api.wait_for_events())
+        await own_world.until_somebody_waits()
     withheld = await waiting
-    events, _position = await world.api.list_events(
-        world.caller, after=after, batch_id=None, limit=9
+    events, _position = await own_world.api.list_events(
+        own_world.caller, after=after, batch_id=None, limit=9
     )
 
     assert not withheld
@@ -287,15 +281,14 @@ async def test_listener_that_comes_while_a_writer_is_open_sees_its_event(own_wor
 
 async def test_listener_is_told_of_events_that_are_withheld(own_world: World) -> None:
     """An older writer without announcements is open: nobody tells when it ends, so look again."""
-    world = own_world
-    batch = await world.submit()
-    async with in_transaction(world, "admin") as connection:
+    batch = await own_world.submit()
+    async with in_transaction(own_world, "admin") as connection:
         await connection.fetchval("SELECT pg_current_xact_id()")
-        await world.submit(batch=batch)
-        withheld = await world.api.wait_for_events()
+        await own_world.submit(batch=batch)
+        withheld = await own_world.api.wait_for_events()
 
     assert withheld
-    assert not await world.api.wait_for_events()
+    assert not await own_world.api.wait_for_events()
 
 
 async def claim_on(connection: asyncpg.Connection, incarnation: int) -> None:
@@ -341,28 +334,26 @@ async def test_uncordon_and_sleep_of_a_worker_do_not_wait_for_each_other(world: 
 
 async def test_driver_that_goes_to_sleep_does_not_wait_for_a_fold(own_world: World) -> None:
     """A fold that woke the driver announces later, and would wait for who goes to sleep."""
-    world = own_world
-    epoch = await world.lead()
-    await world.fold()
-    asleep = await world.call("idle_driver", epoch=epoch)
-    async with in_transaction(world, "admin") as folding:
+    epoch = await own_world.lead()
+    await own_world.fold()
+    asleep = await own_world.call("idle_driver", epoch=epoch)
+    async with in_transaction(own_world, "admin") as folding:
         await call_on(folding, "fold_deltas", epoch=epoch)
         async with asyncio.timeout(SOON_S):
-            asleep += await world.call("idle_driver", epoch=epoch)
+            asleep += await own_world.call("idle_driver", epoch=epoch)
 
     assert [row["idle_driver"] for row in asleep] == [True, False]
 
 
 async def test_one_transaction_wakes_the_driver_for_all(own_world: World) -> None:
     """Commits with notices wait for each other, so others leave it to the first."""
-    world = own_world
-    listener, worker, epoch = await beside_a_sleeping_driver(world)
-    async with in_transaction(world, "weft_worker") as connection:
+    listener, worker, epoch = await beside_a_sleeping_driver(own_world)
+    async with in_transaction(own_world, "weft_worker") as connection:
         await claim_on(connection, worker)
-        await world.submit()
+        await own_world.submit()
         quiet = await listener.heard_nothing()
-        beat = await world.driver.beat(epoch, SOON_S)
-        await world.fold()  # it does not wait, whoever holds the row
+        beat = await own_world.driver.beat(epoch, SOON_S)
+        await own_world.fold()  # it does not wait, whoever holds the row
     heard = await listener.hears()
 
     assert quiet
@@ -372,17 +363,16 @@ async def test_one_transaction_wakes_the_driver_for_all(own_world: World) -> Non
 
 
 async def test_driver_whose_waker_is_rolled_back_finds_the_work_itself(own_world: World) -> None:
-    world = own_world
-    listener, worker, epoch = await beside_a_sleeping_driver(world)
-    connection = await world.connect("weft_worker")
+    listener, worker, epoch = await beside_a_sleeping_driver(own_world)
+    connection = await own_world.connect("weft_worker")
     waking = connection.transaction()
     await waking.start()
     await claim_on(connection, worker)
-    await world.submit()
+    await own_world.submit()
     await waking.rollback()
     quiet = await listener.heard_nothing()
-    beat = await world.driver.beat(epoch, SOON_S)
-    await world.submit()
+    beat = await own_world.driver.beat(epoch, SOON_S)
+    await own_world.submit()
 
     assert quiet
     assert not beat.idle

@@ -16,63 +16,59 @@ async def together(world: World) -> tuple[int, float]:
 
 async def test_workers_count_while_they_live(own_world: World) -> None:
     """One that is started again counts once, with what it has now."""
-    world = own_world
-    first, _ = await world.worker("a", cpu_m=4000), await world.worker("b", cpu_m=8000)
-    assert await together(world) == (2, 12)
+    first, _ = await own_world.worker("a", cpu_m=4000), await own_world.worker("b", cpu_m=8000)
+    assert await together(own_world) == (2, 12)
     await first.store.leave(first.id)
-    assert await together(world) == (1, 8)
-    again = await world.worker("a", cpu_m=2000)
+    assert await together(own_world) == (1, 8)
+    again = await own_world.worker("a", cpu_m=2000)
     await again.beat()
     await again.store.leave(again.id)
     await again.store.leave(again.id)
 
-    assert await together(world) == (1, 8)
-    assert CHECK not in await world.findings()
+    assert await together(own_world) == (1, 8)
+    assert CHECK not in await own_world.findings()
 
 
 async def test_sums_are_exact_while_they_are_folded(own_world: World) -> None:
     """What others have not committed yet is neither lost nor counted twice."""
-    world = own_world
-    workers = [await world.worker(name, cpu_m=1000) for name in "abc"]
-    ending = await world.connect()
+    workers = [await own_world.worker(name, cpu_m=1000) for name in "abc"]
+    ending = await own_world.connect()
     async with ending.transaction():
         await ending.execute("SELECT weft.leave($1)", workers[0].id)
-        await world.admin.execute("SELECT weft._fold_worker_sums(1)")
-        assert await together(world) == (3, 3)
-    assert await together(world) == (2, 2)
-    await world.admin.execute("SELECT weft._fold_worker_sums(1)")
-    rows = await world.admin.fetchval("SELECT count(*) FROM weft.worker_sum")
+        await own_world.admin.execute("SELECT weft._fold_worker_sums(1)")
+        assert await together(own_world) == (3, 3)
+    assert await together(own_world) == (2, 2)
+    await own_world.admin.execute("SELECT weft._fold_worker_sums(1)")
+    rows = await own_world.admin.fetchval("SELECT count(*) FROM weft.worker_sum")
     await ending.close()
 
-    assert (rows, await together(world)) == (1, (2, 2))
-    assert CHECK not in await world.findings()
+    assert (rows, await together(own_world)) == (1, (2, 2))
+    assert CHECK not in await own_world.findings()
 
 
 async def test_many_begins_leave_few_rows(own_world: World) -> None:
-    world = own_world
-    await world.worker("a", cpu_m=1000)
-    await world.admin.execute(
+    await own_world.worker("a", cpu_m=1000)
+    await own_world.admin.execute(
         "INSERT INTO weft.worker_sum SELECT pool_id, 0, 0, 0 FROM weft.worker_sum, "
         "generate_series(1, 200)"
     )
-    await world.worker("b", cpu_m=1000)
+    await own_world.worker("b", cpu_m=1000)
 
-    assert await world.admin.fetchval("SELECT count(*) FROM weft.worker_sum") == 2
-    assert await together(world) == (2, 2)
+    assert await own_world.admin.fetchval("SELECT count(*) FROM weft.worker_sum") == 2
+    assert await together(own_world) == (2, 2)
 
 
 async def test_audit_sees_wrong_sums(own_world: World) -> None:
-    world = own_world
-    await world.worker("a", cpu_m=1000)
+    await own_world.worker("a", cpu_m=1000)
     for change in (
         "UPDATE weft.worker_sum SET n_workers = n_workers + 1",
         "UPDATE weft.worker_sum SET n_workers = n_workers - 1, cpu_m = cpu_m + 1",
         "UPDATE weft.worker_sum SET cpu_m = cpu_m - 1, memory_mib = memory_mib + 1",
         "DELETE FROM weft.worker_sum",
     ):
-        await world.admin.execute(change)
-        assert CHECK in await world.findings()
-    await world.admin.execute(
+        await own_world.admin.execute(change)
+        assert CHECK in await own_world.findings()
+    await own_world.admin.execute(
         "INSERT INTO weft.worker_sum SELECT pool_id, 1, cpu_m, memory_mib "
         "FROM weft.worker_incarnation WHERE ended_at IS NULL"
     )
@@ -80,11 +76,10 @@ async def test_audit_sees_wrong_sums(own_world: World) -> None:
 
 async def test_slots_of_simulations_are_no_cores(own_world: World) -> None:
     """Such a worker counts, and what it has does not."""
-    world = own_world
-    await world.worker("a", cpu_m=4000)
-    slots = await world.worker("b", cpu_m=9000, executor=["simulation"])
-    assert await together(world) == (2, 4)
-    assert CHECK not in await world.findings()
+    await own_world.worker("a", cpu_m=4000)
+    slots = await own_world.worker("b", cpu_m=9000, executor=["simulation"])
+    assert await together(own_world) == (2, 4)
+    assert CHECK not in await own_world.findings()
     await slots.store.leave(slots.id)
 
-    assert await together(world) == (1, 4)
+    assert await together(own_world) == (1, 4)

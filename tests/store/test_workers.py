@@ -57,9 +57,7 @@ async def lose(world: World) -> list[dict[str, object]]:
 
 
 async def test_registration_may_be_repeated_and_gives_what_is_live(world: World) -> None:
-    batch = await world.submit(3)
-    worker = await world.worker()
-    one, two, three = await worker.claim()
+    batch, worker, (one, two, three) = await world.submit_and_claim(3)
     await worker.start(two)
     await worker.end(three)
     again = await worker.store.register_worker(**worker.facts)
@@ -139,9 +137,7 @@ async def test_proof_about_one_home_says_nothing_about_another(world: World) -> 
 
 
 async def test_same_host_takes_over_at_once_when_the_processes_are_gone(world: World) -> None:
-    batch = await world.submit(3)
-    old = await world.worker()
-    one, two, three = await old.claim()
+    batch, old, (one, two, three) = await world.submit_and_claim(3)
     await old.start(one)
     await old.end(three)
     new = await world.worker(gone=True)
@@ -234,8 +230,7 @@ async def test_lost_attempt_costs_what_it_was_known_to_run(world: World) -> None
     """A night for which everything was off is not billed."""
     batch = await world.submit()
     worker = await world.worker(f"{world.pool}-w")
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    (claimed,) = await worker.claim_and_start()
     started_at = (await world.job(batch))["started_at"]
     await beat_at(world, worker, started_at + timedelta(seconds=10), claimed)
     at = started_at + timedelta(hours=8)
@@ -251,8 +246,7 @@ async def test_lost_attempt_costs_what_it_was_known_to_run(world: World) -> None
 async def test_attempt_that_is_lost_before_its_first_heartbeat_costs_nothing(world: World) -> None:
     batch = await world.submit()
     worker = await world.worker(f"{world.pool}-w")
-    (claimed,) = await worker.claim()
-    await worker.start(claimed)
+    (_claimed,) = await worker.claim_and_start()
     await was_silent(world, worker, GRACE_S + 1)
     await lose(world)
     (attempt,) = await world.attempts(batch)
@@ -272,10 +266,7 @@ async def test_next_due_is_when_the_first_worker_is_lost(world: World) -> None:
 
 
 async def test_leaving_worker_hands_over_at_once(world: World) -> None:
-    batch = await world.submit(2)
-    worker = await world.worker()
-    (one,) = await worker.claim(1)
-    await worker.start(one)
+    batch, worker, (_one,) = await world.submit_and_start(2, limit=1)
     for _ in range(2):
         await worker.store.leave(worker.id)
 
@@ -285,10 +276,7 @@ async def test_leaving_worker_hands_over_at_once(world: World) -> None:
 
 async def test_usage_is_rolled_up_while_a_job_runs(world: World) -> None:
     """Exact to the millisecond, also if the end came before the last heartbeat."""
-    batch = await world.submit(2)
-    worker = await world.worker()
-    one, two = await worker.claim()
-    await worker.start(one, two)
+    batch, worker, (one, two) = await world.submit_and_start(2)
     started = (await world.job(batch))["started_at"]
     usages = []
     for seconds in (10, 25, 20):
@@ -354,9 +342,7 @@ async def test_heartbeat_shortens_what_was_claimed(world: World) -> None:
 async def test_heartbeat_keeps_what_lies_far_apart(world: World) -> None:
     """Jobs with a priority are claimed one by one, and the live ones may have any numbers."""
     rows = job_rows(200, priority=[int(number % 40 == 0) for number in range(200)])
-    batch = await world.submit(rows)
-    worker = await world.worker()
-    claimed = await worker.claim(7)
+    batch, worker, claimed = await world.submit_and_claim(rows, limit=7)
     await worker.end(*claimed[5:])
     await worker.beat(*claimed[:5])
     await worker.end(*claimed[:2])
@@ -407,9 +393,7 @@ async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(
 
 async def test_claim_of_a_worker_that_slept_waits_for_nobody(world: World) -> None:
     """It may hold rows of reports, for which its own heartbeat waits with the worker's row."""
-    batch = await world.submit(3)
-    worker = await world.worker()
-    (first,) = await worker.claim(1)
+    batch, worker, (first,) = await world.submit_and_claim(3, limit=1)
     await worker.store.wait_for_work(worker.id)
     connection = await world.connect("admin")
     async with connection.transaction(), asyncio.timeout(60):
@@ -425,9 +409,7 @@ async def test_claim_of_a_worker_that_slept_waits_for_nobody(world: World) -> No
 
 async def test_leases_of_a_lost_reply_come_back(world: World) -> None:
     """A claim was committed, its reply lost: after 5 s the next heartbeat hands them back."""
-    batch = await world.submit(4)
-    worker = await world.worker()
-    known, lost, started, ended = await worker.claim()
+    batch, worker, (known, lost, started, ended) = await world.submit_and_claim(4)
     await worker.start(started)
     await worker.end(ended)
     claimed_at = (await world.job(batch))["claimed_at"]
@@ -446,9 +428,7 @@ async def test_leases_of_a_lost_reply_come_back(world: World) -> None:
 
 async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> None:
     """The store knows that the agent's list lacks what a claim is taking now."""
-    batch = await world.submit(1)
-    worker = await world.worker()
-    (claimed,) = await worker.claim()
+    batch, worker, (claimed,) = await world.submit_and_claim(1)
     worker.memory.confirm(worker.memory.heard())
     await world.admin.execute(
         "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' WHERE batch_id = $1",

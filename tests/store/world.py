@@ -96,6 +96,12 @@ class Worker:
         self.memory.note(request, claimed)
         return list(claimed)
 
+    async def claim_and_start(self, limit: int = 100, **budget: int) -> list[Claimed]:
+        """Claim jobs and report their starts."""
+        claimed = await self.claim(limit, **budget)
+        await self.start(*claimed)
+        return claimed
+
     async def claim_kept(self, *, cpu_m: int = MUCH_CPU_M) -> list[Claimed]:
         """Claim the job that this worker is kept for, or others that may start before it."""
         with self.memory.asking(Budget(cpu_m, MUCH_MEMORY_MIB, 100)) as request:
@@ -311,6 +317,28 @@ class World:
         )  # fmt: skip
         self._submitted.append(batch_id)
         return batch_id
+
+    async def claim(self, limit: int = 100) -> tuple[Worker, list[Claimed]]:
+        """Register a worker that claims jobs; return it and them."""
+        worker = await self.worker()
+        return worker, await worker.claim(limit)
+
+    async def claim_and_start(self, limit: int = 100) -> tuple[Worker, list[Claimed]]:
+        """Register a worker that claims jobs and starts them; return it and them."""
+        worker = await self.worker()
+        return worker, await worker.claim_and_start(limit)
+
+    async def submit_and_claim(
+        self, jobs: JobRows | int = 1, *, limit: int = 100, **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker, list[Claimed]]:  # fmt: skip
+        """Submit jobs for a worker that claims them; return their batch, the worker, and them."""
+        return await self.submit(jobs, **new), *await self.claim(limit)
+
+    async def submit_and_start(
+        self, jobs: JobRows | int = 1, *, limit: int = 100, **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker, list[Claimed]]:  # fmt: skip
+        """Submit jobs for a worker that starts them; return what `submit_and_claim` does."""
+        return await self.submit(jobs, **new), *await self.claim_and_start(limit)
 
     async def states(self, batch_id: int) -> str:
         """Return the states of all jobs in their order, one letter each: p r R(unning) s f e c."""

@@ -5,6 +5,7 @@ the tables may have changed, and perhaps when it no longer leads. The decisions 
 what must be true of them is checked where they are used.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
@@ -115,15 +116,27 @@ class Simulation:
             tables.submit(user, size, draw.choice((0.2, 2, 5, 30)), priority)
 
     def set_limit(self) -> None:
+        self._set_limit(self.random.choice((3, 10, 30, 60, 200)))
+
+    def _set_limit(self, left: float) -> None:
         user = self.limited
         user.accrue(self.tables.now)
-        user.amount, user.version = user.used + self.random.choice((3, 10, 60)), user.version + 1
-        user.fresh_until_s = self.tables.now + 3 * TICK_S
+        user.amount = user.used + left
+        user.version, user.seen_s, user.was_near, user.most_m = (
+            user.version + 1,
+            0.0,
+            False,
+            math.inf,
+        )
+        if not user.near:
+            user.fresh_until_s = self.tables.now + 3 * TICK_S
 
     def fail(self) -> None:
         """Break something: of the driver, of the clock, or of an agent."""
         draw, tables = self.random, self.tables
-        kind = draw.choice(("driver", "clock", "lost", "again", "away", "repeated", "unheard"))
+        kind = draw.choice(
+            ("driver", "clock", "lost", "all", "again", "away", "repeated", "unheard")
+        )
         agent = draw.choice([*self.agents.values(), None])
         if kind == "driver":
             self.old = [*self.old[-2:], self.driver]
@@ -132,6 +145,8 @@ class Simulation:
             self.driver = Driver(tables.epoch, draw.uniform(-1e6, 1e6), lag)
         elif kind == "clock":
             tables.now += draw.choice((1, 10, 60))
+        elif kind == "all":
+            self.agents.clear()
         elif agent is None:
             return
         elif kind == "lost":
@@ -358,12 +373,13 @@ class Simulation:
         if "spend" in self.driver.todo or tables.now < user.seen_s + TICK_S - 0.1:
             return
         user.seen_s = seen_s = tables.now
-        grown_m, version, is_new = tables.grown_m, user.version, user.version != user.judged
+        grown_m, version, is_new = user.grown_m, user.version, user.version != user.judged
         seen = user.spending(tables.now, tables.could_m())
         stage = stage_of(seen, is_new=is_new, lookahead_s=TICK_S)
         near = stage is not Stage.REACHED and is_near(seen, is_new=is_new, lookahead_s=TICK_S)
-        admits = near and seen.near and not is_new
+        admits = near and seen.near
         room = room_per_hour(seen, lookahead_s=TICK_S) if admits else None
+        could_start_m = float(seen.used_per_hour + seen.admitted_per_hour)
 
         def judge() -> None:
             if user.version != version:
@@ -372,9 +388,12 @@ class Simulation:
             if near and (not user.near or is_new):
                 user.seen_s = 0.0  # as the loop does, it looks again at once
             user.is_slow = tables.now > user.due_s + TICK_S
+            if seen.could_use_per_hour:
+                user.was_near = near
             user.stage, user.near, user.judged = stage, near, version
+            user.most_m = math.inf if room is None else float(room) + could_start_m
             self.counts[stage] += 1
-            user.due_s, user.grown_m = seen_s + TICK_S, grown_m
+            user.due_s, user.grown_m = seen_s + TICK_S, user.grown_m - grown_m
             user.weight = 0.5 if stage is Stage.SLOWED else 1.0
             if room is not None:
                 count, is_short = user.admit(float(room), tables.now)
@@ -385,7 +404,7 @@ class Simulation:
 
     def _check_limit(self, user: User, stage: Stage) -> None:
         """Until the next look is due no limit is passed, but by what workers use that came since
-        the last one; and what is at its end stays there.
+        the last one, if it was not near before; and what is at its end stays there.
         """
         now = self.tables.now
         user.accrue(now)
@@ -393,9 +412,9 @@ class Simulation:
             assert stage is Stage.REACHED or user.version != user.judged
             return
         begin_s, end_s = max(user.due_s, user.fresh_until_s), user.due_s + TICK_S
-        if begin_s <= now <= end_s and not user.is_slow:
-            over, grown_m = user.used_due - user.amount, self.tables.grown_m - user.grown_m
-            assert over <= grown_m * TICK_S / 3600, (
+        if begin_s <= now <= end_s and not user.is_slow and user.version == user.judged:
+            over = user.used_due - user.amount
+            assert over <= user.grown_m * TICK_S / 3600, (
                 f"{over:g} beyond the limit when a look was due"
             )
 
@@ -404,7 +423,7 @@ class Simulation:
     def settle(self) -> None:
         """Without faults users share alike, each job ends, and the pool shrinks to its minimum."""
         tables, begun_s = self.tables, self.tables.now
-        self.limited.amount, self.limited.version = 1e12, self.limited.version + 1
+        self._set_limit(1e12)
         self.has_faults, self.driver.lag = False, 0.0
         for agent in self.agents.values():
             agent.away_until_s = 0.0

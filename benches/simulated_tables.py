@@ -41,6 +41,8 @@ class User:
         self.ready: dict[int, Job] = {}
         self.stage, self.near, self.amount, self.used = Stage.BELOW, False, 1e12, 0.0
         self.version, self.judged, self.grown_m, self.is_slow = 0, 0, 0, True
+        self.was_near, self.most_m = False, math.inf
+        """When a machine was there last; up to what it may run by the last look."""
         self.at_s = self.seen_s = self.due_s = self.fresh_until_s = self.used_due = 0.0
         self.admitted: dict[int, tuple[int, float]] = {}
         """By job: for which attempt, and when."""
@@ -77,7 +79,7 @@ class User:
 
     def admit(self, room_m: float, now: float) -> tuple[int, bool]:
         """Admit what fits; return how many, and whether something did not fit."""
-        count, is_short = 0, False
+        count, is_short, has_less = 0, False, room_m < 0
         for job in sorted(self.ready.values(), key=lambda job: job.number):
             if job.cpu_m >= room_m:
                 is_short = is_short or not self.is_admitted(job)
@@ -85,8 +87,9 @@ class User:
                 room_m -= job.cpu_m
                 self.admitted[job.number] = job.attempt + 1, now
                 count += 1
+        patience_s = 0.0 if has_less else PATIENCE_S
         for number, (_, at_s) in list(self.admitted.items()):
-            if is_short and at_s < now - PATIENCE_S:
+            if (is_short or has_less) and at_s < now - patience_s:
                 del self.admitted[number]
         return count, is_short
 
@@ -114,7 +117,7 @@ class Tables:
 
     def __init__(self, random: Random) -> None:
         self.random, self.now, self.epoch = random, 0.0, 1
-        self.n_jobs = self.grown_m = 0
+        self.n_jobs = 0
         self.users = [User(number, weight) for number, weight in enumerate((1.0, 1.0, 2.0, 1.0))]
         self.jobs: dict[int, Job] = {}
         self.workers: dict[str, Worker] = {}
@@ -170,7 +173,10 @@ class Tables:
                 )
 
     def _take(self, worker: Worker, job: Job) -> None:
-        del job.user.ready[job.number]
+        user, now_m = job.user, job.user.running_m + job.cpu_m
+        assert user.near or not user.was_near, "near its end, a limit lets start all that waits"
+        assert now_m <= user.most_m, f"{now_m} start, and {user.most_m:g} fit below the limit"
+        del user.ready[job.number]
         assert job.owner is None
         job.owner, job.start_s = worker, None
         job.attempt += 1
@@ -241,8 +247,15 @@ class Tables:
                 self.lose(worker)
 
     def register(self, worker: Worker) -> None:
+        self._grow(worker)
         worker.lives, worker.heard_s = True, self.now
-        self.grown_m += worker.cpu_m
+
+    def _grow(self, worker: Worker) -> None:
+        """Count what a limit cannot foresee: not what comes to an empty pool near its end."""
+        is_empty = not self.could_m()
+        for user in self.users:
+            if not (is_empty and user.was_near):
+                user.grown_m += worker.cpu_m
 
     def move(self, name: str, kind: str) -> None:
         """Cordon a machine, take that back, or let its worker end when nothing runs there."""
@@ -250,9 +263,9 @@ class Tables:
         if row is None or row.state == "deleting":
             return
         if kind == "delete" or (kind == "cordon") == (row.state == "active"):
+            self._grow(row)
             row.state = {"cordon": "cordoned", "uncordon": "active", "delete": "deleting"}[kind]
             row.since_s = self.now
-            self.grown_m += row.cpu_m
 
     def could_m(self) -> int:
         return sum(worker.cpu_m for worker in self.workers.values() if worker.takes)

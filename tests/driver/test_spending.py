@@ -61,6 +61,7 @@ async def looked(store: FakeDriverStore) -> FakeDriverStore:
         (limit(61, could_use_per_hour=per_tick(13)), [(7, Stage.BELOW, True)]),
         (limit(60, near=True, could_use_per_hour=per_tick(8)), []),
         (limit(60, near=True, could_use_per_hour=per_tick(7)), [(7, Stage.BELOW, False)]),
+        (limit(60, near=True), []),  # no worker is there
     ],
 )
 async def test_decision_is_stored_when_it_is_news(
@@ -88,8 +89,10 @@ async def test_limit_near_its_end_admits_what_fits_until_the_second_look() -> No
     assert store.judged == []
 
 
-@pytest.mark.parametrize("more", [{"is_new": True}, {"near": False}, {"cost_per_hour": 36_000}])
-async def test_first_look_and_a_limit_at_its_end_admit_nothing(more: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "more", [{"is_new": True, "could_use_per_hour": 9}, {"near": False}, {"cost_per_hour": 36_000}]
+)
+async def test_first_look_and_limit_far_or_at_its_end_admit_nothing(more: dict[str, Any]) -> None:
     """What started since the look that found it near is counted by the next one."""
     store = FakeDriverStore()
     store.limits = [limit(60, **{"near": True, "could_use_per_hour": per_tick(50), **more})]
@@ -119,10 +122,10 @@ async def test_limit_is_reached_when_nothing_fits_that_waits(
     assert store.judged == [(7, Stage.REACHED, False)] * is_reached
 
 
-async def test_limit_that_was_changed_near_its_end_is_looked_at_again() -> None:
+async def test_limit_that_comes_near_its_end_is_looked_at_again() -> None:
     """This look admits nothing, and perhaps nothing else will ring the loop."""
     store = FakeDriverStore()
-    store.limits = [limit(60, near=True, is_new=True, could_use_per_hour=per_tick(50))]
+    store.limits = [limit(60, is_new=True, could_use_per_hour=per_tick(50))]
     context = LoopContext(
         store, 0, Settings(spending_interval_s=TICK_S), Bell(), DueDate(),
         moved=lambda: None, ring=lambda _: None,

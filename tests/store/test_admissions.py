@@ -31,24 +31,24 @@ async def look(world: World) -> dict[int, Admitted]:
         limits = [
             one for one in await world.driver.limit_rounds(epoch) if one.tenant == world.pool
         ]
-        for one in limits:
-            await judge(world, epoch, one)
+        near = [one for one in limits if await judge(world, epoch, one)]
         await apply(world, epoch)
         rooms = {
             one.limit_id: room_per_hour(one.spending, lookahead_s=TICK_S)
-            for one in limits
-            if one.spending.near and not one.is_new
+            for one in near
+            if one.spending.near
         }
         found = list(await world.driver.admit_at_limits(epoch, rooms, limit_jobs=100))
     return {one.limit_id: one for one in found}
 
 
-async def judge(world: World, epoch: int, one: Limit) -> None:
+async def judge(world: World, epoch: int, one: Limit) -> bool:
     stage = stage_of(one.spending, is_new=one.is_new, lookahead_s=TICK_S)
     near = is_near(one.spending, is_new=one.is_new, lookahead_s=TICK_S)
     near = near and stage is not Stage.REACHED
     if (stage, near) != (one.spending.stage, one.spending.near) or one.is_new:
         assert await world.driver.judge_limit(epoch, one, stage, near=near)
+    return near
 
 
 async def apply(world: World, epoch: int) -> None:
@@ -102,6 +102,15 @@ async def test_what_is_admitted_and_not_claimed_counts(world: World) -> None:
     await look(world)
 
     assert await claimed_by(worker) == [1, 2, 3]
+
+
+async def test_lowered_limit_holds_for_what_was_admitted(world: World) -> None:
+    await world.submit(4)
+    worker = await world.worker()
+    await limit(world, 3.5)
+    await limit(world, 1.5)
+
+    assert len(await worker.claim()) == 1
 
 
 async def test_far_from_its_limit_a_project_starts_all(world: World) -> None:

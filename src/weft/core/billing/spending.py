@@ -98,10 +98,13 @@ def stage_of(one: Spending, *, is_new: bool, lookahead_s: float) -> Stage:
 def is_near(spending: Spending, *, is_new: bool, lookahead_s: float) -> bool:
     """Return whether what starts before the next look could exceed a limit.
 
-    Such a limit admits only what fits below it (`room_per_hour`).
+    Such a limit admits only what fits below it (`room_per_hour`). That no worker is there says
+    nothing: those that come next would start all that waits.
     """
     if spending.amount_max is None:
         return False
+    if spending.near and not (is_new or spending.could_use_per_hour):
+        return True
     ticks = FAR_TICKS if spending.near and not is_new else NEAR_TICKS
     per_hour = max(spending.could_use_per_hour, spending.used_per_hour)
     soon = per_hour * ticks * Decimal(str(lookahead_s)) / HOUR_S

@@ -36,11 +36,12 @@ async def _run(context: LoopContext) -> None:
         begun = time.monotonic()
         limits = await context.store.limit_rounds(context.epoch)
         took_s = time.monotonic() - begun
-        stages = [await _judge(context, limit) for limit in limits]
+        verdicts = [await _judge(context, limit) for limit in limits]
         if limits:
             await context.sweep_all("apply_limits", limit_jobs=STEP_ROWS_MAX)
-        admits = await _admit(context, limits, stages)
-        is_slowed = Stage.SLOWED in stages
+        pairs = zip(limits, verdicts, strict=True)
+        admits = await _admit(context, [one for one, (_, near) in pairs if near])
+        is_slowed = any(stage is Stage.SLOWED for stage, _ in verdicts)
         if is_slowed or was_slowed:
             await context.sweep_all("weigh_users", limit_jobs=STEP_ROWS_MAX)
         was_slowed = is_slowed
@@ -56,18 +57,18 @@ def gap_s(took_s: float, interval_s: float) -> float:
     return min(max(GAP_S, GAP_TIMES * took_s), interval_s)
 
 
-async def _judge(context: LoopContext, limit: Limit) -> Stage:
-    """Decide how far a limit is used; store it if that is news."""
+async def _judge(context: LoopContext, limit: Limit) -> tuple[Stage, bool]:
+    """Decide how far a limit is used; store it if that is news. Return whether it is near, too."""
     before, interval_s = limit.spending, context.settings.spending_interval_s
     stage = stage_of(before, is_new=limit.is_new, lookahead_s=interval_s)
     near = stage is not Stage.REACHED and is_near(
         before, is_new=limit.is_new, lookahead_s=interval_s
     )
     if (stage, near) == (before.stage, before.near) and not limit.is_new:
-        return stage
+        return stage, near
     if not await context.store.judge_limit(context.epoch, limit, stage, near=near):
         context.bell.ring()
-        return before.stage
+        return before.stage, False
     if near:
         # What started since this look is counted by the next one, which admits.
         context.bell.ring()
@@ -75,25 +76,22 @@ async def _judge(context: LoopContext, limit: Limit) -> Stage:
         log.info("limit.near", **_facts(limit))
     if stage is not before.stage:
         _tell(limit, stage)
-    return stage
+    return stage, near
 
 
-async def _admit(context: LoopContext, limits: Sequence[Limit], stages: Sequence[Stage]) -> bool:
-    """Let jobs start that fit below limits that were near before this look, too; return whether
-    more may come of it at the next one.
+async def _admit(context: LoopContext, limits: Sequence[Limit]) -> bool:
+    """Let jobs start that fit below limits that are near and were before this look, too; return
+    whether more may come of it at the next one.
     """
     interval_s = context.settings.spending_interval_s
-    near = {
-        one.limit_id: one
-        for one, stage in zip(limits, stages, strict=True)
-        if one.spending.near and not one.is_new and stage is not Stage.REACHED
-    }
+    near = {one.limit_id: one for one in limits if one.spending.near}
     if not near:
         return False
     rooms = {key: room_per_hour(one.spending, lookahead_s=interval_s) for key, one in near.items()}
     found = await context.store.admit_at_limits(context.epoch, rooms, limit_jobs=STEP_ROWS_MAX)
     for one in found:
-        if one.n_admitted >= STEP_ROWS_MAX:
+        is_taken_back = near[one.limit_id].spending.admitted_per_hour > 0 > rooms[one.limit_id]
+        if one.n_admitted >= STEP_ROWS_MAX or is_taken_back:
             context.bell.ring()
         elif one.is_short and not one.n_admitted and _is_still(near[one.limit_id]):
             await _reach(context, near[one.limit_id])

@@ -48,7 +48,7 @@ def test_flag_beats_environment_beats_file_beats_default(tmp_path: Path) -> None
     _write(tmp_path, "port = 1\nhost = 'file'\npool = 'file'\n")
     environ = {"WEFT_PORT": "2", "WEFT_HOST": "environment"}
 
-    found = explain_settings({"home": tmp_path, "port": 3}, environ)
+    found, _ = explain_settings({"home": tmp_path, "port": 3}, environ)
 
     names = ("port", "host", "pool", "drivers")
     assert [(found[name].value, found[name].where) for name in names] == [
@@ -147,12 +147,13 @@ def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -
     """Those of plug-ins with the others."""
     _write(tmp_path, "heartbeat_s = 'soon'\nqueue = 'x'\nstream_bytes_max = '1'\n")
 
+    environ = {"WEFT_PORT": "65536", "WEFT_LOG_LEVEL": "loud", "WEFT_DETACH_JOBS": "maybe"}
     with pytest.raises(InvalidSetting) as caught:
-        load_settings(
-            {"home": tmp_path},
-            {"WEFT_PORT": "65536", "WEFT_LOG_LEVEL": "loud", "WEFT_DETACH_JOBS": "maybe"},
-        )
+        load_settings({"home": tmp_path}, environ)
+    found, wrong = explain_settings({"home": tmp_path}, environ)
 
+    assert wrong is not None
+    assert (wrong.errors, found["port"].where) == (caught.value.errors, "default")
     errors = {error.pointer: error.message for error in caught.value.errors}
     assert set(errors) == {
         "/heartbeat_s", "/queue", "/port", "/log_level", "/detach_jobs", "/stream_bytes_max",
@@ -193,7 +194,7 @@ def test_plug_in_brings_a_section_of_its_own(tmp_path: Path) -> None:
     assert settings.section(FilesSettings) == FilesSettings(
         stream_bytes_max=8 << 20, stream_head_bytes=2048
     )
-    assert explain_settings({"home": tmp_path}, environ)["stream_bytes_max"].where == (
+    assert explain_settings({"home": tmp_path}, environ)[0]["stream_bytes_max"].where == (
         "environment WEFT_STREAM_BYTES_MAX"
     )
     assert load_settings({"home": tmp_path / "other"}, {}).section(FilesSettings) == (
@@ -229,7 +230,7 @@ def test_limits_are_named_where_they_refuse_with_how_they_are_set() -> None:
 
 
 def test_no_setting_is_declared_twice() -> None:
-    assert len(all_declared()) == len(explain_settings({}, {})) == len(values_of(Settings()))
+    assert len(all_declared()) == len(explain_settings({}, {})[0]) == len(values_of(Settings()))
 
 
 def test_type_that_cannot_be_read_is_a_mistake_of_the_programmer() -> None:

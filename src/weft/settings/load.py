@@ -150,10 +150,12 @@ def load_settings(
 
 def explain_settings(
     flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
-) -> dict[str, SettingValue]:
-    """Return every setting with where its value came from. Raises as `load_settings`."""
+) -> tuple[dict[str, SettingValue], InvalidSetting | None]:
+    """Return every setting with where its value came from, and what is wrong: such a setting has
+    its default. Raise `InvalidSetting` if the file cannot be read.
+    """
     given = _given(flags, environ)
-    return _read(given, [_own(), *map(declared_in, _plugin_sections())])
+    return _look(given, [_own(), *map(declared_in, _plugin_sections())])
 
 
 def all_declared() -> dict[str, Declared]:
@@ -240,6 +242,15 @@ def _values(
 
 def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, SettingValue]:
     """Return what was given for these settings, converted and checked."""
+    result, wrong = _look(given, sections)
+    if wrong is not None:
+        raise wrong
+    return result
+
+
+def _look(
+    given: _Given, sections: Sequence[Sequence[Declared]]
+) -> tuple[dict[str, SettingValue], InvalidSetting | None]:
     result: dict[str, SettingValue] = {}
     problems: list[FieldError] = []
     for one in (one for section in sections for one in section):
@@ -264,19 +275,20 @@ def _read(given: _Given, sections: Sequence[Sequence[Declared]]) -> dict[str, Se
             if allowed := one.allowed(in_file=is_stored):
                 message += f"; allowed: {allowed}"
             problems.append(FieldError(one.option if is_option else f"/{one.name}", message))
+            result[one.name] = SettingValue(one.default, "default")
     problems += _unknown(given, {one.name for section in sections for one in section})
     if problems:
-        raise InvalidSetting(
+        return result, InvalidSetting(
             "a setting has an impossible value",
             detail="; ".join(f"{p.pointer.removeprefix('/')}: {p.message}" for p in problems)
             + ".",
-            hint="`weft config` lists every setting with its limits.",
+            hint="Correct or remove it; `weft config` lists every setting with its limits.",
             errors=problems,
         )
     file = str(given.file)
     stored = (one for section in sections for one in section if result[one.name].where == file)
-    _refuse_readable(given.file, [one.name for one in stored if _is_secret(one, result[one.name])])
-    return result
+    secrets = [one.name for one in stored if _is_secret(one, result[one.name])]
+    return result, _readable(given.file, secrets)
 
 
 def _is_secret(one: Declared, found: SettingValue) -> bool:
@@ -284,14 +296,15 @@ def _is_secret(one: Declared, found: SettingValue) -> bool:
     return shown_value(one, found.value) not in {None, str(found.value)}
 
 
-def _refuse_readable(file: Path, secrets: Sequence[str]) -> None:
+def _readable(file: Path, secrets: Sequence[str]) -> InvalidSetting | None:
     """Refuse a file with secrets that others than its owner, or the group of another, may read."""
     if secrets and (found := file.stat()).st_mode & (0o077 if found.st_uid == os.geteuid() else 7):
-        raise InvalidSetting(
+        return InvalidSetting(
             f"others may read {file}",
             detail=f"It holds {' and '.join(secrets)}.",
             hint=f"Type `chmod {'600' if found.st_uid == os.geteuid() else 'o='} {file}`.",
         )
+    return None
 
 
 def _unknown(given: _Given, known: Collection[str]) -> Iterator[FieldError]:

@@ -5,19 +5,20 @@ import sys
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import note_misspelt_variables
 from weft.cli.terminal.plain import wrapped
+from weft.cli.terminal.report import print_error
 from weft.cli.terminal.screen import plain, print_json, print_table
 from weft.settings import all_declared, explain_settings, shown_value
 
 INDENT = " " * 4
 
 
-def config(*, shared: Local = LOCAL) -> None:
-    """Show each setting, its value and its origin.
+def config(*, shared: Local = LOCAL) -> int:
+    """Show each setting, its value and its origin, then which are wrong.
 
     weft config
     """
     note_misspelt_variables()
-    found = explain_settings({"home": shared.home})
+    found, wrong = explain_settings({"home": shared.home})
     declared = all_declared()
     helps = {
         name: f"{one.help} ({one.limits})" if one.limits else one.help
@@ -31,8 +32,7 @@ def config(*, shared: Local = LOCAL) -> None:
                 for name, origin in found.items()
             }
         )
-        return
-    if sys.stdout.isatty():
+    elif sys.stdout.isatty():
         for name, origin in found.items():
             value = "not set" if shown[name] is None else plain(shown[name])
             print(wrapped(f"{name} = {value}  ({plain(origin.where)})", sys.stdout, rest=INDENT))
@@ -40,3 +40,8 @@ def config(*, shared: Local = LOCAL) -> None:
     else:
         rows = [(name, shown[name], origin.where, helps[name]) for name, origin in found.items()]
         print_table(("Setting", "Value", "From", "Meaning"), rows)
+    if wrong is None:
+        return 0
+    wrong.hint = "Correct or remove it, then start weft again if it runs."
+    print_error(wrong, as_json=shared.json)
+    return wrong.exit_code

@@ -88,6 +88,10 @@ async def test_job_that_has_not_started_has_no_output(http: httpx.AsyncClient) -
     attempt = await http.get(f"/v1/batches/{batch_id}/jobs/1/log?attempt=3&follow=true")
     missing = await http.get(f"/v1/batches/{batch_id}/jobs/2/log?follow=true")
 
+    await http.post(f"/v1/batches/{batch_id}/jobs/1/cancel", json={})
+    cancelled = await http.get(f"/v1/batches/{batch_id}/jobs/1/log")
+
+    assert cancelled.json()["detail"].startswith("It never started: cancelled")
     assert (waiting.status_code, waiting.json()["code"]) == (404, "API.ATTEMPT_NOT_FOUND")
     assert (attempt.status_code, attempt.json()["code"]) == (404, "API.ATTEMPT_NOT_FOUND")
     assert (missing.status_code, missing.json()["code"]) == (404, "API.JOB_NOT_FOUND")

@@ -24,7 +24,8 @@ def _server(api: LiveApi, monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
     http: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    jobs = [{}, {"parents": [1]}, {"parents": [1]}]
+    kid = {"name": "kid", "parents": [1]}
+    jobs = [{"name": "a.top"}, kid, kid]
     ids = [(await http.post("/v1/batches", json={"name": name, "jobs": jobs})).json()["id"]
            for name in "bca"]  # fmt: skip
 
@@ -50,6 +51,8 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
     assert "saved query not-a does not exist" in await weft("ls", "@not-a", code=2)
     children = json.loads(await weft("jobs", f"b{ids[0]}.j1", "--json"))
     assert [one["job_id"] for one in children] == [2, 3]
+    assert json.loads(await weft("jobs", "b.a.top", "--json")) == children
+    assert "several jobs named 'kid'" in await weft("jobs", f"b{ids[0]}.kid", code=2)
     parents = json.loads(await weft("jobs", f"b{ids[0]}.j3", "--parents", "--json"))
     assert [one["job_id"] for one in parents] == [1]
     assert "what has parents" in (await weft("jobs", f"b{ids[0]}", "--parents", code=2)).lower()

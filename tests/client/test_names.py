@@ -82,7 +82,7 @@ def test_tab_shows_the_public_names() -> None:
 
 def batches(request: Request) -> bytes:
     if "?" in request.target:
-        return answer(200, b'{"items": [{"id": 42}], "cursor": null}')
+        return answer(200, b'{"items": [{"id": 42, "job_id": 7}], "cursor": null}')
     return answer(200, b'{"id": 42, "job_id": 7}')
 
 
@@ -90,10 +90,10 @@ def batches(request: Request) -> bytes:
 async def test_batches_and_jobs_are_found_by_names_and_ids(name: str | int) -> None:
     async with serving(batches) as server, aio.Client(server.url, "t") as client:
         batch = await client.get_batch(name)
-        job = await client.get_job(f"{name}.j7")
+        job, again = [await client.get_job(f"{name}.{job}") for job in ("j7", "align")]
         await client.api.set_limit({"amount_max": batch.id}, batch_id=batch.id)
 
-    assert (batch.id, repr(job)) == (42, "<Job b42.j7>")
+    assert (batch.id, repr(job), repr(again)) == (42, *["<Job b42.j7>"] * 2)
     assert {"name=nightly&" in one.target for one in server.requests[:1]} == {name == "nightly"}
     with pytest.raises(BadId):
         await client.get_job("nightly")

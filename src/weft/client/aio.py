@@ -133,8 +133,8 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         return Batch(self.api, int(seen["id"]), seen=seen)
 
     async def get_job(self, job: str) -> Job:
-        """Return the job that is written `b42.j7` or `nightly.j7`. Raise `JobNotFound`,
-        `NoBatchOfName`.
+        """Return the job that is written `b42.j7`, `nightly.j7` or `nightly.align`. Raise
+        `JobNotFound`, `NoBatchOfName`, `NoJobOfName`.
         """
         batch_id, job_id = await job_called(self.api, job)
         await self.api.get_job(batch_id, job_id)

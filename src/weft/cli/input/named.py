@@ -1,16 +1,17 @@
-"""Names of batches where ids are taken: `nightly`, `nightly.j7`, `nightly/stage1`."""
+"""Names where ids are taken: `nightly`, `nightly.j7`, `nightly.align`, `nightly/stage1`."""
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from inspect import BoundArguments
 from typing import Final
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
 from weft.client.api import Api
-from weft.client.objects.names import newest_batch
+from weft.client.objects.names import NoBatchOfName, job_called, newest_batch
 from weft.core.errors import BadId
-from weft.core.ids import format_batch_id
+from weft.core.ids import format_batch_id, format_job_ref
 
 TARGETS: Final = frozenset({"target", "targets", "batch", "job"})
 """What arguments and options of commands are called whose values are batches or parts of them."""
@@ -48,7 +49,9 @@ async def _find(client: Api, text: str) -> str:
     for name, rest in _readings(text):
         if batch := await newest_batch(client, name):
             return f"{format_batch_id(batch['id'])}{rest}"
-    kinds = "a batch is written b12 or by its name, a job b12.j7, a group b12/stage1"
+    with suppress(BadId, NoBatchOfName):
+        return format_job_ref(*await job_called(client, text))
+    kinds = "a batch is written b12 or by its name, a job b12.j7 or b12.NAME, a group b12/stage1"
     raise BadId(text, expected=f"no batch has this name; {kinds}")
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from cases import cases
-from weft.cli.terminal.waits import waited_for, waits_told
+from weft.cli.terminal.waits import messages_of, waited_for, waits_told
 from weft.core.text.amounts import coming
 
 JOB = {"batch_id": 7, "job_id": 2, "state": "ready"}
@@ -13,6 +13,7 @@ GROUP = {"batch_id": 7, "group_id": 1, "path": "/a", "n_running": 0, "complete":
 HOLD = {"kind": "hold", "text": "waits: b7 is held", "command": "weft release b7", "job_id": None}
 BUSY = {"kind": "busy", "text": "waits for a worker with room", "command": "x", "job_id": 3}
 DATE = {"kind": "not_before", "text": "starts at 12:00", "command": None, "job_id": 3}
+MESSAGE = {"kind": "message", "text": "has a message for sink portal that was given up"}
 PENDING = {"kind": "parent", "text": "has 3 jobs", "command": "x", "job_id": None}
 
 
@@ -86,9 +87,11 @@ async def test_a_reason_is_told_again_only_when_it_changes() -> None:
 
 
 async def test_what_began_to_run_meanwhile_waits_for_nothing() -> None:
-    client: Any = Server(HOLD, state="running")
+    client: Any = Server(HOLD, MESSAGE, state="running")
 
     assert await waited_for(client, JOB) is None
+    ended = {**JOB, "state": "success", "status": "done"}
+    assert await messages_of(client, ended) == "a message for sink portal that was given up"
 
 
 @cases(

@@ -1,5 +1,7 @@
 """What the command line says, and what it tells the shell."""
 
+import asyncio
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,6 +10,8 @@ from typing import Any
 import pytest
 
 from cases import cases
+from client.http_server import answer, serving
+from weft.cli.app import run_command
 from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
@@ -101,6 +105,37 @@ def test_config_shows_no_secrets() -> None:
     assert shown_value(database, "host=db password=pw") == "•••"
 
 
+def test_config_shows_all_and_where_a_setting_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "weft.toml").write_text('port = 8765\npol = "a"\n')
+
+    assert run_command(["config", "--home", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert f"{tmp_path}/weft.toml:2); did you mean pool?" in " ".join(said.err.split())
+    assert f"port\t8765\t{tmp_path}/weft.toml" in said.out
+
+
+@cases(
+    ("line", "told"),
+    [
+        ("line rm hrsi", "portal has messages, which stay: 1 open, 2 given up"),
+        ("user add bob", "`weft billing project members default --remove bob`"),
+    ],
+)
+async def test_what_stays_and_who_may_cancel_is_told(
+    line: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sink = {"sink": "portal", "setup": "hrsi", "n_open": 1, "n_failed": 2, "n_held": 0}
+    body = {"sinks": [sink], "setup": "hrsi", "name": "bob", "role": "user", "token": "t"}
+    async with serving(lambda _: answer(200, json.dumps(body).encode())) as server:
+        monkeypatch.setenv("WEFT_URL", server.url)
+        monkeypatch.setenv("WEFT_TOKEN", "t")
+        assert await asyncio.to_thread(run_command, line.split()) == 0
+
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
 def test_numbers_are_written_as_ranges() -> None:
     assert number_ranges([]) == ""
     assert number_ranges([1]) == "j1"
@@ -131,7 +166,7 @@ def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[st
                  "timeout_s": 90.0},
         "progress": {"percent": 40.5, "text": "\x1b[2J4\n", "at": "2026-10-01T12:00:00Z"},
     }  # fmt: skip
-    _print_job(job, None)
+    _print_job(job, None, "", None)
 
     shown = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
     assert shown["Progress"].startswith("40.5 %, \ufffd[2J4⏎ (2026-10-01")

@@ -27,7 +27,7 @@ from weft.cli.terminal.screen import (
     print_line,
     print_table,
 )
-from weft.cli.terminal.waits import reason_of
+from weft.cli.terminal.waits import messages_of, reason_of
 from weft.client.api import Api
 from weft.client.http.blocking import asyncio
 from weft.client.waiting import last_of
@@ -173,7 +173,7 @@ def _print_counts(
     batch: Document, name: str, *, what: str, reasons: str | None, waits: str | None
 ) -> None:
     counts = [f"{batch[f'n_{word}']:,} {word}" for word in STATES if batch[f"n_{word}"]]
-    state = state_words(batch)
+    state, source = state_words(batch), batch.get("resubmitted_from")
     if batch["cancelled"] and batch["complete"] and state == "success":
         state += " (closed to new jobs)"
     elif batch["cancelled"] and batch["state"] != "cancelled":
@@ -182,19 +182,13 @@ def _print_counts(
         state += " (not complete)"
     print_facts({
         what: name, "Name": batch["name"] and one_line(batch["name"], width=200),
-        "Made from": _source(batch), "Came by": came_by(batch), "State": state,
+        "Made from": source and format_batch_id(source), "Came by": came_by(batch), "State": state,
         "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
         "Why": reasons, "Waits": waits, "Cost": money(batch["cost"]),
         "Created": moment(batch.get("created_at")) or None,
         "Completed": moment(batch.get("completed_at")) or None,
         "Took": duration(batch.get("duration_ms")) or None, "Trace": batch.get("trace_id"),
     })  # fmt: skip
-
-
-def _source(batch: Document) -> str | None:
-    """Return the batch of which this is a resubmission."""
-    source = batch.get("resubmitted_from")
-    return None if source is None else format_batch_id(source)
 
 
 async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -> None:
@@ -206,7 +200,7 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
         return
     peak = attempts[-1].get("memory_peak_bytes") if attempts else None
     over = over_memory(peak, (job.get("resources") or {}).get("memory"))
-    _print_job(job, await reason_of(client, job), over)
+    _print_job(job, await reason_of(client, job), over, await messages_of(client, job))
     if attempts:
         print()
         print_table(
@@ -223,7 +217,9 @@ async def _show_job(client: Api, batch_id: int, job_id: int, *, as_json: bool) -
     )
 
 
-def _print_job(job: Document, waits: str | None, over: str = "") -> None:
+def _print_job(
+    job: Document, waits: str | None, over: str = "", messages: str | None = None
+) -> None:
     spec = job.get("spec") or {}
     command = spec.get("command")
     value = (spec.get("env") or {}).get("WEFT_ARRAY_VALUE")
@@ -232,6 +228,7 @@ def _print_job(job: Document, waits: str | None, over: str = "") -> None:
         "Job": format_job_ref(job["batch_id"], job["job_id"]),
         "Name": job_name(job, width=200) or None, "State": state_words(job),
         "Status": job.get("status"), "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
+        "Messages": messages,
         "Phase": shown_phase(job), "Progress": _progress(job.get("progress")),
         "App": job.get("app"),
         "Command": one_line(" ".join(command), width=500) if command else None,

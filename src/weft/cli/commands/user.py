@@ -33,8 +33,9 @@ def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> None:
         weft user add bob --role operator
 
     Hand the token over: with WEFT_URL and WEFT_TOKEN set, weft works for them.
-    The user is a member of the billing project `default`. One who was removed
-    comes back with their batches. Only for administrators of the tenant.
+    The user is a member of the billing project `default`, whose members may
+    cancel and delete each other's batches. One who was removed comes back with
+    their batches. Only for administrators of the tenant.
 
     Args:
         name: Name of the user; no other of the tenant may have it, in capitals or not.
@@ -46,6 +47,10 @@ def add(name: str, /, *, role: Role = "user", shared: Shared = SHARED) -> None:
     sys.stdout.write(f"{found['token']}\n")
     shown = one_line(found["name"], width=64)
     note(f"{shown} is a user with role {found['role']}; the token is not shown again")
+    note(
+        "members of the billing project `default` see and may cancel each other's batches; "
+        f"`weft billing project members default --remove {shown}` takes {shown} out"
+    )
 
 
 @app.command(name="role")

@@ -12,7 +12,7 @@ WAITING_MAX = 10_000
 
 def line_facts(lines: Document) -> str:
     """Return in a line what sinks have not sent, and how many jobs have each status."""
-    sinks = [_sink_fact(line) for line in lines["sinks"] if any(map(line.get, _NOT_SENT))]
+    sinks = [f"sink {one['sink']}: {told}" for one in lines["sinks"] if (told := unsent(one))]
     statuses = [f"{line['n_jobs']:,} {line['status']}" for line in lines["statuses"]]
     return "   ".join(one_line(one, width=60) for one in (*sinks, *statuses))
 
@@ -31,12 +31,10 @@ def failing_facts(lines: Document, workers: Sequence[Document] = ()) -> str:
     )
 
 
-_NOT_SENT = ("n_open", "n_failed", "n_held")
-
-
-def _sink_fact(one: Document) -> str:
-    counts = (f"{one[name]:,} {name[2:]}" for name in _NOT_SENT if one[name])
-    return f"sink {one['sink']}: {', '.join(counts)}"
+def unsent(sink: Document) -> str:
+    """Return how many messages of a sink have not arrived, and how they are; empty: none."""
+    words = {"n_open": "open", "n_failed": "given up", "n_held": "held"}
+    return ", ".join(f"{sink[name]:,} {word}" for name, word in words.items() if sink[name])
 
 
 def _last_item(source: Document) -> str:

@@ -86,6 +86,17 @@ async def reason_of(client: Api, document: Document) -> str | None:
     return None
 
 
+async def messages_of(client: Api, job: Document) -> str | None:
+    """Return which messages of an ended job for sinks have not arrived; None: all have."""
+    if not job.get("status") or job["state"] not in ENDED_WORDS:
+        return None
+    with suppress(WeftError):  # it only explains
+        causes = (await client.why_job(job["batch_id"], job["job_id"]))["causes"]
+        texts = (one["text"] for one in causes if one["kind"] in {"message", "check"})
+        return "; ".join(text.removeprefix("has ") for text in texts) or None
+    return None
+
+
 async def _of_job(client: Api, job: Document) -> str | None:
     if job["state"] in _NOT_WAITING:
         return None

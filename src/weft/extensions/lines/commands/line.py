@@ -10,7 +10,7 @@ from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.deliveries import DELIVERY
-from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS
+from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS, unsent
 from weft.cli.terminal.screen import note, plain, print_columns, print_json
 from weft.core.bounded import read_json
 from weft.core.errors import InvalidSetup
@@ -160,15 +160,21 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
 
 @app.command(name="rm")
 def remove(name: str, /, *, shared: Shared = SHARED) -> None:
-    """Forget the file of a production line: its jobs go on. Only for operators.
+    """Forget the file of a production line: its jobs go on, and messages that are still to be sent
+    are sent. Only for operators.
 
         weft line rm hrsi
 
     Args:
         name: Name of the line.
     """
+    sinks = shared.ask(lambda client: client.line_overview())["sinks"]
     answer = shared.ask(lambda client: client.remove_setup(name))
     shared.tell(answer, f"line {name} is removed")
+    for sink in sinks:
+        if not shared.json and sink["setup"] == name and (counts := unsent(sink)):
+            lists = f"`weft line deliveries {sink['sink']}` lists them"
+            note(f"sink {sink['sink']} has messages, which stay: {counts}; {lists}")
 
 
 @app.command(name="set")

@@ -37,6 +37,11 @@ from weft.cli.input.values import NotAnAttribute, WrongOption
         ("concurrency_key", "", "has no key: write it as db-x"),
         ("concurrency_key", "db=x", "with the key db may run at a time"),
         ("concurrency_key", "db=0", "at least 1"),
+        ("rate", "api", "has no period: write it as api=10/1s"),
+        ("rate", "api/1s", "has no number"),
+        ("rate", "api=0/1s", "at least 1"),
+        ("rate", "=1/1s", "has no key"),
+        ("rate", "api=1/soon", "soon"),
         ("not_before", "tomorrow", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
         ("deadline", "2026-02-30", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
         ("not_before", "+soon", "such as 18:00, 2h (from now) or 2027-01-01T02:00:00Z"),
@@ -217,12 +222,13 @@ def test_a_deadline_that_has_passed_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "n"), [("db-x", "db-x", 1), ("db-x=2", "db-x", 2), ("a=b=3", "a=b", 3)]
+    ("text", "key", "n"), [("db-x", "db-x", 1), ("db-x=2", "db-x", 2), ("a/b=c=3", "a/b=c", 3)]
 )
 def test_number_of_a_key_comes_last(text: str, key: str, n: int) -> None:
-    fields = option_fields(JobOptions(concurrency_key=text))
+    fields = option_fields(JobOptions(concurrency_key=text, rate=f"{key}={n}/2m"))
 
-    assert fields == {"concurrency_key": {"key": key, "n": n}}
+    found = {"key": key, "n": n}
+    assert fields == {"concurrency_key": found, "rate": {**found, "per_s": 120}}
 
 
 def test_job_without_network_says_so_in_its_document() -> None:

@@ -1,46 +1,38 @@
 """Pools, from what is known of workers and queues."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cases import cases
 from weft.cli.app import run_command
 from weft.cli.commands.pool import pools_of
-from weft.cli.input.declared import apply_changes
+from weft.client.api import Api
 from weft.core.errors import FieldError, Invalid
 
 
-def test_a_mistake_names_the_file_as_it_was_given(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refused(*_args: object, **_more: object) -> int:
-        raise Invalid("bad", errors=[FieldError("/pools/0/max_workers", "too many")])
-
-    monkeypatch.setattr("weft.cli.input.declared.apply_changes", refused)
-    file = tmp_path / "pools.toml"
-    file.write_text('[[pool]]\nname = "burst"\nmax_workers = 7\n')
-
-    assert run_command(["pool", "apply", str(file)]) != 0
-    assert f"{file}:3: pool 'burst', max_workers: too many" in " ".join(
-        capsys.readouterr().err.split()
-    )
-
-
-def test_a_maximum_below_what_runs_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    async def save(*, dry_run: bool = False) -> dict[str, Any]:
+@cases("is_refused", [True, False])
+def test_a_mistake_names_the_file_and_a_maximum_below_what_runs_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    is_refused: bool,  # noqa: FBT001
+) -> None:  # fmt: skip
+    async def save(*_: object, dry_run: bool = False) -> dict[str, Any]:
+        if is_refused:
+            raise Invalid("bad", errors=[FieldError("/pools/0/max_workers", "too many")])
         surplus = [{"pool": "burst", "n_machines": 4, "max_workers": 1}]
         change = {"kind": "change", "pool": "burst", "fields": {"max_workers": [4, 1]}}
         return {"changes": [change], "surplus": surplus, "dry_run": dry_run}
 
-    asyncio.run(
-        apply_changes(
-            save, "pool", dry_run=False, yes=True, as_json=False, refused=Invalid, note_done="done"
-        )
-    )
+    monkeypatch.setattr(Api, "save_pools", save)
+    file = tmp_path / "pools.toml"
+    file.write_text('[[pool]]\nname = "burst"\nmax_workers = 7\n')
+
+    assert (run_command(["pool", "apply", str(file), "--yes"]) != 0) == is_refused
     told = " ".join(capsys.readouterr().err.split())
-    assert "pool burst has 4 machines, 3 more than its new maximum" in told
+    surplus = "pool burst has 4 machines, 3 more than its new maximum"
+    wrong = f"{file}:3: pool 'burst', max_workers: too many"
+    assert (wrong if is_refused else surplus) in told
 
 
 def worker(pool: str, state: str = "active", **more: object) -> dict[str, Any]:

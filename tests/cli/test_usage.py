@@ -53,24 +53,21 @@ def test_a_mistake_is_told(line: str, told: str, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.splitlines()[0] == f"weft: {told}"
 
 
-def test_new_prices_without_one_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@cases(
+    ("words", "told"),
+    [
+        (["billing", "set-rates"], '"code": "CLI.NO_PRICE"'),
+        (["billing", "set-rates", "--cpu", "1", "--machine", "burst/small=1"],
+         '"code": "CLI.PRICES_MIXED"'),
+        (["failures", "b1/my group"], '"code": "CLI.FAILURES_OF_GROUP"'),
+        (["failures", "b1/my group"], "`weft jobs 'b1/my group' 'state = failed or state = err"),
+    ],
+)  # fmt: skip
+def test_a_mistake_has_its_code_and_what_helps(
+    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_command(["billing", "set-rates", "--home", str(tmp_path), "--json"]) == USAGE
-    assert '"code": "CLI.NO_PRICE"' in capsys.readouterr().err
-
-
-def test_failures_of_a_group_are_found_among_its_jobs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command(["failures", "b1/my group", "--json"]) == USAGE
-    told = capsys.readouterr().err
-    assert '"code": "CLI.FAILURES_OF_GROUP"' in told
-    assert "`weft jobs 'b1/my group' 'state = failed or state = error'`" in told
-
-
-def test_prices_of_machines_are_set_by_themselves(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("billing", "set-rates", "--cpu", "1", "--machine", "burst/small=1", "--json")
-    assert run_command([*words]) != 0
-    assert '"code": "CLI.PRICES_MIXED"' in capsys.readouterr().err
+    assert run_command([*words, "--home", str(tmp_path), "--json"]) == USAGE
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("line", "listed"), [("bogus", "the commands"), ("ls -x", "its options")])

@@ -46,7 +46,7 @@ def test_a_file_of_pools_is_shown_and_applied(weft: Weft, file: Path) -> None:
 
     assert lines(planned.stdout)[:2] == ["+ pool burst", "    provider: process"]
     assert "flavour small: 1 cpu, 1.0 GiB, rack=12, 0.05 per hour" in planned.stdout.decode()
-    assert "CLI.POOLS_NOT_CONFIRMED" in asked.stderr.decode()
+    assert "CLI.NOT_CONFIRMED" in asked.stderr.decode()
     assert "WORKER.POOL_NOT_FOUND" in nothing.stderr.decode()
     assert [one["kind"] for one in json.loads(applied.stdout)["changes"]] == ["create"]
     assert b"the pools are like this already" in again.stderr

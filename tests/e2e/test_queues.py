@@ -51,7 +51,7 @@ def test_a_file_of_queues_is_shown_asked_for_and_applied(weft: Weft, file: Path)
         "    priority: 20",
         '    guard: job.attributes.kind == "gpu"',
     ]
-    assert "CLI.QUEUES_NOT_CONFIRMED" in asked.stderr.decode()
+    assert "CLI.NOT_CONFIRMED" in asked.stderr.decode()
     assert [one["name"] for one in nothing] == ["default"]
     assert [one["kind"] for one in json.loads(applied.stdout)["changes"]] == ["create", "create"]
     assert b"the queues are like this already" in again.stderr

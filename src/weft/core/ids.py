@@ -15,12 +15,16 @@ CONDITION = re.compile(r"c?([1-9][0-9]{0,17})")
 JOB = re.compile(r"(?:b?([1-9][0-9]{0,17})\.)?j?([1-9][0-9]{0,8})")
 
 
+def _number(form: re.Pattern[str], text: str, expected: str, hint: str = "") -> int:
+    match = form.fullmatch(text)
+    if match is None:
+        raise BadId(text, expected=expected, hint=hint)
+    return int(match[1])
+
+
 def parse_batch_id(text: str) -> BatchId:
     """Read `b12` or `12`. Raise `BadId` for anything else."""
-    match = BATCH.fullmatch(text)
-    if match is None:
-        raise BadId(text, expected="a batch is written b12 or 12")
-    return BatchId(int(match[1]))
+    return BatchId(_number(BATCH, text, "a batch is written b12 or 12"))
 
 
 def parse_job_id(text: str) -> JobId:
@@ -43,14 +47,8 @@ def parse_job_ref(text: str) -> tuple[BatchId, JobId]:
 
 def parse_schedule_id(text: str) -> int:
     """Read `s3` or `3`. Raise `BadId` for anything else."""
-    match = SCHEDULE.fullmatch(text)
-    if match is None:
-        raise BadId(
-            text,
-            expected="a schedule is written s3 or 3",
-            hint="List schedules with `weft schedule ls`.",
-        )
-    return int(match[1])
+    hint = "List schedules with `weft schedule ls`."
+    return _number(SCHEDULE, text, "a schedule is written s3 or 3", hint)
 
 
 def format_schedule_id(schedule_id: int) -> str:
@@ -60,14 +58,8 @@ def format_schedule_id(schedule_id: int) -> str:
 
 def parse_condition_id(text: str) -> int:
     """Read `c3` or `3`. Raise `BadId` for anything else."""
-    match = CONDITION.fullmatch(text)
-    if match is None:
-        raise BadId(
-            text,
-            expected="a condition is written c3 or 3",
-            hint="List what jobs wait for with `weft condition ls`.",
-        )
-    return int(match[1])
+    hint = "List what jobs wait for with `weft condition ls`."
+    return _number(CONDITION, text, "a condition is written c3 or 3", hint)
 
 
 def format_condition_id(condition_id: int) -> str:

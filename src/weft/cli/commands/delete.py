@@ -1,12 +1,11 @@
 """`weft delete`: delete batches with everything that belongs to them."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.targets import Target, check_targets
-from weft.cli.terminal.confirm import NotConfirmed, ask
+from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.screen import note, one_line, plain
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.objects.operation import end_of
@@ -32,11 +31,8 @@ async def delete(
         wait: Wait until all their data is removed.
     """
     batch_ids = list(dict.fromkeys(parse_batch_id(text) for text in (batch, *others)))
-    if not yes and not sys.stdin.isatty():
-        raise NotConfirmed(
-            "deleting a batch needs a confirmation",
-            detail="Standard input is not a terminal, so nobody can confirm.",
-        )
+    if not yes:
+        need_person("deleting a batch needs a confirmation")
     async with shared.client(patience_s=WAIT_PATIENCE_S) as client:
         await check_targets(client, map(Target, batch_ids))
         if not yes and (code := await _ask(client, batch_ids)):

@@ -8,7 +8,7 @@ from typing import Final
 from weft.cli.input.options import SHARED, AllFlag, App, Flag, Shared
 from weft.cli.input.targets import check_targets, parse_batch, parse_target
 from weft.cli.terminal.plain import wrapped
-from weft.cli.terminal.screen import Document, JsonItems, TableRows, cell, moment, note, plain
+from weft.cli.terminal.screen import Document, TableRows, cell, moment, note, plain, print_pages
 from weft.client.api import Api
 from weft.core.ends.end_words import explain_reason
 from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable
@@ -82,23 +82,13 @@ async def list_failures(
         acknowledged: Those that are acknowledged, instead of the others.
     """
     batch_id = None if batch is None else _batch_of(batch)
-    rows, items = TableRows(HEADER, right=("Retries",), spare=SPARE), JsonItems()
-    count = 0
+    rows = TableRows(HEADER, right=("Retries",), spare=SPARE)
     async with shared.client() as client:
         listing = client.list_dead_letters(
             batch_id, cause=cause, reason=reason, acknowledged=acknowledged
         )
-        while page := await listing.next_page():
-            count += len(page)
-            if shared.json:
-                items.print(page)
-            else:
-                rows.print([_row(one) for one in page])
-    if shared.json:
-        items.end()
-    elif not count:
-        note("no failed job; one is listed here once it has no tries left")
-    return 0
+        nothing = "no failed job; one is listed here once it has no tries left"
+        return await print_pages(listing, rows, _row, nothing=nothing, as_json=shared.json)
 
 
 @app.command(name="ack")

@@ -3,7 +3,7 @@
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.names import group_name, state_words
-from weft.cli.terminal.screen import JsonItems, TableRows, note
+from weft.cli.terminal.screen import Document, TableRows, print_pages
 from weft.core.text.amounts import money
 
 HEADER = ("Group", "Kind", "State", "Jobs", "Ended", "Failed", "Cost")
@@ -21,32 +21,21 @@ async def groups(target: str, /, *, shared: Shared = SHARED) -> int:
     """
     batch_id = parse_batch(target)
     rows = TableRows(HEADER, right=NUMBERS, least=WIDTHS)
-    items = JsonItems()
-    count = 0
     async with shared.client() as client:
-        listing = client.list_groups(batch_id)
-        while page := await listing.next_page():
-            shown = [group for group in page if group["group_id"]]  # 0 is the batch itself
-            count += len(shown)
-            if shared.json:
-                items.print(shown)
-            else:
-                rows.print(
-                    [
-                        (
-                            group_name(group),
-                            group["kind"],
-                            state_words(group),
-                            group["n_jobs"],
-                            group["n_completed"],
-                            group["n_failed"] + group["n_errored"],
-                            money(group["cost"]),
-                        )
-                        for group in shown
-                    ]
-                )
-    if shared.json:
-        items.end()
-    elif not count:
-        note("the batch has no groups")
-    return 0
+        return await print_pages(
+            client.list_groups(batch_id), rows, _row, as_json=shared.json,
+            nothing="the batch has no groups",
+            keep=lambda group: group["group_id"],  # 0 is the batch itself
+        )  # fmt: skip
+
+
+def _row(group: Document) -> tuple[object, ...]:
+    return (
+        group_name(group),
+        group["kind"],
+        state_words(group),
+        group["n_jobs"],
+        group["n_completed"],
+        group["n_failed"] + group["n_errored"],
+        money(group["cost"]),
+    )

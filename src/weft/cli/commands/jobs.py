@@ -9,7 +9,7 @@ from typing import Annotated
 from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import job_name, shown_phase, state_words
-from weft.cli.terminal.screen import Document, JsonItems, TableRows, moment, note, print_plan
+from weft.cli.terminal.screen import Document, TableRows, moment, print_pages, print_plan
 from weft.client.api import Api
 from weft.client.http.blocking import run
 from weft.client.http.listing import Listing
@@ -100,26 +100,11 @@ async def _print(
 ) -> int:
     """Print a list page by page; of nothing, this note."""
     rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS, optional=("Name",))
-    items, count, more = JsonItems(), 0, False
     async with shared.client() as client:
         listing = list_jobs(client, page_rows=min(limit + 1 if limit else PAGE_ROWS, PAGE_ROWS))
-        while not more and (page := await listing.next_page()):
-            more = bool(limit) and count + len(page) > limit
-            shown = page[: limit - count] if limit else page
-            count += len(shown)
-            if shared.json:
-                items.print(shown)
-            else:
-                rows.print([_row(job) for job in shown])
-    for text in listing.warnings:
-        note(text)
-    if shared.json:
-        items.end()
-    elif not count:
-        note(nothing)
-    elif more:
-        note(f"these are the first {count}; `--all` prints all, `-n` says how many")
-    return 0
+        return await print_pages(
+            listing, rows, _row, nothing=nothing, as_json=shared.json, limit=limit
+        )
 
 
 def _row(job: Document) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.input.targets import Target, parse_batch, parse_target
-from weft.cli.input.values import WrongOption, read_option
+from weft.cli.input.values import WrongOption, need_one, read_option
 from weft.cli.terminal.screen import Document, one_line
 from weft.core.billing.spending import amount_text
 from weft.core.errors import BadId
@@ -79,22 +79,16 @@ def set_one(
         soft: From which amount on the jobs have half of their share, or none.
         on_limit: Whether the jobs are paused or cancelled at the limit.
     """
-    _check_whose(project, user, batch)
-    changes: dict[str, Any] = {"measure": measure}
-    if amount is not None:
-        changes["amount_max"] = read_option("AMOUNT", amount, read_amount)
-    if soft is not None:
-        changes["amount_soft_max"] = read_option("--soft", soft, read_amount)
-    if on_limit is not None:
-        changes["on_limit"] = on_limit
-    if len(changes) == 1:
+    need_one("limit", project=project, user=user, batch=batch)
+    changes = read_limit("amount", amount, soft, on_limit)
+    if not changes:
         raise WrongOption(
             "no limit is given", hint="Give an amount, --soft or --on-limit; `none` lifts one."
         )
     target = None if batch is None else _group(batch)
     found = shared.ask(
         lambda client: client.set_limit(
-            changes,
+            {"measure": measure, **changes},
             project=project,
             user=user,
             batch_id=None if target is None else target.batch_id,
@@ -107,13 +101,17 @@ def set_one(
     )
 
 
-def _check_whose(*given: str | None) -> None:
-    if sum(one is not None for one in given) != 1:
-        raise WrongOption(
-            "it is not clear whose limit is set",
-            detail="Exactly one of --project, --user and --batch says it.",
-            hint="`weft limit set --help` shows examples.",
-        )
+def read_limit(
+    field: str, amount: str | None, soft: str | None, on_limit: str | None
+) -> dict[str, Any]:
+    """Return what these options change. Raise `WrongOption`."""
+    given = {"AMOUNT": (f"{field}_max", amount), "--soft": (f"{field}_soft_max", soft)}
+    changes: dict[str, Any] = {
+        name: read_option(option, text, read_amount)
+        for option, (name, text) in given.items()
+        if text is not None
+    }
+    return changes if on_limit is None else {**changes, "on_limit": on_limit}
 
 
 def read_amount(text: str) -> float | None:

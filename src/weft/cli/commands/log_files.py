@@ -9,14 +9,13 @@ from typing import Final
 from weft.cli.commands.files import make_directory, write_below
 from weft.cli.input.targets import Target
 from weft.cli.terminal.cut_output import once, say_cut
-from weft.cli.terminal.many_logs import Wanted, first_of
+from weft.cli.terminal.many_logs import Wanted, first_of, streams_of
 from weft.cli.terminal.report import note, print_error
 from weft.client.api import Api, Document, Stream
 from weft.client.progress import Progress
 from weft.core.errors import NotFound, OutputElsewhere, OutputGone, WeftError
 from weft.core.ids import format_batch_id
 
-BOTH: Final[Sequence[Stream]] = ("stdout", "stderr")
 AT_ONCE: Final = 4
 """Jobs whose output is fetched at one time."""
 
@@ -27,13 +26,14 @@ async def write_logs(
     """Write what jobs have written so far; return the exit code of the last one without output."""
     make_directory(to)
     batch_id, q = wanted.batch_id, wanted.q
-    streams: Sequence[Stream] = (wanted.stream,) if wanted.stream != "both" else BOTH
     whole = await which.ask(client.get_batch, client.get_job, client.get_group)
     total = None if wanted.states or q else whole.get("n_jobs", 1)
     q = q if which.job_id is None else f"job_id = {which.job_id}"
     jobs = client.list_jobs(batch_id, q, group=wanted.group, states=wanted.states)
     with Progress(f"{format_batch_id(batch_id)} logs", shown=None, total=total) as shown:
-        files = _LogFiles(client, streams, to, attempt, shown, asyncio.Semaphore(AT_ONCE))
+        files = _LogFiles(
+            client, streams_of(wanted.stream), to, attempt, shown, asyncio.Semaphore(AT_ONCE)
+        )
         try:
             async with asyncio.TaskGroup() as tasks:
                 async for job in jobs:

@@ -15,7 +15,14 @@ from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.cut_output import say_left_out
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines, LogOutput
-from weft.cli.terminal.many_logs import FAILED, ManyLogs, Wanted, output_document, print_found
+from weft.cli.terminal.many_logs import (
+    FAILED,
+    ManyLogs,
+    Wanted,
+    output_document,
+    print_found,
+    streams_of,
+)
 from weft.cli.terminal.names import Document
 from weft.cli.terminal.plain import moment, one_line
 from weft.cli.terminal.raw_output import STDERR, STDOUT
@@ -193,7 +200,7 @@ async def _logs(
             with ending_when_closed(STDOUT):
                 await _follow(client, wanted, job_id, attempt)
         else:
-            for one in (stream,) if stream != "both" else ("stdout", "stderr"):
+            for one in streams_of(stream):
                 await _print_stream(client, wanted, job_id, one, attempt)
     return 0
 

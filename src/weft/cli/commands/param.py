@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from weft.cli.input.options import SHARED, App, Parameter, Shared
 from weft.cli.input.values import in_our_zone
-from weft.cli.terminal.screen import at, cell, print_columns, print_json
+from weft.cli.terminal.screen import at, cell
 from weft.client.api import Api
 from weft.client.http.listing import Document
 from weft.core.bounded import Unreadable, read_json
@@ -117,13 +117,10 @@ def diff(since: datetime, until: datetime | None = None, /, *, shared: Shared = 
 
 
 def _print(found: list[Any], shared: Shared) -> None:
-    if shared.json:
-        print_json(found)
-        return
-    print_columns({
+    shared.table(found, {
         "Parameter": "parameter", "Value": lambda row: _cut(row, 60),
         "Version": "version", "Type": "type", "Set": at("set_at"), "By": "set_by",
-    }, found, spare=("Set", "By"))  # fmt: skip
+    }, spare=("Set", "By"))  # fmt: skip
 
 
 def _value(text: str, kind: str | None) -> Any:  # noqa: ANN401 (JSON)

@@ -11,18 +11,11 @@ from weft.cli.input.values import bounded
 from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
 from weft.client.api import Api
 from weft.core.billing.resources import MIB
-from weft.core.errors import Invalid
 from weft.core.text.amounts import money, size
 
 app = App(name="pool", help="Show and change pools of workers.\n\n    weft pool ls")
 
 LIVE = frozenset({"active", "silent", "cordoned", "draining"})
-
-
-class PoolsNotConfirmed(Invalid, code="CLI.POOLS_NOT_CONFIRMED"):
-    """The change of pools cannot be confirmed."""
-
-    advice = "Add --yes to change them without a question, or --dry-run to see the changes."
 
 
 @app.command(name="ls")
@@ -183,7 +176,7 @@ def apply(
         file, "pool", lambda client, pools: partial(client.save_pools, pools), shared,
         dry_run=dry_run, yes=yes, delete_all=delete_all,
         example='name = "burst", provider = "process", max_workers = 4',
-        otherwise="`weft pool ls` lists the pools.", refused=PoolsNotConfirmed,
+        otherwise="`weft pool ls` lists the pools.",
         note_done="the pools are saved", text=_field_text,
     )  # fmt: skip
 

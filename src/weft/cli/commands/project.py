@@ -1,9 +1,9 @@
 """`weft billing project`: who pays, how much, and who may charge it."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from typing import Literal
 
-from weft.cli.commands.limit import read_amount
+from weft.cli.commands.limit import read_amount, read_limit
 from weft.cli.input.options import SHARED, App, Shared, Words
 from weft.cli.input.values import read_option
 from weft.cli.terminal.screen import Document, note, one_line
@@ -94,14 +94,7 @@ def limit(
         soft: From what it cost on its jobs have half of their share, or none.
         on_limit: Whether its batches are paused or cancelled at the limit.
     """
-    changes: dict[str, Any] = {}
-    if amount is not None:
-        changes["cost_max"] = read_option("AMOUNT", amount, read_amount)
-    if soft is not None:
-        changes["cost_soft_max"] = read_option("--soft", soft, read_amount)
-    if on_limit is not None:
-        changes["on_limit"] = on_limit
-    if changes:
+    if changes := read_limit("cost", amount, soft, on_limit):
         _tell(shared, lambda client: client.change_project(name, changes))
     else:
         show(name, shared=shared)

@@ -12,19 +12,12 @@ from weft.cli.input.options import SHARED, App, Flag, Shared
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, long_text, note, plain
 from weft.client.api import Api
-from weft.core.errors import Invalid
 from weft.wire.documents.queues import QueueDocument
 
 app = App(
     name="queue",
     help="Show and change queues, and test which one takes a job.\n\n    weft queue ls",
 )
-
-
-class QueuesNotConfirmed(Invalid, code="CLI.QUEUES_NOT_CONFIRMED"):
-    """The change of queues cannot be confirmed."""
-
-    advice = "Add --yes to change them without a question, or --dry-run to see the changes."
 
 
 @app.command(name="ls")
@@ -92,7 +85,6 @@ def apply(
         dry_run=dry_run, yes=yes, delete_all=delete_all,
         example='name = "short", priority = 10, guard = "…"',
         otherwise="`weft queue test FILE` shows which queues take the jobs of a batch document.",
-        refused=QueuesNotConfirmed,
         note_done="the queues are saved; waiting jobs stay where they are",
     )  # fmt: skip
 

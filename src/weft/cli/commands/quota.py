@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
-from weft.cli.input.values import WrongOption, read_option
+from weft.cli.input.values import WrongOption, need_one, read_option
 from weft.cli.terminal.screen import Document, one_line, print_table
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.text.amounts import size
@@ -100,12 +100,7 @@ def set_one(
         stored: Output, and specs and payloads that were sent, of batches that are there,
             such as 10Gi, or none.
     """
-    if [tenant is not None, user is not None, default_user].count(True) != 1:
-        raise WrongOption(
-            "it is not clear whose quota is set",
-            detail="Exactly one of --tenant, --user and --default-user says it.",
-            hint="`weft quota set --help` shows examples.",
-        )
+    need_one("quota", tenant=tenant, user=user, default_user=default_user)
     given = {"jobs": jobs, "batches": batches, "cores": cores, "bytes": stored}
     edit = {name: _most(name, text) for name, text in given.items() if text is not None}
     if not edit:

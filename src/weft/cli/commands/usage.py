@@ -2,7 +2,6 @@
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.terminal.screen import note, print_table
-from weft.client.api import Api
 from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.ids import parse_job_ref
 from weft.core.text.amounts import duration, size
@@ -27,8 +26,9 @@ async def usage(target: str, /, *, attempt: int | None = None, shared: Shared = 
     """
     batch_id, job_id = parse_job_ref(target)
     async with shared.client() as client:
-        number = await _last_attempt(client, batch_id, job_id) if attempt is None else attempt
-        found = await client.attempt_usage(batch_id, job_id, number)
+        if attempt is None:  # without any the server says so of the first
+            attempt = int((await client.get_job(batch_id, job_id)).get("attempt") or 1)
+        found = await client.attempt_usage(batch_id, job_id, attempt)
     if shared.as_json(found):
         return 0
     samples = found["samples"]
@@ -38,12 +38,6 @@ async def usage(target: str, /, *, attempt: int | None = None, shared: Shared = 
     points = points_of([UsageSample(**sample) for sample in samples], most=ROWS_MAX)
     print_table(("After", "Cores", "CPU", "Memory"), map(_row, points), right=("Cores",))
     return 0
-
-
-async def _last_attempt(client: Api, batch_id: int, job_id: int) -> int:
-    """Return the last attempt of a job; the first one if there is none, which the server tells."""
-    job = await client.get_job(batch_id, job_id)
-    return int(job.get("attempt") or 1)
 
 
 def _row(point: UsagePoint) -> tuple[str, str, str, str]:

@@ -1,6 +1,5 @@
 """Commands that change targets, or all batches that a query finds."""
 
-import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,7 +7,7 @@ from typing import Any, Final
 from weft.cli.input.options import Flag, Shared
 from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target, query_of
-from weft.cli.terminal.confirm import REFUSED, NotConfirmed, ask
+from weft.cli.terminal.confirm import REFUSED, ask, need_person
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.blocking import asyncio, run
@@ -55,11 +54,8 @@ def act_on_batches(
         )  # fmt: skip
     if query.batches is None:
         return run(change([(target, parse_target(target)) for target in named]))
-    if not query.yes and not sys.stdin.isatty():
-        raise NotConfirmed(
-            "changing all batches that match needs a confirmation",
-            detail="Standard input is not a terminal, so nobody can confirm.",
-        )
+    if not query.yes:
+        need_person("changing all batches that match needs a confirmation")
     return run(_act(action, query.batches, shared, yes=query.yes))
 
 

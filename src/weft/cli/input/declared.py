@@ -10,10 +10,9 @@ from weft.cli.input.documents import FORMATS, UnreadableDocument, parse_document
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import Local, Shared
 from weft.cli.input.toml_lines import toml_lines
-from weft.cli.terminal.confirm import ask
+from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.plain import plain, wrapped
 from weft.cli.terminal.report import note
-from weft.cli.terminal.screen import print_json
 from weft.client.api import Api
 from weft.core.errors import Invalid
 
@@ -90,63 +89,38 @@ def apply_file(
     save: Callable[[Api, Sequence[Document]], Callable[..., Awaitable[Document]]],
     shared: Shared,
     *,
+    dry_run: bool,
+    yes: bool,
     delete_all: bool,
     example: str,
     otherwise: str,
-    **how: Any,  # noqa: ANN401 (as in `apply_changes`)
+    note_done: str,
+    text: Callable[[object], str] | None = None,
 ) -> int:
-    """Change all things of a kind to what a file describes; return the exit code."""
+    """Show how all things of a kind differ from what a file describes, ask, and change them;
+    return the exit code. `text`: how values are written, `text_of` by default.
+    """
     body = read_file(file)
     tables = tables_in(file, body, kind, example=example, otherwise=otherwise)
     if not delete_all:
         refuse_nothing(file, kind, tables)
+
+    async def apply(client: Api) -> int:
+        change = save(client, tables)
+        planned = await change(dry_run=True)
+        if not shared.json:
+            print_changes(planned, kind, text or text_of)
+        if dry_run or not planned["changes"]:
+            shared.as_json(planned)
+            return 0
+        if not yes:
+            need_person(f"changing {kind}s needs a confirmation")
+            if code := ask(f"Change the {kind}s?", otherwise="nothing was changed"):
+                return code
+        return shared.tell(await change(), note_done)
+
     with placed(file, body, {f"{kind}s": tables}, shared):
-        return shared.ask(
-            lambda client: apply_changes(save(client, tables), kind, as_json=shared.json, **how)
-        )
-
-
-async def apply_changes(
-    save: Callable[..., Awaitable[Document]],
-    kind: str,
-    *,
-    dry_run: bool,
-    yes: bool,
-    as_json: bool,
-    refused: type[Invalid],
-    note_done: str,
-    text: Callable[[object], str] | None = None,
-) -> int:
-    """Show what would change, ask, and change it; return the exit code.
-
-    `save`: with `dry_run=True` it only returns what would change.
-    `refused`: the error if nobody can be asked. `text`: how values are written, `text_of` by
-    default.
-    """
-    planned = await save(dry_run=True)
-    if not as_json:
-        print_changes(planned, kind, text or text_of)
-    if dry_run or not planned["changes"]:
-        if as_json:
-            print_json(planned)
-        return 0
-    if not yes and (code := _ask(kind, refused)):
-        return code
-    done = await save()
-    if as_json:
-        print_json(done)
-    else:
-        note(note_done)
-    return 0
-
-
-def _ask(kind: str, refused: type[Invalid]) -> int:
-    if not sys.stdin.isatty():
-        raise refused(
-            f"changing {kind}s needs a confirmation",
-            detail="Standard input is not a terminal, so nobody can confirm.",
-        )
-    return ask(f"Change the {kind}s?", otherwise="nothing was changed")
+        return shared.ask(apply)
 
 
 def print_changes(planned: Document, kind: str, text: Callable[[object], str]) -> None:

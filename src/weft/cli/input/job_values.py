@@ -3,19 +3,14 @@
 The server stops at wrong types, so a file with both would be corrected twice.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
+from weft.cli.input.shape_options import READERS
 from weft.core.errors import InvalidDocument, InvalidValue, ParentNotFound
 from weft.core.graph.parents import refers_to_earlier
 from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
 
-_READERS: Final[Mapping[str, Callable[[Any], int]]] = {
-    "cpu": parse_cpu_m,
-    "memory": parse_memory_mib,
-    "storage": parse_mebibytes,
-}
 _Mistake = tuple[type[InvalidDocument], str, str]
 
 
@@ -61,7 +56,7 @@ def _wrong_values(document: Mapping[str, Any]) -> Iterator[_Mistake]:
 
 
 def _wrong_sizes(asked: Mapping[str, Any], at: str) -> Iterator[_Mistake]:
-    for name, read in _READERS.items():
+    for name, read in READERS.items():
         value = asked.get(name)
         if isinstance(value, int | float | str) and not isinstance(value, bool):
             try:

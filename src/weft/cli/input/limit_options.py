@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Annotated, Any, Final
@@ -110,17 +111,11 @@ class LimitOptions:
 
 def limit_fields(options: LimitOptions) -> dict[str, Any]:
     """Return the fields of a job document that these options set."""
-    fields: dict[str, Any] = {}
-    if options.not_before is not None:
-        fields["not_before"] = read_option("--not-before", options.not_before, parse_moment)
-    if options.deadline is not None:
-        fields["deadline"] = read_option("--deadline", options.deadline, parse_deadline)
-    if options.concurrency_key is not None:
-        fields["concurrency_key"] = read_option(
-            "--concurrency-key", options.concurrency_key, parse_concurrency_key
-        )
-    if options.rate is not None:
-        fields["rate"] = read_option("--rate", options.rate, parse_rate)
+    fields: dict[str, Any] = {
+        field: read_option("--" + name.replace("_", "-"), text, read)
+        for name, (field, read) in _READERS.items()
+        if (text := getattr(options, name)) is not None
+    }
     if options.preemptible:
         fields["preemptible"] = True
     if options.machine is not None:
@@ -128,8 +123,6 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         fields["machine"] = options.machine
     if options.retries is not None:
         fields["max_attempts"] = options.retries + 1
-    if options.retry_wait is not None:
-        fields["retry"] = read_option("--retry-wait", options.retry_wait, parse_retry_wait)
     log: dict[str, Any] = {}
     if options.log_max is not None:
         log["max_bytes"] = read_option("--log-max", options.log_max, parse_bytes)
@@ -145,16 +138,12 @@ def _retry_fields(options: LimitOptions) -> dict[str, Any]:
             check_text(texts)
             words = read_option("--" + name.replace("_", "-"), ",".join(texts), parse_words)
             fields[name] = words
-    if options.exit_codes:
-        check_text(options.exit_codes)
-        fields["exit_codes"] = dict(
-            read_option("--exit-codes", text, parse_exit_codes) for text in options.exit_codes
-        )
-    if options.retry_with:
-        check_text(options.retry_with)
-        fields["retry_with"] = [
-            read_option("--retry-with", text, parse_retry_with) for text in options.retry_with
-        ]
+    for name, parse in (("exit_codes", parse_exit_codes), ("retry_with", parse_retry_with)):
+        if texts := getattr(options, name):
+            check_text(texts)
+            option = "--" + name.replace("_", "-")
+            found: list[Any] = [read_option(option, text, parse) for text in texts]
+            fields[name] = dict(found) if name == "exit_codes" else found
     return fields
 
 
@@ -248,3 +237,11 @@ def _moment(text: str, now: datetime) -> datetime:
         return at if at > now else (today + timedelta(days=1)).astimezone()
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.astimezone()
+
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+    "not_before": ("not_before", parse_moment), "deadline": ("deadline", parse_deadline),
+    "concurrency_key": ("concurrency_key", parse_concurrency_key), "rate": ("rate", parse_rate),
+    "retry_wait": ("retry", parse_retry_wait),
+}  # fmt: skip
+"""By options whose text is one field: its name, and what reads it."""

@@ -12,7 +12,7 @@ from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memo
 GPU_MAX: Final = 1024
 """As the server has it."""
 _IMAGES: Final = ("docker://", "oci:", "dir:")
-_READERS: Final[Mapping[str, Callable[[str], int]]] = {
+READERS: Final[Mapping[str, Callable[[Any], int]]] = {
     "cpu": parse_cpu_m,
     "memory": parse_memory_mib,
     "storage": parse_mebibytes,
@@ -49,7 +49,7 @@ NO_SHAPE = ShapeOptions()
 def shape_fields(options: ShapeOptions) -> dict[str, Any]:
     """Return the fields of a job document that these options set."""
     resources: dict[str, Any] = {}
-    for name, read in _READERS.items():
+    for name, read in READERS.items():
         if (text := getattr(options, name)) is not None:
             read_option(f"--{name}", text, read)
             resources[name] = text

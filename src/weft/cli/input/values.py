@@ -28,6 +28,17 @@ def read_option(option: str, text: str, parse: Callable[[str], Value]) -> Value:
         ) from error
 
 
+def need_one(noun: str, **given: object) -> None:
+    """Raise `WrongOption` unless exactly one of these options says whose limit or quota is set."""
+    if sum(one not in {None, False} for one in given.values()) != 1:
+        options = [f"--{name.replace('_', '-')}" for name in given]
+        raise WrongOption(
+            f"it is not clear whose {noun} is set",
+            detail=f"Exactly one of {', '.join(options[:-1])} and {options[-1]} says it.",
+            hint=f"`weft {noun} set --help` shows examples.",
+        )
+
+
 def in_our_zone(at: datetime, refused: str) -> datetime:
     """Return a time in the zone of this host. Raise `Invalid` with the text `refused` for one that
     this host cannot tell.

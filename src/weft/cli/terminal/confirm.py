@@ -16,6 +16,12 @@ class NotConfirmed(Invalid, code="CLI.NOT_CONFIRMED"):
     advice = "Add --yes to do it without a question."
 
 
+def need_person(what: str) -> None:
+    """Raise `NotConfirmed` if nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise NotConfirmed(what, detail="Standard input is not a terminal, so nobody can confirm.")
+
+
 def ask(question: str, *, otherwise: str) -> int:
     """Ask a yes/no question; return 0 for yes, else the exit code, after saying `otherwise`.
 

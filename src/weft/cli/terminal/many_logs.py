@@ -165,12 +165,11 @@ class ManyLogs:
 
     async def _print_lines(self, job: Mapping[str, Any]) -> None:
         """Print what a job has written so far."""
-        lines, stream = self._lines(job), self._wanted.stream
-        streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
+        lines = self._lines(job)
         batch_id, job_id = job["batch_id"], job["job_id"]
         on_cut = once(lambda: say_cut(batch_id, job_id))
         try:
-            for one in streams:
+            for one in streams_of(self._wanted.stream):
                 descriptor = STDERR if one == "stderr" else STDOUT
                 chunks = self._client.read_log(batch_id, job_id, stream=one, on_cut=on_cut)
                 async for chunk in chunks:
@@ -211,6 +210,11 @@ class ManyLogs:
         self._code = error.exit_code
 
 
+def streams_of(stream: Stream) -> Sequence[Stream]:
+    """Return each stream for itself."""
+    return ("stdout", "stderr") if stream == "both" else (stream,)
+
+
 def first_of(errors: BaseExceptionGroup[WeftError]) -> WeftError:
     """Return the first error of a group, however deep it stands."""
     first = errors.exceptions[0]
@@ -231,8 +235,7 @@ async def output_document(
     """
     texts: dict[str, str] = {}
     on_cut = once(lambda: say_cut(batch_id, job_id))
-    streams: tuple[Stream, ...] = ("stdout", "stderr") if stream == "both" else (stream,)
-    for one in streams:
+    for one in streams_of(stream):
         chunks = client.read_log(batch_id, job_id, stream=one, attempt=attempt, on_cut=on_cut)
         data = b"".join([chunk async for chunk in chunks])
         if grep is not None:

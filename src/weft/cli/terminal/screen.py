@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from weft.client.http.listing import Listing
+
 
 GAP = 2
 """Blanks between two columns."""
@@ -245,6 +247,32 @@ class JsonItems:
         """Close the array."""
         sys.stdout.write("[]\n" if self._opening == "[" else "]\n")
         sys.stdout.flush()
+
+
+async def print_pages(
+    listing: "Listing", rows: TableRows, row: Callable[[Document], Sequence[object]], *,
+    nothing: str, as_json: bool, limit: int = 0, keep: Callable[[Document], object] = bool,
+) -> int:  # fmt: skip
+    """Print a list page by page, at most `limit` of it (0: all); of none, a note. Return 0."""
+    items, count, more = JsonItems(), 0, False
+    while not more and (page := await listing.next_page()):
+        page = [*filter(keep, page)]
+        more = bool(limit) and count + len(page) > limit
+        shown = page[: limit - count] if limit else page
+        count += len(shown)
+        if as_json:
+            items.print(shown)
+        else:
+            rows.print([row(one) for one in shown])
+    for text in listing.warnings:
+        note(text)
+    if as_json:
+        items.end()
+    elif not count:
+        note(nothing)
+    elif more:
+        note(f"these are the first {count}; `--all` prints all, `-n` says how many")
+    return 0
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

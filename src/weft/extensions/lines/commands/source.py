@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -10,7 +9,7 @@ from typing import Annotated, Any, Literal
 from weft.cli.commands.why import print_causes
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, in_our_zone
-from weft.cli.terminal.confirm import NotConfirmed, ask
+from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.screen import Document, at, cell, long_text, note, print_columns, print_json
 from weft.core.errors import SourceNotFound
 from weft.core.ids import parse_job_ref
@@ -216,8 +215,7 @@ def _ask_to_replay(source: str, since: datetime, shared: Shared) -> int:
         return n_items
 
     what = f"{shared.ask(count):,} items of source {source} become jobs once more"
-    if not sys.stdin.isatty():
-        raise NotConfirmed(what, detail="Standard input is not a terminal, so nobody can confirm.")
+    need_person(what)
     return ask(f"{what}. Go on?", otherwise="nothing runs again")
 
 

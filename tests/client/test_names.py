@@ -14,7 +14,7 @@ from weft import aio
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
-from weft.client.objects.names import NoBatchOfName
+from weft.client.objects.names import NoBatchOfName, NoJobOfName
 from weft.client.submission.refs import Block, JobRef, ref_of
 from weft.core.errors import BadId
 
@@ -106,6 +106,8 @@ async def test_a_name_that_no_batch_has_is_said() -> None:
     ):
         with pytest.raises(NoBatchOfName, match="nightly"):
             await client.get_batch("nightly")
+        with pytest.raises(NoJobOfName, match="b42 has no job named 'align'"):
+            await client.get_job("b42.align")
 
 
 def test_a_frame_without_pandas_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

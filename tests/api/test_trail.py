@@ -10,7 +10,6 @@ import pytest
 
 from api.live import TOKEN, LiveApi
 from weft.aio import Client
-from weft.api.routes.rights_of_routes import RIGHTS, UNRECORDED
 from weft.cli.app import run_command
 from weft.store import open_driver_store
 
@@ -75,7 +74,6 @@ async def test_of_an_update_the_commit_is_recorded(
     assert [one["action"] for one in await trail(http, database)] == [
         "create_batch", "create_update", "commit_update"
     ]  # fmt: skip
-    assert RIGHTS.keys() >= UNRECORDED
 
 
 async def test_refused_changes_are_recorded_once_a_minute(

@@ -1,8 +1,7 @@
 """The application: routes, doors, errors, and the middleware around them."""
 
-from collections.abc import Callable, Container, Sequence
-from functools import cache, partial, reduce
-from operator import or_
+from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cache, partial
 from typing import Final
 
 from weft.api import routes
@@ -21,15 +20,15 @@ from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
 from weft.api.http.requests import AnyRequest, ClientGone
-from weft.api.http.right_checks import Guard, Table, complete_table
+from weft.api.http.right_checks import Table, check_right, rights_of
 from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door, routes_in
 from weft.api.http.visits import Visits
 from weft.api.routes import declared, v1
-from weft.api.routes.rights_of_routes import PERMISSIONS, RIGHTS, UNRECORDED
 from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
+from weft.core.access.permissions import Permission
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
 from weft.core.packages import modules_of
@@ -52,13 +51,16 @@ from weft.telemetry.log import log
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.sealed import SecretKeys
 
+_PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
 ROUTES: Final[Sequence[Route]] = (
     *declared.ROUTES, *(route for part in (routes, v1) for route in routes_in(*modules_of(part))),
+    *(route for part in _PARTS for route in part.routes),
 )  # fmt: skip
-_PARTS: Final[Sequence[ApiPart]] = tuple(parts("api"))
-RIGHTS_OF_ROUTES: Final[Table] = reduce(or_, (part.rights for part in _PARTS), {**RIGHTS})
 """Those of extensions included, but for doors."""
-PERMISSIONS_OF_ROUTES: Final = reduce(or_, (part.permissions for part in _PARTS), {**PERMISSIONS})
+PERMISSIONS_OF_ROUTES: Final[Mapping[str, Permission]] = {
+    name: route.opt["permission"]
+    for route in ROUTES if "permission" in route.opt for name in route.names
+}  # fmt: skip
 
 
 class Application:
@@ -183,17 +185,13 @@ def _routed(doors: Sequence[ApiDoor]) -> Router:
     """Return the routes. They know nothing of their services, which come with each request: so a
     process that makes several applications prepares them once.
     """
-    routes = [*ROUTES, *(route for part in _PARTS for route in part.routes)]
-    routes += [one for door in doors for one in of_door(door.routes, door.name)]
-    rights = complete_table(RIGHTS_OF_ROUTES, routes)
-    unrecorded = UNRECORDED.union(*(part.unrecorded for part in _PARTS))
-    guard = Guard(rights, PERMISSIONS_OF_ROUTES, unrecorded)
+    routes = [*ROUTES, *(one for door in doors for one in of_door(door.routes, door.name))]
 
     async def before(request: AnyRequest) -> None:
-        guard.check(request)
+        check_right(request)
         await note_moment(request)
 
-    return Router(routes, rights, before=before, answer_error=_answer_error)
+    return Router(routes, rights_of(routes), before=before, answer_error=_answer_error)
 
 
 def route_rights(doors: Sequence[ApiDoor] = ()) -> Table:

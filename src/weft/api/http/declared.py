@@ -148,6 +148,7 @@ def _opt(call: Call) -> dict[str, Any]:
     headers = (KEY,) if call.is_keyed and not call.creates else None
     said = {
         "right": call.right,
+        "permission": call.permission,
         "page" if call.is_page else "answer": call.answer,
         "accepted": call.accepted,
         "path": {one.name: one for one in call.ids.values()},

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -13,7 +14,7 @@ from weft.api.html.render import HTML, render
 from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response
+from weft.api.http.routing import Response, get, post
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.access.sessions import PAD_DIGITS, masked_csrf_token
@@ -25,7 +26,8 @@ REST_MAX_MS: Final = 30_000
 _ALL: Final = "/ui/events"
 _MOMENT: Final = "moment"
 _CURRENCY_CHARS: Final = 20
-
+get_page = partial(get, include_in_schema=False)
+post_form = partial(post, include_in_schema=False)
 
 NO_MOMENT: Final = {"moment": False}
 """Options of the routes below `/ui` whose answers are not read again after an event."""

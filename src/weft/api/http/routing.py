@@ -15,10 +15,11 @@ from collections.abc import (
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import ModuleType
+from types import EllipsisType, MappingProxyType, ModuleType
 from typing import Any, Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
+from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.errors import MethodNotAllowed, RouteNotFound
 
@@ -173,17 +174,34 @@ class Route:
         return [path.replace(":str}", "}").replace(_REST, "}") for path in self.paths]
 
 
+OPEN: Final = None
+"""The right of a route for which no token is asked: whoever opens it in a browser, or logs in, has
+no way to send one; it holds no secret. What logs in and out looks at the session, or asks the
+issuer, by itself.
+"""
+
+
 def route(
     path: str | Sequence[str],
+    right: Right | EllipsisType | None = ...,
+    permission: Permission | None = None,
     *,
     method: str,
     status_code: int | None = None,
+    opt: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,  # noqa: ANN401
 ) -> Callable[[Callable[..., Awaitable[Answer]]], Route]:
-    """Make a route of a function of a request, or of nothing."""
+    """Make a route of a function of a request, or of nothing. Right and permission may stand in
+    `opt`; the permission, on the batch that the path names, says what does not follow from the
+    right: who may read a batch reads, all else changes it.
+    """
     paths = [path] if isinstance(path, str) else path
     status = status_code or _DEFAULT_STATUS.get(method, 200)
-    return lambda fn: Route(method=method, paths=paths, fn=fn, status_code=status, **options)
+    needs: dict[str, Any] = {} if right is ... else {"right": right}
+    needs |= {"permission": permission} if permission else {}
+    return lambda fn: Route(
+        method=method, paths=paths, fn=fn, status_code=status, opt={**needs, **opt}, **options
+    )
 
 
 get = partial(route, method="GET")

@@ -11,7 +11,7 @@ from weft.api.http.browsers import (
 )
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, services_of
-from weft.api.http.routing import Response, get, post
+from weft.api.http.routing import OPEN, Response, get, post
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins, sessions
@@ -22,7 +22,7 @@ from weft.ports.store import Caller
 MEDIA = "text/html"
 
 
-@get("/login", opt={"bytes": (MEDIA,), "query": ("code",), "refuses": (401,)})
+@get("/login", OPEN, opt={"bytes": (MEDIA,), "query": ("code",), "refuses": (401,)})
 async def show_login(request: AnyRequest) -> Response[bytes]:
     """Get the page of a login link, which asks whether to log in, and as whom; without a code:
     whether one is logged in. It changes nothing.
@@ -37,6 +37,7 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
 
 @post(
     "/login",
+    OPEN,
     status_code=303,
     opt={"redirects": (MEDIA,), "reads": FORM, "refuses": (401, 403, 413)},
 )
@@ -68,7 +69,7 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     return answer
 
 
-@post("/logout", status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})
+@post("/logout", OPEN, status_code=200, opt={"bytes": (MEDIA,), "refuses": (403, 413)})
 async def log_out(request: AnyRequest) -> Response[bytes]:
     """End the session of this browser, from a page of this server. The answer leads to the issuer
     at which it has logged in, to log out there as well.

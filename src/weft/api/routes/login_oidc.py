@@ -5,7 +5,7 @@ from typing import Final
 from weft.api.html.render import render
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.requests import AnyRequest, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import OPEN, Response, get
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
 from weft.api.use_cases import logins
@@ -24,6 +24,7 @@ VALUE_CHARS_MAX: Final = 4096
 
 @get(
     "/login/oidc/start",
+    OPEN,
     status_code=303,
     opt={"redirects": (HTML,), "query": ("tenant", "issuer"), "refuses": (404,)},
 )
@@ -40,7 +41,7 @@ async def start_login(request: AnyRequest) -> Response[bytes]:
 
 
 @get(
-    CALLBACK,
+    CALLBACK, OPEN,
     status_code=303,
     opt={
         "once": True,  # the code of the issuer is spent

@@ -10,7 +10,7 @@ from weft.api.http.description import describe, render_page
 from weft.api.http.parameters import Query
 from weft.api.http.problem_documents import encode, reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import OPEN, Response, get
 from weft.api.services import Services
 from weft.api.use_cases import transports
 from weft.core.access.rights import RIGHTS_OF, Right
@@ -28,14 +28,14 @@ _SNAPSHOT_AGE_MIN_S: Final = 30.0
 """A role may be this late with its metrics on a busy host."""
 
 
-@get("/healthz", opt={"answer": Health})
+@get("/healthz", OPEN, opt={"answer": Health})
 async def healthz(request: AnyRequest) -> Response[bytes]:
     """Tell whether this process is alive."""
     Query(request, ())
     return reply({"status": "alive"})
 
 
-@get("/readyz", opt={"answer": Health})
+@get("/readyz", OPEN, opt={"answer": Health})
 async def readyz(request: AnyRequest) -> Response[bytes]:
     """Tell whether requests can be served: the database answers."""
     Query(request, ())
@@ -43,7 +43,7 @@ async def readyz(request: AnyRequest) -> Response[bytes]:
     return reply({"status": "ready"})
 
 
-@get("/metrics", opt={"bytes": (metrics.CONTENT_TYPE.partition(";")[0],)})
+@get("/metrics", Right.READ, opt={"bytes": (metrics.CONTENT_TYPE.partition(";")[0],)})
 async def show_metrics(request: AnyRequest) -> Response[bytes]:
     """Get metrics in the text format of Prometheus: counts of the tenant, and for administrators
     of the site all metrics of the roles on this host.
@@ -103,14 +103,14 @@ def _snapshots(services: Services) -> dict[str, str]:
     return metrics.read_snapshots(settings.home / "run", age_max_s=age_max_s)
 
 
-@get("/openapi.json", opt={"bytes": ("application/json",)})
+@get("/openapi.json", OPEN, opt={"bytes": ("application/json",)})
 async def openapi(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API (OpenAPI 3.1)."""
     Query(request, ())
     return Response(encode(describe(request.app)), media_type="application/json")
 
 
-@get("/docs", opt={"bytes": ("text/html",)})
+@get("/docs", OPEN, opt={"bytes": ("text/html",)})
 async def docs(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API as a page."""
     Query(request, ())

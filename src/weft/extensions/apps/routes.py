@@ -19,6 +19,7 @@ _BYTES_MAX: Final = 1 << 40
 
 @put(
     "/v1/app-parts/{s:str}/{n:str}",
+    Right.OPERATE,
     opt={"answer": AppPart, "reads": BYTES, "query": ("bytes",), "refuses": (408, 413)},
 )
 async def add_app_part(request: AnyRequest) -> Response[bytes]:
@@ -38,8 +39,4 @@ async def add_app_part(request: AnyRequest) -> Response[bytes]:
     )
 
 
-PART: Final = ApiPart(
-    calls=calls_of(calls),
-    routes=(add_app_part,),
-    rights={"PUT /v1/app-parts/{s}/{n}": Right.OPERATE},
-)
+PART: Final = ApiPart(calls=calls_of(calls), routes=(add_app_part,))

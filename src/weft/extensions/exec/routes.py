@@ -30,12 +30,13 @@ from weft.run.host.worker_name import file_name
 from weft.settings import Settings
 from weft.wire import exec as wire
 
-NAME: Final = "POST /v1/batches/{b}/jobs/{j}/exec"
 Frames = AsyncIterator[tuple[int, bytes]]
 
 
 @post(
     "/v1/batches/{b:str}/jobs/{j:str}/exec",
+    Right.EXEC,
+    Permission.ALL,
     status_code=200,
     opt={"reads": wire.MEDIA, "bytes": (wire.MEDIA,), "refuses": (408, 409)},
 )
@@ -113,6 +114,4 @@ def _refusal(refused: wire.Refused, name: str) -> WeftError:
     return kind(f"no command can run beside {name}", detail=detail)
 
 
-PART: Final = ApiPart(
-    routes=(exec_job,), rights={NAME: Right.EXEC}, permissions={NAME: Permission.ALL}
-)
+PART: Final = ApiPart(routes=(exec_job,))

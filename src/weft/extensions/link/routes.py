@@ -10,7 +10,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, read_document, services_of
-from weft.api.http.routing import Response, Stream, get, post
+from weft.api.http.routing import OPEN, Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.http.trail import record_login
 from weft.core.access.rights import Right
@@ -28,7 +28,13 @@ MSGPACK: Final = "application/msgpack"
 _INCARNATION_MAX: Final = 2**31 - 1
 
 
-@post("/v1/worker-link", status_code=200, include_in_schema=False)
+@post(
+    "/v1/worker-link",
+    Right.WORK,
+    status_code=200,
+    include_in_schema=False,
+    opt={"unrecorded": True},
+)
 async def call_link(request: AnyRequest) -> Response[bytes]:
     """Do what a worker outside asks of the store. One frame is one call; both ways it is in
     msgpack, in a form that belongs to weft's own workers.
@@ -48,7 +54,7 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
     return Response(answer, media_type=MSGPACK)
 
 
-@get("/v1/worker-link/notices", include_in_schema=False)
+@get("/v1/worker-link/notices", Right.WORK, include_in_schema=False)
 async def stream_notices(request: AnyRequest) -> Stream:
     """Stream what a worker outside must look at, as server-sent events."""
     query = Query(request, ("incarnation",))
@@ -61,7 +67,7 @@ async def stream_notices(request: AnyRequest) -> Stream:
     return stream_reply(_messages(link, caller, number))
 
 
-@post("/v1/worker-link/join", status_code=200, include_in_schema=False)
+@post("/v1/worker-link/join", OPEN, status_code=200, include_in_schema=False)
 async def join_worker(request: AnyRequest) -> Response[bytes]:
     """Give a worker that was invited a token of its own, for its name and the invitation's pool.
     Raise `InvitationRefused`.
@@ -123,13 +129,5 @@ def _link_of(request: AnyRequest) -> WorkerLink:
     return cast("WorkerLink", link)
 
 
-PART: Final = ApiPart(
-    routes=(call_link, stream_notices, join_worker),
-    rights={
-        "POST /v1/worker-link": Right.WORK,
-        "GET /v1/worker-link/notices": Right.WORK,
-        "POST /v1/worker-link/join": None,  # the invitation is in the body
-    },
-    unrecorded=frozenset({"POST /v1/worker-link"}),
-)
+PART: Final = ApiPart(routes=(call_link, stream_notices, join_worker))
 """What the api serves of them. What a worker does is in the history of its jobs."""

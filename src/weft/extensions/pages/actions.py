@@ -2,10 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
+from weft.api.http.pages import post_form
 from weft.api.http.parameters import batch_id_of, checked_cause, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
-from weft.api.http.routing import Redirect, post
+from weft.api.http.routing import Redirect
 from weft.api.use_cases import cancel, hold, resubmit, retry
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.extensions.pages.forms import back_to, check_form
 from weft.submission.services import Origin
 from weft.wire.documents.batches import CancelDocument
@@ -24,25 +27,25 @@ async def _press(
     return back_to(f"/ui/batches/{batch_id}")
 
 
-@post("/ui/batches/{b:str}/cancel", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/cancel", Right.WRITE, Permission.EXECUTE)
 async def press_cancel_batch(request: AnyRequest) -> Redirect:
     """Cancel all jobs of a batch that have not ended."""
     return await _press(request, cancel.cancel_batch, CancelDocument())
 
 
-@post("/ui/batches/{b:str}/hold", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/hold", Right.WRITE, Permission.EXECUTE)
 async def press_hold_batch(request: AnyRequest) -> Redirect:
     """Hold a batch."""
     return await _press(request, hold.hold_group, ROOT_GROUP)
 
 
-@post("/ui/batches/{b:str}/release", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/release", Right.WRITE, Permission.EXECUTE)
 async def press_release_batch(request: AnyRequest) -> Redirect:
     """Release a batch that is held."""
     return await _press(request, hold.release_group, ROOT_GROUP)
 
 
-@post("/ui/batches/{b:str}/retry", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/retry", Right.WRITE, Permission.EXECUTE)
 async def press_retry_batch(request: AnyRequest) -> Redirect:
     """Run the failed jobs of a batch again; `cause`: only those that failed for it."""
     form = await check_form(request)
@@ -54,7 +57,7 @@ async def press_retry_batch(request: AnyRequest) -> Redirect:
     return back_to(f"/ui/batches/{batch_id}")
 
 
-@post("/ui/batches/{b:str}/resubmit", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/resubmit", Right.WRITE)
 async def press_resubmit_batch(request: AnyRequest) -> Redirect:
     """Make a new batch from all jobs of a batch; its page is led to by that of the operation."""
     return await _resubmit(request, ResubmitDocument())
@@ -69,13 +72,13 @@ async def _resubmit(request: AnyRequest, document: ResubmitDocument) -> Redirect
     return back_to(f"/ui/operations/{operation['id']}")
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/resubmit", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/resubmit", Right.WRITE)
 async def press_resubmit_job(request: AnyRequest) -> Redirect:
     """Make a new batch from one job."""
     return await _resubmit(request, ResubmitDocument(job=job_id_of(request)))
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/cancel", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/cancel", Right.WRITE, Permission.EXECUTE)
 async def press_cancel_job(request: AnyRequest) -> Redirect:
     """Cancel one job."""
     await check_form(request)
@@ -84,10 +87,3 @@ async def press_cancel_job(request: AnyRequest) -> Redirect:
         services_of(request), caller_of(request), batch_id, job_id, CancelDocument()
     )
     return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")
-
-
-ROUTES = (
-    press_cancel_batch, press_hold_batch, press_release_batch, press_resubmit_batch,
-    press_resubmit_job, press_retry_batch, press_cancel_job,
-)  # fmt: skip
-"""The routes of buttons."""

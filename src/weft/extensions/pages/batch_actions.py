@@ -5,12 +5,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from weft.api.http.pages import link, show
+from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import cursor_of, page
 from weft.api.http.parameters import Query, operation_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
-from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import bulk
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
 from weft.core.ids import parse_batch_id
@@ -23,7 +25,7 @@ _OTHER_FIELDS: Final = 8
 Form = Mapping[str, Sequence[str]]
 
 
-@post(PATH + "/count", status_code=200, include_in_schema=False)
+@post_form(PATH + "/count", Right.WRITE, Permission.EXECUTE, status_code=200)
 async def count_batches(request: AnyRequest) -> Response[bytes]:
     """Show how many batches and jobs an action would change, and a button that does it."""
     services, caller = services_of(request), caller_of(request)
@@ -47,7 +49,7 @@ async def count_batches(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@post(PATH, include_in_schema=False)
+@post_form(PATH, Right.WRITE, Permission.EXECUTE)
 async def press_batches(request: AnyRequest) -> Redirect:
     """Begin to do it to the batches that were counted, to none, if one of them is not the
     caller's; or to all that match, if they are too many to be counted.
@@ -100,7 +102,7 @@ OPERATIONS: Final = "/ui/operations"
 ROWS: Final = 50
 
 
-@get(OPERATIONS, include_in_schema=False)
+@get_page(OPERATIONS, Right.READ)
 async def show_operations(request: AnyRequest) -> Response[bytes]:
     """Show operations, newest first."""
     query = Query(request, ("cursor",))
@@ -119,7 +121,7 @@ async def show_operations(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get(OPERATIONS + "/{o:str}", include_in_schema=False)
+@get_page(OPERATIONS + "/{o:str}", Right.READ)
 async def show_operation(request: AnyRequest) -> Response[bytes]:
     """Show how far an operation is, and what came of it."""
     Query(request, ())
@@ -129,14 +131,10 @@ async def show_operation(request: AnyRequest) -> Response[bytes]:
     return show(request, "operation.html", here=LIST, one=operation)
 
 
-@post(OPERATIONS + "/{o:str}/cancel", include_in_schema=False)
+@post_form(OPERATIONS + "/{o:str}/cancel", Right.WRITE)
 async def press_cancel_operation(request: AnyRequest) -> Redirect:
     """End an operation on many batches where it is."""
     await check_form(request)
     operation_id = operation_id_of(request)
     await services_of(request).store.cancel_operation(caller_of(request), operation_id)
     return back_to(f"{OPERATIONS}/{operation_id}")
-
-
-ROUTES = (count_batches, press_batches, show_operations, show_operation, press_cancel_operation)
-"""The routes of actions on many batches."""

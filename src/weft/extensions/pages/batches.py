@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from weft.api.http.pages import changeable, events_of, link, may_act, show
+from weft.api.http.pages import changeable, events_of, get_page, link, may_act, show
 from weft.api.http.paging import INT_MAX, ORDER, BatchPage, cursor_of, kind_of, page
 from weft.api.http.parameters import Query, batch_id_of, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import failures, read, why
+from weft.core.access.rights import Right
 from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.billing.rates import HOUR_MS
 from weft.core.query.reach import JOB_ID_MAX
@@ -60,7 +61,7 @@ _JOBS: Final = (*_LIST, "column", "groups")
 _BATCHES: Final = (*_LIST, *ORDER)
 
 
-@get("/ui/batches", include_in_schema=False)
+@get_page("/ui/batches", Right.READ)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
     """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match a
     query.
@@ -99,7 +100,7 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get("/ui/batches/{b:str}", include_in_schema=False)
+@get_page("/ui/batches/{b:str}", Right.READ)
 async def show_batch(request: AnyRequest) -> Response[bytes]:
     """Show a batch: its state, why jobs wait and failed, and its jobs; `q`: those that match;
     `column`: what is shown of each; `groups`: costs of those after this number.
@@ -149,7 +150,7 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get("/ui/batches/{b:str}/groups", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/groups", Right.READ)
 async def show_groups(request: AnyRequest) -> Response[bytes]:
     """Show the groups of a batch in order of their numbers."""
     query = Query(request, ("cursor",))
@@ -169,10 +170,6 @@ async def show_groups(request: AnyRequest) -> Response[bytes]:
         rows=rows,
         next=cursor and link(f"{path}/groups", {"cursor": cursor}),
     )
-
-
-ROUTES = (show_batches, show_batch, show_groups)
-"""The routes of batches."""
 
 
 @dataclass(frozen=True)

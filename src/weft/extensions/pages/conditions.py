@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from weft.api.http.pages import link, show
+from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import cursor_of, page
 from weft.api.http.parameters import Query, condition_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import conditions
+from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue
 from weft.extensions.pages.forms import back_to, check_form
 from weft.wire.documents.limits import ReleaseDocument
@@ -18,7 +19,7 @@ JOBS_MAX: Final = 1_000_000_000
 INCIDENTS: Final = "/ui/incidents"
 
 
-@get(PLACE, include_in_schema=False)
+@get_page(PLACE, Right.READ)
 async def show_conditions(request: AnyRequest) -> Response[bytes]:
     """Show what blocked jobs wait for together, the oldest first."""
     query = Query(request, ("cursor",))
@@ -37,7 +38,7 @@ async def show_conditions(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get(PLACE + "/{c:str}", include_in_schema=False)
+@get_page(PLACE + "/{c:str}", Right.READ)
 async def show_condition(request: AnyRequest) -> Response[bytes]:
     """Show a condition: how it is tested, what the last test said, and the jobs due first."""
     Query(request, ())
@@ -47,7 +48,7 @@ async def show_condition(request: AnyRequest) -> Response[bytes]:
     return show(request, "condition.html", here=INCIDENTS, one=condition)
 
 
-@post(PLACE + "/{c:str}/test", include_in_schema=False)
+@post_form(PLACE + "/{c:str}/test", Right.WRITE)
 async def press_test_condition(request: AnyRequest) -> Redirect:
     """Test a condition now."""
     await check_form(request)
@@ -56,7 +57,7 @@ async def press_test_condition(request: AnyRequest) -> Redirect:
     return back_to(PLACE)
 
 
-@post(PLACE + "/{c:str}/release", include_in_schema=False)
+@post_form(PLACE + "/{c:str}/release", Right.OPERATE)
 async def press_release_condition(request: AnyRequest) -> Redirect:
     """Let some jobs of a condition go on without a test, those that are due first."""
     form = await check_form(request)
@@ -67,7 +68,7 @@ async def press_release_condition(request: AnyRequest) -> Redirect:
     return back_to(PLACE)
 
 
-@post(PLACE + "/{c:str}/fail", include_in_schema=False)
+@post_form(PLACE + "/{c:str}/fail", Right.OPERATE)
 async def press_fail_condition(request: AnyRequest) -> Redirect:
     """End the jobs of a condition as errors."""
     await check_form(request)
@@ -85,10 +86,3 @@ def _count_of(text: str) -> int:
         hint=f"Write how many jobs go on: {why}. Go back, what you typed is there.",
         errors=[FieldError("/n", f"it is not {why}")],
     )
-
-
-ROUTES = (
-    show_conditions, show_condition, press_test_condition, press_release_condition,
-    press_fail_condition,
-)  # fmt: skip
-"""The routes of conditions."""

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from weft.api.http.pages import link, show
+from weft.api.http.pages import get_page, link, show
 from weft.api.http.paging import INT_MAX, cursor_of, page_until
 from weft.api.http.parameters import Query, project_of, wrong_parameter
 from weft.api.http.report_parameters import day_of, kind_of_report
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import reports
+from weft.core.access.rights import Right
 from weft.core.billing.reports import DIVISIONS, sum_of
 from weft.core.errors import ProjectNotFound, ReportTooLarge, WeftError
 from weft.ports.store import Caller, ReportQuery, Row
@@ -28,7 +29,7 @@ DAYS_MAX: Final = 366
 REPORT: Final = ("by", "key", "project", "first_day", "last_day")
 
 
-@get("/ui/costs", include_in_schema=False)
+@get_page("/ui/costs", Right.READ)
 async def show_costs(request: AnyRequest) -> Response[bytes]:
     """Show the caller's billing projects, `after`: those after this one, and what all of them cost
     by what the reader chose, `cursor`: the rows after the page before.
@@ -138,7 +139,7 @@ def _form_of(query: Query, asked: ReportQuery) -> dict[str, str | None]:
     }
 
 
-@get("/ui/costs/{p:str}", include_in_schema=False)
+@get_page("/ui/costs/{p:str}", Right.READ)
 async def show_project(request: AnyRequest) -> Response[bytes]:
     """Show what a billing project cost, by resource and by day."""
     Query(request, ())
@@ -153,7 +154,3 @@ async def show_project(request: AnyRequest) -> Response[bytes]:
         days=days,
         dearest=max((day["cost"] for day in days), default=0),
     )
-
-
-ROUTES = (show_costs, show_project)
-"""The routes of costs."""

@@ -4,15 +4,15 @@ from typing import Final
 
 from weft.api.html.assets import PREFIX, assets
 from weft.api.http.compression import accepts_gzip
-from weft.api.http.pages import NO_MOMENT
+from weft.api.http.pages import NO_MOMENT, get_page
 from weft.api.http.requests import AnyRequest
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import OPEN, Response
 from weft.core.errors import RouteNotFound
 
 _KEEP: Final = "public, max-age=31536000, immutable"
 
 
-@get(PREFIX + "/{digest:str}/{name:str}", include_in_schema=False, opt=NO_MOMENT)
+@get_page(PREFIX + "/{digest:str}/{name:str}", OPEN, opt=NO_MOMENT)
 async def read_asset(request: AnyRequest) -> Response[bytes]:
     """Read an asset by its name and the digest of its content."""
     asset = assets().get(request.path_params["name"])
@@ -26,7 +26,3 @@ async def read_asset(request: AnyRequest) -> Response[bytes]:
     if not accepts_gzip(request.headers.get("accept-encoding", "")):
         return Response(asset.data, headers=headers)
     return Response(asset.gzipped, headers={**headers, "content-encoding": "gzip"})
-
-
-ROUTES = (read_asset,)
-"""The routes of assets."""

@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from weft.api.http.pages import show
+from weft.api.http.pages import get_page, show
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, get
+from weft.api.http.routing import OPEN, Redirect, Response
 from weft.api.services import Services
 from weft.api.use_cases import read, reports
 from weft.api.use_cases.failing_lines import failing_lines
+from weft.core.access.rights import Right
 from weft.core.billing.reports import sum_of
 from weft.core.errors import ReportTooLarge
 from weft.core.pictures.charts import stacked
@@ -28,14 +29,14 @@ LEVELS: Final = {"n_running": "running", "n_waiting": "waiting"}
 ENDS: Final = {"n_succeeded": "success", "n_failed": "failed", "n_cancelled": "cancelled"}
 
 
-@get("/", include_in_schema=False)
+@get_page("/", OPEN)
 async def show_root(request: AnyRequest) -> Redirect:
     """Lead to the pages."""
     Query(request, ())
     return Redirect("/ui", status_code=303)
 
 
-@get("/ui", include_in_schema=False)
+@get_page("/ui", Right.READ)
 async def show_home(request: AnyRequest) -> Response[bytes]:
     """Show incidents, what runs and waits, the last hour, costs, and the newest batches."""
     Query(request, ())
@@ -87,7 +88,3 @@ async def _costs_today(services: Services, caller: Caller) -> Mapping[str, Any]:
         "has_more_costs": used.next is not None,
         "projects": sorted(wanted, key=lambda one: -float(one["today"]))[:PROJECTS],
     }
-
-
-ROUTES = (show_root, show_home)
-"""The routes of the first page."""

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-from weft.api.http.pages import changeable, link, show
+from weft.api.http.pages import changeable, get_page, link, show
 from weft.api.http.paging import INT_MAX, cursor_as, page_until
 from weft.api.http.parameters import Query, checked_cause
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import failures
 from weft.api.use_cases.failing_lines import failing_lines
+from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 
 PLACE: Final = "/ui/incidents"
@@ -26,7 +27,7 @@ _FIRST: Final = 3
 """Jobs of a cause that are named."""
 
 
-@get(PLACE, include_in_schema=False)
+@get_page(PLACE, Right.READ)
 async def show_incidents(request: AnyRequest) -> Response[bytes]:
     """Show incidents as the first page does, and failed jobs that nobody has acknowledged,
     by cause; or with `batch` and `cause` the jobs of that cause.
@@ -95,7 +96,3 @@ async def _show_cause(
 def _cause_of(letter: Row) -> tuple[int, str]:
     """Return what the jobs of one row have in common; they come in this order."""
     return int(letter["batch_id"]), str(letter["cause"])
-
-
-ROUTES = (show_incidents,)
-"""The routes of incidents."""

@@ -4,10 +4,13 @@ it time.
 Each calls the use case of the API and leads back to the job.
 """
 
+from weft.api.http.pages import post_form
 from weft.api.http.parameters import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
-from weft.api.http.routing import Redirect, post
+from weft.api.http.routing import Redirect
 from weft.api.use_cases import command, hold, read, retry
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.extensions.pages.forms import back_to, check_form
@@ -18,7 +21,7 @@ from weft.wire.documents.repeats import RetryJobsDocument
 _MORE_S_MAX = 31_536_000
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/retry", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/retry", Right.WRITE, Permission.EXECUTE)
 async def press_retry_job(request: AnyRequest) -> Redirect:
     """Run one job again."""
     await check_form(request)
@@ -33,7 +36,7 @@ async def press_retry_job(request: AnyRequest) -> Redirect:
     return _back(batch_id, job_id)
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/signal", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/signal", Right.WRITE, Permission.EXECUTE)
 async def press_signal_job(request: AnyRequest) -> Redirect:
     """Send a signal to a running job."""
     batch_id, job_id = batch_id_of(request), job_id_of(request)
@@ -44,7 +47,7 @@ async def press_signal_job(request: AnyRequest) -> Redirect:
     return _back(batch_id, job_id)
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/extend", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/extend", Right.WRITE, Permission.EXECUTE)
 async def press_extend_job(request: AnyRequest) -> Redirect:
     """Extend the time limit of a job."""
     batch_id, job_id = batch_id_of(request), job_id_of(request)
@@ -55,7 +58,7 @@ async def press_extend_job(request: AnyRequest) -> Redirect:
     return _back(batch_id, job_id)
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/hold", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/hold", Right.WRITE, Permission.EXECUTE)
 async def press_hold_job(request: AnyRequest) -> Redirect:
     """Hold a job that waits."""
     await check_form(request)
@@ -64,7 +67,7 @@ async def press_hold_job(request: AnyRequest) -> Redirect:
     return _back(batch_id, job_id)
 
 
-@post("/ui/batches/{b:str}/jobs/{j:str}/release", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/jobs/{j:str}/release", Right.WRITE, Permission.EXECUTE)
 async def press_release_job(request: AnyRequest) -> Redirect:
     """Release a job that is held."""
     await check_form(request)
@@ -104,9 +107,3 @@ def _wrong_time(why: str) -> InvalidValue:
 
 def _back(batch_id: int, job_id: int) -> Redirect:
     return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")
-
-
-ROUTES = (
-    press_retry_job, press_signal_job, press_extend_job, press_hold_job, press_release_job,
-)  # fmt: skip
-"""The routes of the buttons of a job."""

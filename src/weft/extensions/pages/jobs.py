@@ -9,15 +9,16 @@ import msgspec
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.pages import events_of, link, may_act, show
+from weft.api.http.pages import events_of, get_page, link, may_act, show
 from weft.api.http.parameters import Query, batch_id_of, job_id_of
 from weft.api.http.problem_documents import encode
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import read, why
 from weft.api.use_cases.files import list_files
 from weft.api.use_cases.output import STREAMS, Outputs, read_samples
+from weft.core.access.rights import Right
 from weft.core.billing.usage_points import UsagePoint, points_of
 from weft.core.ends.services import service_words
 from weft.core.errors import AttemptNotFound, FileElsewhere, OutputElsewhere, WeftError
@@ -77,7 +78,7 @@ class Neighbours:
     """Whether there are no more than those that can be shown."""
 
 
-@get("/ui/batches/{b:str}/jobs/{j:str}", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/jobs/{j:str}", Right.READ)
 async def show_job(request: AnyRequest) -> Response[bytes]:
     """Show a job with its attempts, its history, and the end of its output; `parents`, `children`:
     those after a number; `usage`: what this attempt used, default: the last one.
@@ -197,10 +198,6 @@ async def _outputs_of(
             text = LogText(is_marked=False)
             outputs.append(Output(stream, size, text.feed(pieces) + text.end()))
     return outputs
-
-
-ROUTES = (show_job,)
-"""The routes of jobs."""
 
 
 POINTS: Final = 200

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from weft.api.feeds import Position, Remembered
 from weft.api.http.event_stream import asked_watch
-from weft.api.http.pages import NO_MOMENT
+from weft.api.http.pages import NO_MOMENT, get_page
 from weft.api.http.requests import AnyRequest
-from weft.api.http.routing import Stream, get
+from weft.api.http.routing import Stream
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
+from weft.core.access.rights import Right
 from weft.core.errors import EventsGone
 from weft.core.states import JobState
 from weft.telemetry import metrics
@@ -38,7 +39,7 @@ _KINDS: Final = frozenset(
 """Events after which a page is read again."""
 
 
-@get("/ui/events", include_in_schema=False, opt=NO_MOMENT)
+@get_page("/ui/events", Right.READ, opt=NO_MOMENT)
 async def stream_changes(request: AnyRequest) -> Stream:
     """Send a message after events of one batch or of all; rarely, while many pages are open."""
     watch = await asked_watch(request, of_page=True)
@@ -74,7 +75,3 @@ def _brief(event: Remembered) -> dict[str, Any]:
         "groups": event.groups[:NAMED],
         "n_groups": len(event.groups),
     }
-
-
-ROUTES = (stream_changes,)
-"""The route of changes."""

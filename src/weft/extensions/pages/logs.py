@@ -11,16 +11,17 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.pages import NO_MOMENT, link, show
+from weft.api.http.pages import NO_MOMENT, get_page, link, show
 from weft.api.http.parameter_schemas import STREAMS
 from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, Stream, get
+from weft.api.http.routing import Redirect, Response, Stream
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.use_cases import read
 from weft.api.use_cases.follow import End, Followed, Follower, FollowPosition, Gap, Written
 from weft.api.use_cases.log_windows import WINDOW_BYTES, Found, LogWindows, Window
 from weft.api.use_cases.output import Outputs, missing_output
+from weft.core.access.rights import Right
 from weft.core.states import ENDED_WORDS
 from weft.core.text.amounts import size
 from weft.extensions.pages.terminal_text import TerminalText, terminal_html
@@ -119,7 +120,7 @@ class _Shown:
     """A search that found no error."""
 
 
-@get("/ui/batches/{b:str}/jobs/{j:str}/log", include_in_schema=False, opt=NO_MOMENT)
+@get_page("/ui/batches/{b:str}/jobs/{j:str}/log", Right.READ, opt=NO_MOMENT)
 async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
     """Show a window of a log: that which begins `at` a byte or ends at `end`, else the last one.
     `q`: also the lines with this text, `from` a byte on; `errors`: lead to the first error.
@@ -173,7 +174,7 @@ async def _window(log: AttemptLog, windows: LogWindows, asked: _Asked) -> _Shown
     return _Shown(html if is_live else html + text.end(), window, live, found, no_error)
 
 
-@get("/ui/batches/{b:str}/jobs/{j:str}/log/live", include_in_schema=False, opt=NO_MOMENT)
+@get_page("/ui/batches/{b:str}/jobs/{j:str}/log/live", Right.READ, opt=NO_MOMENT)
 async def stream_log(request: AnyRequest) -> Stream:
     """Send what a job writes as HTML, from the position on that a page or an earlier stream has
     reached.
@@ -266,7 +267,3 @@ def _jumps(window: Window | None) -> list[tuple[int, int]]:
 def _line(excerpt: bytes) -> str:
     """Return a line that was found, without colours: it may begin within one."""
     return terminal_html(excerpt).striptags()
-
-
-ROUTES = (show_log, stream_log)
-"""The routes of logs."""

@@ -1,89 +1,13 @@
-"""The pages, and the right that each needs."""
+"""What the pages add to the api."""
 
 from pathlib import Path
 from typing import Final
 
 from weft.api.http.parts import ApiPart
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.api.http.routing import routes_in
 from weft.core.packages import modules_of
 from weft.extensions import pages
 
 PART: Final = ApiPart(
-    routes=[route for module in modules_of(pages) for route in getattr(module, "ROUTES", ())],
-    rights={
-        "GET /": None,
-        "GET /ui": Right.READ,
-        "GET /ui/assets/{digest}/{name}": None,
-        "POST /ui/batch-actions": Right.WRITE,
-        "POST /ui/batch-actions/count": Right.WRITE,
-        "GET /ui/batches": Right.READ,
-        "GET /ui/batches/{b}": Right.READ,
-        "POST /ui/batches/{b}/cancel": Right.WRITE,
-        "GET /ui/batches/{b}/dag": Right.READ,
-        "GET /ui/batches/{b}/dag.svg": Right.READ,
-        "POST /ui/batches/{b}/hold": Right.WRITE,
-        "GET /ui/batches/{b}/groups": Right.READ,
-        "GET /ui/batches/{b}/groups/{g}": Right.READ,
-        "POST /ui/batches/{b}/groups/{g}/cancel": Right.WRITE,
-        "GET /ui/batches/{b}/groups/{g}/tree": Right.READ,
-        "GET /ui/batches/{b}/jobs/{j}": Right.READ,
-        "POST /ui/batches/{b}/jobs/{j}/cancel": Right.WRITE,
-        "POST /ui/batches/{b}/jobs/{j}/extend": Right.WRITE,
-        "POST /ui/batches/{b}/jobs/{j}/hold": Right.WRITE,
-        "GET /ui/batches/{b}/jobs/{j}/log": Right.READ,
-        "GET /ui/batches/{b}/jobs/{j}/log/live": Right.READ,
-        "POST /ui/batches/{b}/jobs/{j}/release": Right.WRITE,
-        "POST /ui/batches/{b}/jobs/{j}/resubmit": Right.WRITE,
-        "POST /ui/batches/{b}/jobs/{j}/retry": Right.WRITE,
-        "POST /ui/batches/{b}/jobs/{j}/signal": Right.WRITE,
-        "POST /ui/batches/{b}/release": Right.WRITE,
-        "POST /ui/batches/{b}/resubmit": Right.WRITE,
-        "POST /ui/batches/{b}/retry": Right.WRITE,
-        "GET /ui/batches/{b}/time": Right.READ,
-        "GET /ui/conditions": Right.READ,
-        "GET /ui/conditions/{c}": Right.READ,
-        "POST /ui/conditions/{c}/fail": Right.OPERATE,
-        "POST /ui/conditions/{c}/release": Right.OPERATE,
-        "POST /ui/conditions/{c}/test": Right.WRITE,
-        "GET /ui/costs": Right.READ,
-        "GET /ui/costs/{p}": Right.READ,
-        "GET /ui/events": Right.READ,
-        "GET /ui/incidents": Right.READ,
-        "GET /ui/operations": Right.READ,
-        "GET /ui/operations/{o}": Right.READ,
-        "POST /ui/operations/{o}/cancel": Right.WRITE,
-        "GET /ui/pools": Right.READ,
-        "GET /ui/pools/{p}": Right.READ,
-        "GET /ui/queues": Right.READ,
-        "POST /ui/queues/test": Right.READ,
-        "GET /ui/sessions": Right.KNOW_ONESELF,
-        "POST /ui/sessions/end": Right.KNOW_ONESELF,
-        "POST /ui/sessions/{session}/end": Right.KNOW_ONESELF,
-        "GET /ui/system": Right.ADMINISTER,
-        "POST /ui/saved-queries": Right.WRITE,
-        "POST /ui/saved-queries/remove": Right.WRITE,
-        "POST /ui/visit": Right.ADMINISTER,
-        "GET /ui/workers": Right.READ,
-        "GET /ui/workers/{w}": Right.READ,
-        "POST /ui/workers/{w}/cordon": Right.ADMINISTER,
-        "POST /ui/workers/{w}/drain": Right.ADMINISTER,
-        "POST /ui/workers/{w}/uncordon": Right.ADMINISTER,
-    },
-    permissions={
-        "POST /ui/batch-actions": Permission.EXECUTE,
-        "POST /ui/batch-actions/count": Permission.EXECUTE,
-        "POST /ui/batches/{b}/cancel": Permission.EXECUTE,
-        "POST /ui/batches/{b}/groups/{g}/cancel": Permission.EXECUTE,
-        "POST /ui/batches/{b}/hold": Permission.EXECUTE,
-        "POST /ui/batches/{b}/jobs/{j}/cancel": Permission.EXECUTE,
-        "POST /ui/batches/{b}/jobs/{j}/extend": Permission.EXECUTE,
-        "POST /ui/batches/{b}/jobs/{j}/hold": Permission.EXECUTE,
-        "POST /ui/batches/{b}/jobs/{j}/release": Permission.EXECUTE,
-        "POST /ui/batches/{b}/jobs/{j}/retry": Permission.EXECUTE,
-        "POST /ui/batches/{b}/jobs/{j}/signal": Permission.EXECUTE,
-        "POST /ui/batches/{b}/release": Permission.EXECUTE,
-        "POST /ui/batches/{b}/retry": Permission.EXECUTE,
-    },
-    templates=Path(__file__).parent / "templates",
+    routes=routes_in(*modules_of(pages)), templates=Path(__file__).parent / "templates"
 )

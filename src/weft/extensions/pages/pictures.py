@@ -6,12 +6,13 @@ from typing import Final
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import parse_group
-from weft.api.http.pages import events_of, link, show
+from weft.api.http.pages import events_of, get_page, link, show
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
 from weft.api.http.parameters import Query, batch_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Response
 from weft.api.use_cases import pictures, read
+from weft.core.access.rights import Right
 from weft.core.pictures.dag import draw_svg
 from weft.core.pictures.gantt import draw_timeline
 from weft.core.pictures.graph import Graph, GraphNode
@@ -25,7 +26,7 @@ SVG: Final = "image/svg+xml"
 _DAG: Final = ("group", "level", "apart", "cursor")
 
 
-@get("/ui/batches/{b:str}/dag", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/dag", Right.READ)
 async def show_dag(request: AnyRequest) -> Response[bytes]:
     """Show the dependencies within a batch or a group, each node as a link."""
     query = Query(request, _DAG)
@@ -80,7 +81,7 @@ def _rows_of(graph: Graph) -> list[tuple[GraphNode, list[GraphNode]]]:
     return [(node, parents[node.id]) for node in graph.nodes]
 
 
-@get("/ui/batches/{b:str}/dag.svg", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/dag.svg", Right.READ)
 async def preview_dag(request: AnyRequest) -> Response[bytes]:
     """Reply with a small picture of the dependencies for the page of the batch, which need not
     wait for it.
@@ -96,7 +97,7 @@ async def preview_dag(request: AnyRequest) -> Response[bytes]:
     return Response(svg.encode(), headers=headers)
 
 
-@get("/ui/batches/{b:str}/time", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/time", Right.READ)
 async def show_time(request: AnyRequest) -> Response[bytes]:
     """Show when the jobs of a batch waited and ran, and where."""
     Query(request, ())
@@ -117,7 +118,3 @@ async def show_time(request: AnyRequest) -> Response[bytes]:
         timeline=timeline,
         svg=Markup(svg),  # noqa: S704 (its texts are escaped where it is written)
     )
-
-
-ROUTES = (show_dag, preview_dag, show_time)
-"""The routes of pictures."""

@@ -8,12 +8,13 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from weft.api.http.decoding import JSON, decode
-from weft.api.http.pages import link, show
+from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import KIND, after_of, last_of, page_until
 from weft.api.http.parameters import Query, pool_of, wrong_parameter
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get, post
+from weft.api.http.routing import Response
 from weft.api.use_cases import pools, queues
+from weft.core.access.rights import Right
 from weft.core.errors import WeftError
 from weft.extensions.pages.forms import check_form
 from weft.ports.store import Row
@@ -29,7 +30,7 @@ _PRIORITY: Final = re.compile(r"-?[0-9]{1,7}")
 EXAMPLE: Final = '{"jobs": [{"command": ["true"], "resources": {"cpu": 2}}]}'
 
 
-@get("/ui/queues", include_in_schema=False)
+@get_page("/ui/queues", Right.READ)
 async def show_queues(request: AnyRequest) -> Response[bytes]:
     """Show queues in the order of routing, `below`: those of a lower priority; and pools."""
     text = Query(request, ("below",)).text("below")
@@ -38,7 +39,7 @@ async def show_queues(request: AnyRequest) -> Response[bytes]:
     return await _show(request, below=None if text is None else int(text), document=EXAMPLE)
 
 
-@post("/ui/queues/test", status_code=200, include_in_schema=False)
+@post_form("/ui/queues/test", Right.READ, status_code=200)
 async def test_guards(request: AnyRequest) -> Response[bytes]:
     """Show the same, and which queue takes each job of a document."""
     form = await check_form(request)
@@ -80,7 +81,7 @@ def _after(found: Sequence[Row]) -> str | None:
     return link("/ui/queues", {"below": str(found[-1]["priority"])})
 
 
-@get("/ui/pools", include_in_schema=False)
+@get_page("/ui/pools", Right.READ)
 async def show_pools(request: AnyRequest) -> Response[bytes]:
     """Show the pools by name; `after`: those after this one."""
     after = Query(request, ("after",)).text("after")
@@ -100,7 +101,7 @@ async def _pools_page(request: AnyRequest, after: str | None) -> dict[str, Any]:
     }
 
 
-@get("/ui/pools/{p:str}", include_in_schema=False)
+@get_page("/ui/pools/{p:str}", Right.READ)
 async def show_pool(request: AnyRequest) -> Response[bytes]:
     """Show a pool: who runs how much there and who waits, `cursor`: those after the page before;
     its machines, what was decided about them and what they cost.
@@ -124,7 +125,3 @@ async def show_pool(request: AnyRequest) -> Response[bytes]:
         changes=await pools.list_pool_changes(services, caller, name, limit=CHANGES),
         costs=await pools.list_pool_costs(services, caller, name, days=COST_DAYS),
     )
-
-
-ROUTES = (show_queues, test_guards, show_pools, show_pool)
-"""The routes of queues and pools."""

@@ -3,17 +3,18 @@
 from typing import Final
 
 from weft.api.http.browsers import LOGIN
-from weft.api.http.pages import show
+from weft.api.http.pages import get_page, post_form, show
 from weft.api.http.parameters import Query, session_id_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import sessions
+from weft.core.access.rights import Right
 from weft.extensions.pages.forms import back_to, check_form
 
 PATH: Final = "/ui/sessions"
 
 
-@get(PATH, include_in_schema=False)
+@get_page(PATH, Right.KNOW_ONESELF)
 async def show_sessions(request: AnyRequest) -> Response[bytes]:
     """Show the reader's sessions, the oldest first, and which of them this browser has."""
     Query(request, ())
@@ -29,7 +30,7 @@ async def show_sessions(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@post(PATH + "/{session:str}/end", include_in_schema=False)
+@post_form(PATH + "/{session:str}/end", Right.KNOW_ONESELF)
 async def press_end_session(request: AnyRequest) -> Redirect:
     """Log one browser out; this one is led to where it can log in again."""
     await check_form(request)
@@ -39,13 +40,9 @@ async def press_end_session(request: AnyRequest) -> Redirect:
     return back_to(LOGIN if is_own else PATH)
 
 
-@post(PATH + "/end", include_in_schema=False)
+@post_form(PATH + "/end", Right.KNOW_ONESELF)
 async def press_end_all_sessions(request: AnyRequest) -> Redirect:
     """Log all browsers of the reader out, this one included."""
     await check_form(request)
     await sessions.end_all_sessions(services_of(request), caller_of(request))
     return back_to(LOGIN)
-
-
-ROUTES = (show_sessions, press_end_session, press_end_all_sessions)
-"""The routes of sessions."""

@@ -5,12 +5,13 @@
 from typing import Final
 
 from weft.api.http.browsers import PAGES
-from weft.api.http.pages import show
+from weft.api.http.pages import get_page, post_form, show
 from weft.api.http.parameters import Query
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.routing import Redirect, Response
 from weft.api.http.visits import CHOICE, visit_cookie
 from weft.api.use_cases import system
+from weft.core.access.rights import Right
 from weft.extensions.pages.forms import check_form
 
 TABLES: Final = 15
@@ -18,7 +19,7 @@ TENANTS: Final = 200
 """So many names are offered to whoever looks into another tenant."""
 
 
-@get("/ui/system", include_in_schema=False)
+@get_page("/ui/system", Right.ADMINISTER)
 async def show_system(request: AnyRequest) -> Response[bytes]:
     """Show health, processes, the database, the last audit and the settings in force."""
     Query(request, ())
@@ -37,7 +38,7 @@ async def show_system(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@post(CHOICE, include_in_schema=False, opt={"unrecorded": True})
+@post_form(CHOICE, Right.ADMINISTER, opt={"unrecorded": True})
 async def press_visit(request: AnyRequest) -> Redirect:
     """Let this browser look into a tenant, or no more if none is named."""
     form = await check_form(request)
@@ -49,7 +50,3 @@ async def press_visit(request: AnyRequest) -> Redirect:
         valid_s = services.settings.session_valid_s
     cookie = visit_cookie(name, request.scope["scheme"], valid_s)
     return Redirect(PAGES, status_code=303, headers={"set-cookie": cookie})
-
-
-ROUTES = (show_system, press_visit)
-"""The route of the site."""

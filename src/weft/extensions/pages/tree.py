@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from weft.api.http.pages import events_of, link, may_act, show
+from weft.api.http.pages import events_of, get_page, link, may_act, post_form, show
 from weft.api.http.paging import INT_MAX, cursor_of, page
 from weft.api.http.parameters import Query, batch_id_of, group_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import cancel, pictures, read
+from weft.core.access.permissions import Permission
+from weft.core.access.rights import Right
 from weft.extensions.pages.forms import back_to, check_form
 from weft.ports.store import Row
 from weft.wire.documents.batches import CancelDocument
@@ -17,7 +19,7 @@ GROUPS: Final = 50
 ROOT: Final = 0
 
 
-@get("/ui/batches/{b:str}/groups/{g:str}", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/groups/{g:str}", Right.READ)
 async def show_group(request: AnyRequest) -> Response[bytes]:
     """Show a group with the groups directly below it."""
     batch_id = batch_id_of(request)
@@ -36,7 +38,7 @@ async def show_group(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get("/ui/batches/{b:str}/groups/{g:str}/tree", include_in_schema=False)
+@get_page("/ui/batches/{b:str}/groups/{g:str}/tree", Right.READ)
 async def show_branch(request: AnyRequest) -> Response[bytes]:
     """Show the groups directly below a group, for a page that opens this branch of its tree."""
     group = await read.get_group(
@@ -69,7 +71,7 @@ async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
     }
 
 
-@post("/ui/batches/{b:str}/groups/{g:str}/cancel", include_in_schema=False)
+@post_form("/ui/batches/{b:str}/groups/{g:str}/cancel", Right.WRITE, Permission.EXECUTE)
 async def press_cancel_group(request: AnyRequest) -> Redirect:
     """Cancel all jobs of a group that have not ended."""
     await check_form(request)
@@ -78,7 +80,3 @@ async def press_cancel_group(request: AnyRequest) -> Redirect:
         services_of(request), caller_of(request), batch_id, group, CancelDocument()
     )
     return back_to(f"/ui/batches/{batch_id}/groups/{answer['group_id']}")
-
-
-ROUTES = (show_group, show_branch, press_cancel_group)
-"""The routes of the tree of groups."""

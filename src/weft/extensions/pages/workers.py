@@ -3,12 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from weft.api.http.pages import link, show
+from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.parameters import Query, worker_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Redirect, Response, get, post
+from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import workers
 from weft.api.use_cases.workers import get_worker, list_workers
+from weft.core.access.rights import Right
 from weft.extensions.pages.forms import back_to, check_form
 from weft.wire.documents.batches import Cordon
 
@@ -16,7 +17,7 @@ PLACE: Final = "/ui/workers"
 ROWS: Final = 100
 
 
-@get(PLACE, include_in_schema=False)
+@get_page(PLACE, Right.READ)
 async def show_workers(request: AnyRequest) -> Response[bytes]:
     """Show the workers by name; `after` and `pool`: those after this one."""
     query = Query(request, ("after", "pool"))
@@ -39,7 +40,7 @@ async def show_workers(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get(PLACE + "/{w:str}", include_in_schema=False)
+@get_page(PLACE + "/{w:str}", Right.READ)
 async def show_worker(request: AnyRequest) -> Response[bytes]:
     """Show one worker, what it runs, and who changed its state."""
     pool = Query(request, ("pool",)).text("pool")
@@ -50,19 +51,19 @@ async def show_worker(request: AnyRequest) -> Response[bytes]:
 WORKERS: Final = "/ui/workers"
 
 
-@post(WORKERS + "/{w:str}/cordon", include_in_schema=False)
+@post_form(WORKERS + "/{w:str}/cordon", Right.ADMINISTER)
 async def press_cordon_worker(request: AnyRequest) -> Redirect:
     """Let a worker take no new job."""
     return await _changed(request, workers.cordon_worker, Cordon())
 
 
-@post(WORKERS + "/{w:str}/drain", include_in_schema=False)
+@post_form(WORKERS + "/{w:str}/drain", Right.ADMINISTER)
 async def press_drain_worker(request: AnyRequest) -> Redirect:
     """Let a worker end when nothing runs."""
     return await _changed(request, workers.drain_worker, Cordon())
 
 
-@post(WORKERS + "/{w:str}/uncordon", include_in_schema=False)
+@post_form(WORKERS + "/{w:str}/uncordon", Right.ADMINISTER)
 async def press_uncordon_worker(request: AnyRequest) -> Redirect:
     """Let a worker take jobs again."""
     return await _changed(request, workers.uncordon_worker)
@@ -76,13 +77,3 @@ async def _changed(
     services, caller = services_of(request), caller_of(request)
     await change(services, caller, worker_of(request), *document, pool=pool)
     return back_to(WORKERS)
-
-
-ROUTES = (
-    show_workers,
-    show_worker,
-    press_cordon_worker,
-    press_drain_worker,
-    press_uncordon_worker,
-)
-"""The routes of workers."""

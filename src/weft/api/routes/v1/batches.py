@@ -8,6 +8,7 @@ from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read
+from weft.core.access.rights import Right
 from weft.submission import submit
 from weft.wire.answers.batches import Batch, BatchCreated, Plan
 from weft.wire.documents.batches import BatchDocument
@@ -15,7 +16,11 @@ from weft.wire.documents.batches import BatchDocument
 _LIST: Final = ("name", "q", "hidden", *ORDER, "explain", *PAGE)
 
 
-@post("/v1/batches", opt={"answer": BatchCreated, "body": BatchDocument, "creates": True})
+@post(
+    "/v1/batches",
+    Right.WRITE,
+    opt={"answer": BatchCreated, "body": BatchDocument, "creates": True},
+)
 async def create_batch(request: AnyRequest) -> Response[bytes]:
     """Create a batch. Groups and jobs of the document are created and committed in the same
     transaction.
@@ -28,7 +33,7 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@get("/v1/batches", opt={"page": Batch, "explained": Plan, "query": _LIST})
+@get("/v1/batches", Right.READ, opt={"page": Batch, "explained": Plan, "query": _LIST})
 async def list_batches(request: AnyRequest) -> Response[bytes]:
     """List batches, newest first, or as `sort` says. `q`: only batches that match this query;
     `name`: only batches of exactly this name; `hidden=true`: also hidden batches; `explain=true`:

@@ -7,12 +7,13 @@ from weft.api.http.parameters import Query, project_of, wrong_parameter
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
+from weft.core.access.rights import Right
 from weft.wire.answers.billing import DayCost
 
 DAYS = (*PAGE, "before")
 
 
-@get("/v1/billing-projects/{p:str}/days", opt={"page": DayCost, "query": DAYS})
+@get("/v1/billing-projects/{p:str}/days", Right.READ, opt={"page": DayCost, "query": DAYS})
 async def list_project_days(request: AnyRequest) -> Response[bytes]:
     """List what a billing project cost on each date (UTC), newest first. `before`: only dates
     before this one.

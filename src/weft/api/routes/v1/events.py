@@ -4,11 +4,13 @@ from weft.api.http.event_stream import asked_watch, event_messages
 from weft.api.http.requests import AnyRequest, trace_id_of
 from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
+from weft.core.access.rights import Right
 from weft.wire.answers.batches import Event
 
 
 @get(
     "/v1/events",
+    Right.READ,
     opt={
         "stream": Event,
         "query": ("batch", "since"),

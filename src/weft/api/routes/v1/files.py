@@ -9,6 +9,7 @@ from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import open_file
+from weft.core.access.rights import Right
 from weft.core.files.file_paths import WrongPath, in_store, parts_of, split_store
 
 BYTES: Final = "application/octet-stream"
@@ -16,6 +17,7 @@ BYTES: Final = "application/octet-stream"
 
 @get(
     "/v1/batches/{b:str}/jobs/{j:str}/file",
+    Right.READ,
     opt={
         "bytes": (BYTES,),
         "partial": BYTES,

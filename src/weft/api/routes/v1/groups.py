@@ -9,12 +9,14 @@ from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
 from weft.api.http.routing import Response, post
 from weft.api.use_cases import sets
+from weft.core.access.rights import Right
 from weft.wire.answers.batches import Group, Operation
 from weft.wire.documents.batches import GroupDocument, QuerySetDocument
 
 
 @post(
     "/v1/batches/{b:str}/groups",
+    Right.WRITE,
     opt={
         "answer": Group,
         "accepted": Operation,

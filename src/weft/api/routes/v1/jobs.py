@@ -12,6 +12,7 @@ from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import read, why
+from weft.core.access.rights import Right
 from weft.core.query.reach import JOB_ID_MAX
 from weft.wire.answers.batches import Job, Plan, ReasonCount
 
@@ -19,7 +20,7 @@ ROOT: Final = 0
 _LIST: Final = ("state", "q", "explain", "group", "after", "why", *PAGE)
 
 
-@get("/v1/batches/{b:str}/jobs", opt={"page": Job, "explained": Plan, "query": _LIST})
+@get("/v1/batches/{b:str}/jobs", Right.READ, opt={"page": Job, "explained": Plan, "query": _LIST})
 async def list_jobs(request: AnyRequest) -> Response[bytes]:
     """List jobs in order of their numbers. `q`: only jobs that match this query; `group`: only
     jobs of this group; `state`, which may be repeated: only jobs in one of these states; `after`:
@@ -43,7 +44,11 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     return reply(page(rows, wanted.limit, kind, "job_id", warnings=warnings))
 
 
-@get("/v1/batches/{b:str}/reasons", opt={"page": ReasonCount, "query": ("group", "cursor")})
+@get(
+    "/v1/batches/{b:str}/reasons",
+    Right.READ,
+    opt={"page": ReasonCount, "query": ("group", "cursor")},
+)
 async def count_reasons(request: AnyRequest) -> Response[bytes]:
     """Count the reasons for which jobs failed. A page counts the failed jobs up to some number:
     add the pages up. `group`: only jobs of this group.

@@ -5,7 +5,7 @@ asks has no token yet.
 from weft.api.http.parameters import Query
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, read_document, services_of
-from weft.api.http.routing import Response, post
+from weft.api.http.routing import OPEN, Response, post
 from weft.api.http.trail import record_login
 from weft.api.use_cases import logins
 from weft.api.web_tokens.providers import Pending
@@ -21,7 +21,7 @@ from weft.wire.documents.logins import (
 )
 
 
-@post("/v1/logins", status_code=200, opt={"answer": LoginBegun, "body": LoginDocument})
+@post("/v1/logins", OPEN, status_code=200, opt={"answer": LoginBegun, "body": LoginDocument})
 async def begin_login(request: AnyRequest) -> Response[bytes]:
     """Say where a browser begins to log in (OpenID Connect), which then brings a code to a port of
     its own machine.
@@ -33,6 +33,7 @@ async def begin_login(request: AnyRequest) -> Response[bytes]:
 
 @post(
     "/v1/logins/finish",
+    OPEN,
     status_code=200,
     opt={"answer": LoginDone, "body": LoginEndDocument, "refuses": (401,)},
 )
@@ -48,6 +49,7 @@ async def end_login(request: AnyRequest) -> Response[bytes]:
 
 @post(
     "/v1/device-logins",
+    OPEN,
     status_code=200,
     opt={"answer": DeviceLoginBegun, "body": DeviceLoginDocument, "refuses": (401,)},
 )
@@ -60,6 +62,7 @@ async def begin_device_login(request: AnyRequest) -> Response[bytes]:
 
 @post(
     "/v1/device-logins/poll",
+    OPEN,
     status_code=200,
     opt={"answer": DevicePolled, "body": DevicePollDocument, "refuses": (401,)},
 )

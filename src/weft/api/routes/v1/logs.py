@@ -21,6 +21,7 @@ from weft.api.use_cases.find_lines import Position
 from weft.api.use_cases.find_lines import find_lines as search
 from weft.api.use_cases.follow import Follower
 from weft.api.use_cases.output import Outputs, outputs_of
+from weft.core.access.rights import Right
 from weft.core.text.number_ranges import parse_ranges
 from weft.wire.answers.files import FoundLine
 
@@ -33,6 +34,7 @@ _POSITION: Final = re.compile(r"([0-9]{1,10})\.([12])\.([0-9]{1,16})\.([0-9]{1,1
 
 @get(
     "/v1/batches/{b:str}/jobs/{j:str}/log",
+    Right.READ,
     opt={
         "bytes": (BYTES, "text/event-stream"),
         "partial": BYTES,
@@ -78,7 +80,9 @@ async def read_log(request: AnyRequest) -> Stream:
     return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
 
 
-@get("/v1/batches/{b:str}/outputs", opt={"bytes": (LINES,), "query": ("first", "last")})
+@get(
+    "/v1/batches/{b:str}/outputs", Right.READ, opt={"bytes": (LINES,), "query": ("first", "last")}
+)
 async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     """Read the outputs of the jobs `first` to `last` that have ended, one line of JSON each."""
     query = Query(request, ("first", "last"))
@@ -94,7 +98,7 @@ async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     return stream_reply(lines, media=LINES)
 
 
-@get("/v1/batches/{b:str}/results", opt={"bytes": (LINES,), "query": ("jobs",)})
+@get("/v1/batches/{b:str}/results", Right.READ, opt={"bytes": (LINES,), "query": ("jobs",)})
 async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     """Read what the functions of these jobs returned, one line of JSON for each job that has
     ended; `jobs` as in `1-20,25`, at most 1000.
@@ -113,7 +117,7 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     return stream_reply(lines, media=LINES)
 
 
-@get("/v1/batches/{b:str}/logs", opt={"page": FoundLine, "query": _FIND})
+@get("/v1/batches/{b:str}/logs", Right.READ, opt={"page": FoundLine, "query": _FIND})
 async def find_lines(request: AnyRequest) -> Response[bytes]:
     """Find lines that have the text `find` in the output of a batch's jobs, which may go on.
     `group`, `q`, `state`: as for jobs. A page has few lines, or none, if it has read much.

@@ -6,6 +6,7 @@ from weft.api.http.parameters import Query, batch_id_of, digest_of, part_of, wro
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
 from weft.api.http.routing import Response, put
+from weft.core.access.rights import Right
 from weft.submission import payloads
 from weft.wire.answers.batches import PayloadPart
 from weft.wire.payload import PART_BYTES
@@ -15,7 +16,14 @@ BYTES: Final = "application/octet-stream"
 
 @put(
     "/v1/batches/{b:str}/payloads/{s:str}/{n:str}",
-    opt={"answer": PayloadPart, "reads": BYTES, "query": ("bytes",), "refuses": (408, 409, 413)},
+    Right.WRITE,
+    opt={
+        "unrecorded": True,
+        "answer": PayloadPart,
+        "reads": BYTES,
+        "query": ("bytes",),
+        "refuses": (408, 409, 413),
+    },
 )
 async def add_payload_part(request: AnyRequest) -> Response[bytes]:
     """Store a part of a payload, the large arguments of a function, for jobs that are submitted

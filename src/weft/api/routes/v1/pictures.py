@@ -11,12 +11,13 @@ from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pictures
+from weft.core.access.rights import Right
 from weft.core.pictures.graph import Graph
 
 _GRAPH: Final = ("group", "level", "apart", "limit", "cursor")
 
 
-@get("/v1/batches/{b:str}/graph", opt={"answer": Graph, "query": _GRAPH})
+@get("/v1/batches/{b:str}/graph", Right.READ, opt={"answer": Graph, "query": _GRAPH})
 async def get_graph(request: AnyRequest) -> Response[bytes]:
     """Get the dependencies within a batch as nodes and edges. `group`: those within this group,
     otherwise within the batch; `level`: `groups`, those directly below it, or `jobs`; `auto`:

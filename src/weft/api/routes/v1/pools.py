@@ -7,10 +7,15 @@ from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pools
+from weft.core.access.rights import Right
 from weft.wire.answers.pools import PoolShare
 
 
-@get("/v1/pools/{p:str}/shares", opt={"page": PoolShare, "query": PAGE, "path": {"p": POOL}})
+@get(
+    "/v1/pools/{p:str}/shares",
+    Right.READ,
+    opt={"page": PoolShare, "query": PAGE, "path": {"p": POOL}},
+)
 async def list_shares(request: AnyRequest) -> Response[bytes]:
     """List the users with work in a pool in the order in which they are served next, then those
     who only run jobs: what each runs, and would run if what runs now were shared fairly. Users who

@@ -9,6 +9,7 @@ from weft.api.http.report_parameters import kind_of_report, report_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import reports
+from weft.core.access.rights import Right
 from weft.core.billing.reports import csv_of, sum_of
 from weft.wire.answers.billing import BillingReport
 
@@ -19,6 +20,7 @@ CSV: Final = "text/csv"
 
 @get(
     "/v1/billing/report",
+    Right.READ,
     opt={"answer": BillingReport, "also": (CSV,), "query": PARAMETERS, "refuses": (422,)},
 )
 async def billing_report(request: AnyRequest) -> Response[bytes]:

@@ -10,6 +10,7 @@ from weft.api.http.requests import (
     services_of,
 )
 from weft.api.http.routing import Response, get, post
+from weft.core.access.rights import Right
 from weft.submission import submit
 from weft.wire.answers.batches import GroupsAdded, JobsAdded, Update, UpdateCreated
 from weft.wire.documents.batches import Empty, GroupBunch, JobBunch, UpdateDocument
@@ -17,6 +18,7 @@ from weft.wire.documents.batches import Empty, GroupBunch, JobBunch, UpdateDocum
 
 @post(
     "/v1/batches/{b:str}/updates",
+    Right.WRITE,
     opt={"answer": UpdateCreated, "body": UpdateDocument, "creates": True},
 )
 async def create_update(request: AnyRequest) -> Response[bytes]:
@@ -30,7 +32,7 @@ async def create_update(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@get("/v1/batches/{b:str}/updates/{u:str}", opt={"answer": Update})
+@get("/v1/batches/{b:str}/updates/{u:str}", Right.READ, opt={"answer": Update})
 async def get_update(request: AnyRequest) -> Response[bytes]:
     """Get what an update has reserved and whether it is committed."""
     Query(request, ())
@@ -42,7 +44,8 @@ async def get_update(request: AnyRequest) -> Response[bytes]:
 
 @post(
     "/v1/batches/{b:str}/updates/{u:str}/jobs",
-    opt={"answer": JobsAdded, "body": JobBunch, "creates": True},
+    Right.WRITE,
+    opt={"unrecorded": True, "answer": JobsAdded, "body": JobBunch, "creates": True},
 )
 async def add_jobs(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of jobs. A repeat with the same first job does nothing."""
@@ -57,7 +60,8 @@ async def add_jobs(request: AnyRequest) -> Response[bytes]:
 
 @post(
     "/v1/batches/{b:str}/updates/{u:str}/groups",
-    opt={"answer": GroupsAdded, "body": GroupBunch, "creates": True},
+    Right.WRITE,
+    opt={"unrecorded": True, "answer": GroupsAdded, "body": GroupBunch, "creates": True},
 )
 async def add_groups(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of groups. A repeat does nothing."""
@@ -70,7 +74,11 @@ async def add_groups(request: AnyRequest) -> Response[bytes]:
     return created(answer, is_new=is_new)
 
 
-@post("/v1/batches/{b:str}/updates/{u:str}/commit", opt={"answer": Update, "body": Empty})
+@post(
+    "/v1/batches/{b:str}/updates/{u:str}/commit",
+    Right.WRITE,
+    opt={"answer": Update, "body": Empty},
+)
 async def commit_update(request: AnyRequest) -> Response[bytes]:
     """Make all jobs of an update visible and runnable. A repeat gets the same answer."""
     Query(request, ())

@@ -3,12 +3,13 @@
 from typing import Final, get_args
 from urllib.parse import quote
 
-from weft.api.http.pages import link, show
+from weft.api.http.pages import get_page, link, show
 from weft.api.http.paging import cursor_of, page
 from weft.api.http.parameters import Query, source_of
 from weft.api.http.requests import AnyRequest, caller_of, services_of
-from weft.api.http.routing import Response, get
+from weft.api.http.routing import Response
 from weft.api.use_cases.failing_lines import LINES_MAX
+from weft.core.access.rights import Right
 from weft.extensions.lines.calls import sources
 from weft.wire.answers.sources import ItemStateWord
 
@@ -17,7 +18,7 @@ ITEMS: Final = 50
 _ONLY: Final = ("state", "series", "key")
 
 
-@get(PLACE, include_in_schema=False)
+@get_page(PLACE, Right.READ)
 async def show_lines(request: AnyRequest) -> Response[bytes]:
     """Show sources with what they found last, sinks with what has not arrived, and how many jobs
     have each status.
@@ -28,7 +29,7 @@ async def show_lines(request: AnyRequest) -> Response[bytes]:
     return show(request, "lines.html", here=PLACE, lines=found)
 
 
-@get(PLACE + "/{source:str}", include_in_schema=False)
+@get_page(PLACE + "/{source:str}", Right.READ)
 async def show_source(request: AnyRequest) -> Response[bytes]:
     """Show a source and its items, the newest first; or only those in one state, of one series, or
     the one of a key.
@@ -57,7 +58,3 @@ async def show_source(request: AnyRequest) -> Response[bytes]:
         cursor=before,
         next=cursor and link(path, {**only, "cursor": cursor}),
     )
-
-
-ROUTES = (show_lines, show_source)
-"""The routes of production lines."""

@@ -7,6 +7,7 @@ from weft.api.http.parameters import Query, setup_of
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest, caller_of, read_text, services_of
 from weft.api.http.routing import Response, put
+from weft.core.access.rights import Right
 from weft.extensions.lines.calls import lines
 from weft.wire.answers.lines import SetupSaved
 from weft.wire.documents.batches import BatchDocument
@@ -14,7 +15,11 @@ from weft.wire.documents.batches import BatchDocument
 TOML: Final = "application/toml"
 
 
-@put("/v1/setups/{setup:str}", opt={"answer": SetupSaved, "reads": TOML, "refuses": (409, 413)})
+@put(
+    "/v1/setups/{setup:str}",
+    Right.OPERATE,
+    opt={"answer": SetupSaved, "reads": TOML, "refuses": (409, 413)},
+)
 async def save_setup(request: AnyRequest) -> Response[bytes]:
     """Save the file of a production line: whole, or not at all. New batches get its lifecycles,
     jobs keep theirs.
@@ -30,7 +35,3 @@ async def save_setup(request: AnyRequest) -> Response[bytes]:
             lambda body: decode(body, JSON, BatchDocument),
         )
     )
-
-
-ROUTES = (save_setup,)
-"""The routes of production lines."""

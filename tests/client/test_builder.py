@@ -85,6 +85,8 @@ async def test_a_repeated_submission_is_the_same_request_whatever_is_there_by_th
         ({"timeout": 3}, "timeout_s"),
         ({"retries": 3}, "max_attempts"),
         ({"depends_on": []}, "parents"),
+        ({"image": "x"}, "container"),
+        ({"licences": {"matlab": 1}}, "resources"),
     ],
 )
 async def test_word_of_another_system_is_answered_with_the_one_of_weft(
@@ -160,6 +162,8 @@ async def test_mistakes_are_told_where_they_are_made() -> None:
             bb.create_job(parents=[foreign])
         with pytest.raises(InvalidValue):
             bb.job_tree().create_path("stage1")
+        with pytest.raises(TypeError, match="is no document: pass a mapping"):
+            await client.submit("p.yaml")  # type: ignore[call-overload]
         with pytest.raises(InvalidValue):
             bb.job_tree().create_path("/stage1/")
         bb.job_tree().create_path("/a", attributes={"k": "v"})
@@ -171,12 +175,14 @@ async def test_mistakes_are_told_where_they_are_made() -> None:
 async def test_values_of_an_array_are_texts_or_paths_from_anywhere() -> None:
     async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
         bb = client.create_batch()
-        array = bb.create_job(["run", "{value}"], values=(name for name in ("a", Path("/b"))))
+        values = (name for name in ("a", Path("/b")))
+        array = bb.create_job(["run", "{value}"], values=values, timeout_s="1h30m")
         after = bb.create_job(parents=[array])
         await bb.submit()
 
     assert (array.count, after.job_id) == (2, 3)
-    assert sent(server.requests[0])["jobs"][0]["values"] == ["a", "/b"]
+    (job, _) = sent(server.requests[0])["jobs"]
+    assert (job["values"], job["timeout_s"]) == (["a", "/b"], 5400)
 
 
 @cases("values", ["abc", [], ["a", 4], [b"a"]])

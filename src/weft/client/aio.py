@@ -205,7 +205,10 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
             return asyncio.wrap_future(self._executor.submit(document, *args, **kwargs))
         return await self._submit_document(document, *args, **kwargs)
 
-    async def _submit_document(self, document: Document, *, progress: bool | None = None) -> Batch:
+    async def _submit_document(self, document: object, *, progress: bool | None = None) -> Batch:
+        if not isinstance(document, Mapping):
+            form = "pass a mapping such as {'jobs': [...]}, or what a YAML reader makes of a file"
+            raise TypeError(f"{str(document)[:80]!r} is no document: {form}")
         with Progress("submit", shown=progress) as shown:
             answer = await self.api.submit(document, on_sent=shown.advance)
         return Batch(self.api, int(answer["id"]), answer=answer)

@@ -24,6 +24,7 @@ _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType({
     "items": "values", "list": "values", "matrix": "values", "foreach": "values",
     "labels": "attributes", "tags": "attributes", "metadata": "attributes",
     "id": "name", "title": "name", "project": "billing_project", "account": "billing_project",
+    "image": "container", "licence": "resources", "licences": "resources", "licenses": "resources",
     "tasks": "jobs", "steps": "jobs", "parallelism": "max_running", "stage": "group",
 })  # fmt: skip
 _IN_RESOURCES: Final = "resources."

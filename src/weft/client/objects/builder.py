@@ -28,6 +28,7 @@ from weft.core.errors import (
 )
 from weft.core.graph.group_tree import ROOT, wrong_path
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.text.durations import parse_seconds
 from weft.wire.synonyms import nearest_field
 
 JobT = TypeVar("JobT")
@@ -156,7 +157,7 @@ class GroupBuilder(Generic[JobT]):
         env: Mapping[str, str] | None = None,
         cwd: str | PurePath | None = None,
         resources: Mapping[str, float | str] | None = None,
-        timeout_s: float | None = None,
+        timeout_s: float | str | None = None,
         always_run: bool = False,
         parents: Sequence[HasRef | int | Mapping[str, Any]] = (),
         groups: Sequence["GroupBuilder[JobT] | str"] = (),
@@ -173,7 +174,7 @@ class GroupBuilder(Generic[JobT]):
             env: Variables on top of the job's small environment.
             cwd: Absolute path; default: an empty directory of its own.
             resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
-            timeout_s: Seconds after which it ends as `error`.
+            timeout_s: Seconds after which it ends as `error`; also as `"5m"` or `"1h30m"`.
             always_run: Run also if a parent did not succeed, and after a cancel.
             parents: Jobs, or numbers of jobs of the batch, that must succeed before; a job whose
                 end is enough is `{"of": job, "need": "end"}`.
@@ -191,7 +192,7 @@ class GroupBuilder(Generic[JobT]):
             "env": env,
             "cwd": cwd,
             "resources": resources,
-            "timeout_s": timeout_s,
+            "timeout_s": parse_seconds(timeout_s) if isinstance(timeout_s, str) else timeout_s,
             "always_run": always_run or None,
             "parents": self._names_of(parents),
             "count": count,

@@ -254,10 +254,12 @@ async def test_parent_whose_name_two_jobs_have_is_refused(client: httpx.AsyncCli
 
 
 async def test_refusal_for_size_names_the_largest_that_fits(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/v1/batches", json=job(resources={"cpu": 64}))
-
-    message = answer.json()["errors"][0]["message"]
-    assert message == "asks for 64 cpu; the largest worker has 2 cpu"
+    for resources, told in (
+        ({"cpu": 64}, "asks for 64 cpu; the largest worker has 2 cpu"),
+        ({"memory": "9Ti"}, "asks for 9Ti memory; the largest worker has"),
+    ):
+        answer = await client.post("/v1/batches", json=job(resources=resources))
+        assert answer.json()["errors"][0]["message"].startswith(told)
 
 
 async def test_refusal_for_a_label_names_the_known_ones(

@@ -471,4 +471,10 @@ def _outlasts(worker: Row, shape: Shape) -> bool:
 def _shown(field: str, value: int) -> str:
     if field == "cpu":
         return f"{value / 1000:g} cpu"
-    return f"{value}Mi {field}" if field in {"memory", "storage"} else f"{value} {field}"
+    if field not in {"memory", "storage"}:
+        return f"{value} {field}"
+    for unit in ("Mi", "Gi"):
+        if value % 1024 or not value:
+            return f"{value}{unit} {field}"
+        value //= 1024
+    return f"{value}Ti {field}"

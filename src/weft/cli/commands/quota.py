@@ -119,7 +119,7 @@ def set_one(
         found,
         f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
         f"batches that have not ended, {_told(found, 'cores')} running cores, "
-        f"{_stored(found)} stored",
+        f"{'any amount' if found['bytes'] is None else size(found['bytes'])} stored",
     )
 
 
@@ -129,10 +129,6 @@ def _most(name: str, text: str) -> float | None:
 
 def _told(found: Document, name: str) -> str:
     return "any number of" if found[name] is None else MEASURES[name].text(found[name])
-
-
-def _stored(found: Document) -> str:
-    return "any amount" if found["bytes"] is None else size(found["bytes"])
 
 
 def _whose(found: Document) -> str:

@@ -48,6 +48,8 @@ def add(
             `last`: the last one; `all`: all, up to a limit.
         name: Name of the schedule, instead of the name in the file.
     """
+    if Path(cron).is_file() and not file.exists():  # the other way round
+        cron, file = str(file), Path(cron)
     body = read_file(file)
     given = parse_document(body, format_of(str(file)), name=str(file))
     refuse_queues(given, str(file))
@@ -132,7 +134,7 @@ def pause(schedule: str, /, *, shared: Shared = SHARED) -> None:
     Args:
         schedule: Id of the schedule.
     """
-    _changed(_change(schedule, shared, paused=True), shared)
+    _change(schedule, shared, paused=True)
 
 
 @app.command
@@ -144,7 +146,7 @@ def resume(schedule: str, /, *, shared: Shared = SHARED) -> None:
     Args:
         schedule: Id of the schedule.
     """
-    _changed(_change(schedule, shared, paused=False), shared)
+    _change(schedule, shared, paused=False)
 
 
 @app.command(name="rm")
@@ -177,16 +179,11 @@ def run_now(schedule: str, /, *, shared: Shared = SHARED) -> None:
     shared.tell(done, format_batch_id(done["batch_id"]), print)
 
 
-def _change(schedule: str, shared: Shared, *, paused: bool) -> Document:
+def _change(schedule: str, shared: Shared, *, paused: bool) -> None:
     schedule_id = parse_schedule_id(schedule)
-    return shared.ask(lambda client: client.change_schedule(schedule_id, paused=paused))
-
-
-def _changed(found: Document, shared: Shared) -> None:
-    if not shared.as_json(found):
-        name = format_schedule_id(found["schedule_id"])
-        state = "is paused" if found["next_at"] is None else f"goes on: {_local(found)}"
-        note(f"schedule {name} {state}")
+    found = shared.ask(lambda client: client.change_schedule(schedule_id, paused=paused))
+    state = "is paused" if found["next_at"] is None else f"goes on: {_local(found)}"
+    shared.tell(found, f"schedule {format_schedule_id(found['schedule_id'])} {state}")
 
 
 def _name_options(error: Invalid) -> None:

@@ -114,22 +114,6 @@ async def _at_queries(client: Api, _: str) -> Words:
     return {f"@{query['name']}": query["query"] for query in saved_queries}
 
 
-async def _users(client: Api, _: str) -> Words:
-    return {one["name"]: one["role"] for one in await client.list_users().next_page()}
-
-
-async def _tenants(client: Api, _: str) -> Words:
-    return {one["name"]: "" for one in await client.list_tenants().next_page()}
-
-
-async def _tokens(client: Api, _: str) -> Words:
-    return {str(token["token_id"]): token["name"] for token in await client.list_tokens()}
-
-
-async def _sessions(client: Api, _: str) -> Words:
-    return {str(one["session_id"]): one["browser"] for one in await client.list_sessions()}
-
-
 async def _operations(client: Api, _: str) -> Words:
     """Return those that can be cancelled."""
     found = await client.list_operations().next_page()
@@ -154,7 +138,7 @@ def _named(
     rows: Callable[[Api], Awaitable[Iterable[Mapping[str, Any]]]], name: str, told: str = ""
 ) -> Callable[[Api, str], Awaitable[Words]]:
     async def ask(client: Api, _: str) -> Words:
-        return {row[name]: str(row[told]) if told else "" for row in await rows(client)}
+        return {str(row[name]): str(row[told] or "") if told else "" for row in await rows(client)}
 
     return ask
 
@@ -171,10 +155,10 @@ ASKS: Mapping[str, Callable[[Api, str], Awaitable[Words]]] = {
     "projects": _named(Api.list_projects, "name"),
     "licences": _named(Api.list_licences, "licence"),
     "secrets": _named(Api.list_secrets, "name"),
-    "users": _users,
-    "tenants": _tenants,
-    "tokens": _tokens,
-    "sessions": _sessions,
+    "users": _named(lambda client: client.list_users().next_page(), "name", "role"),
+    "tenants": _named(lambda client: client.list_tenants().next_page(), "name"),
+    "tokens": _named(Api.list_tokens, "token_id", "name"),
+    "sessions": _named(Api.list_sessions, "session_id", "browser"),
     "operations": _operations,
     "flavours": _flavours,
 }

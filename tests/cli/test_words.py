@@ -16,7 +16,7 @@ from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.exit_code import exit_code_of
-from weft.cli.terminal.names import number_ranges
+from weft.cli.terminal.names import number_ranges, state_words
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.ends.end_words import explain_end
@@ -134,6 +134,12 @@ async def test_what_stays_and_who_may_cancel_is_told(
         assert await asyncio.to_thread(run_command, line.split()) == 0
 
     assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_batch_without_jobs_has_not_just_succeeded() -> None:
+    batch = {"state": "success", "complete": True, "n_jobs": 1}
+    shown = [state_words({**batch, **more}) for more in ({}, {"n_jobs": 0})]
+    assert shown == ["success", "success (no jobs)"]
 
 
 def test_numbers_are_written_as_ranges() -> None:

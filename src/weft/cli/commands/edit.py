@@ -1,11 +1,12 @@
 """`weft rename` and `weft set`: change the name, attributes or priority of something."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
 from weft.cli.input.targets import parse_target
-from weft.cli.input.values import parse_attribute
+from weft.cli.input.values import WrongOption, parse_attribute
 from weft.cli.terminal.report import note
 from weft.client.api import Api, Document
 from weft.client.objects.operation import end_of
@@ -13,6 +14,9 @@ from weft.core.errors import Invalid
 
 _COMMAND_OF = {"name": "`weft rename {} NAME`", "priority": "`weft set {} --priority N`"}
 """What sets a field of which somebody has set an attribute of the same name."""
+
+
+_LIKE_ID = re.compile(r"b[0-9]+(\.j?[0-9]+)?")
 
 
 class NothingToSet(Invalid, code="CLI.NOTHING_TO_SET"):
@@ -30,6 +34,11 @@ def rename(target: str, name: str, /, *, shared: Shared = SHARED) -> None:
         target: `b12`, `b12.j7` or `b12/stage1`.
         name: The new name; an empty one removes the name (not of a group).
     """
+    if _LIKE_ID.fullmatch(name):
+        raise WrongOption(
+            f"{name!r} is how batches and jobs are numbered, and cannot be a name",
+            hint="Choose a name that is not as b12 or b12.j7.",
+        )
     _edit_target(
         target, {"name": name or None}, shared, done=f"named {name}" if name else "unnamed"
     )

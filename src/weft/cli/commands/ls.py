@@ -10,6 +10,7 @@ from weft.cli.terminal.screen import cell, moment, note, print_json, print_plan,
 from weft.client.api import Api
 from weft.client.http.client_routes import BatchSort
 from weft.core.ids import format_batch_id
+from weft.core.states import ENDED_WORDS
 from weft.core.text.amounts import duration, money
 
 HEADER = ("ID", "Name", "State", "Jobs", "Done", "Failed", "Cost", "Created", "Took")
@@ -73,6 +74,8 @@ async def ls(
         print_table(header, rows, right=NUMBERS, spare=SPARE)
     elif query or name:
         note("only hidden batches match; --all shows them" if are_hidden else "no batch matches")
+        if query in {*ENDED_WORDS, "running", "complete", "failure"}:
+            note(f"that looks for a name; `weft ls 'state = {query}'` for a state")
     elif are_hidden:
         note("all batches are hidden; `weft ls --all` shows them")
     else:

@@ -31,6 +31,8 @@ def came_by(batch: Document) -> str | None:
 def state_words(document: Document) -> str:
     """Return the state of a job, batch or group, and whether a hold keeps it from starting."""
     state = shown_state(document)
+    if state == "success" and document.get("n_jobs") == 0:
+        return "success (no jobs)"
     if "n_jobs" in document:
         may_start = not document["complete"]
     else:

@@ -38,7 +38,10 @@ def print_usage_error(error: "CycloptsError", arguments: Sequence[str]) -> None:
     """Print the mistake in a command line."""
     from weft.cli.terminal.usage import explain_usage  # noqa: PLC0415 (imports cyclopts)
 
-    note(explain_usage(error))
+    told = explain_usage(error)
+    note(told)
+    if told in {"TARGET is missing", "BATCH is missing"}:
+        _go_on("`weft ls` lists batches.")
     command = " ".join(("weft", *(error.command_chain or ())))
     listed = "lists the commands" if command == "weft" else "lists its options"
     _go_on(f"`{command} --help` {listed}.")

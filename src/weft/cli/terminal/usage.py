@@ -14,6 +14,7 @@ from cyclopts import (
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
 from weft.core.text.nearest import nearest
+from weft.wire.synonyms import nearest_field
 
 _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("batches", "list", "ps", "squeue", "qstat", "history"), ("ls",)),
@@ -27,6 +28,8 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("start", "serve"), ("up", "resume")),
 }
 """What other programs call it: of the commands that there are the first."""
+_OPTIONS: Mapping[str, str] = {"--all": "--batches"}
+"""Likewise of options that are no fields of a job."""
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 
 
@@ -103,6 +106,10 @@ def _suggestion(given: str, error: CycloptsError) -> str:
     """Return what cyclopts found, if that is much like it."""
     words = str(error).partition("Did you mean ")[2]
     near = nearest(given, [words.partition("?")[0].strip('"')])
+    if near is None and isinstance(error, UnknownOptionError):
+        known = {name for one in error.argument_collection for name in one.names}
+        word = _OPTIONS.get(given) or f"--{nearest_field(given[2:], {one[2:] for one in known})}"
+        near = word if word in known else None
     return f"; did you mean {near}?" if near else ""
 
 

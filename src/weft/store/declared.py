@@ -11,9 +11,11 @@ from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
 
 import asyncpg
 
+from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, Row
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[Any]])
+Made_co = TypeVar("Made_co", covariant=True)
 Answer = Callable[[Sequence[asyncpg.Record]], Any]
 """Makes what a method returns from the rows of the function."""
 Made = Callable[..., object]
@@ -59,6 +61,18 @@ def records(rows: Sequence[asyncpg.Record]) -> list[Row]:
 def pairs(rows: Sequence[asyncpg.Record]) -> list[tuple[Any, ...]]:
     """Return each row without the names of its columns."""
     return [tuple(row) for row in rows]
+
+
+def filled(kind: Callable[..., Made_co], row: asyncpg.Record, **others: object) -> Made_co:
+    """Return one of these from the columns that are called as its fields, and from `others`."""
+    names = kind.__annotations__.keys() - others.keys()
+    return kind(**{name: row[name] for name in names}, **others)
+
+
+def owner_in(row: asyncpg.Record) -> Caller:
+    """Return the user whom a row names, for whom something is done that they do not wait for."""
+    role = UserRole(row["role"])
+    return Caller(row["tenant_id"], row["user_id"], row["user_name"], role, in_turn=False)
 
 
 def column(parameter: str, field: str | int) -> Made:

@@ -27,7 +27,7 @@ from weft.store.database import (
     open_database,
     session_name,
 )
-from weft.store.declared import calls, column, nothing, number, records, seconds, truth
+from weft.store.declared import calls, column, filled, nothing, number, records, seconds, truth
 from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
 from weft.store.machines import Machines, Reservations
@@ -42,6 +42,13 @@ from weft.store.worker_files import store_of
 
 DRIVER_TIMEOUT_S = 120.0
 HEARTBEAT_TIMEOUT_S = 10.0
+
+
+def _due_callbacks(rows: Sequence[asyncpg.Record]) -> Sequence[DueCallback]:
+    return [
+        filled(DueCallback, row, name=str(row["name"]), age_s=row["age"].total_seconds())
+        for row in rows
+    ]
 
 
 class DriverStore(
@@ -250,6 +257,7 @@ class DriverStore(
         return how many; 0: nothing is left. What remains is still a chain.
         """
 
+    @calls(_due_callbacks)
     async def due_callbacks(
         self,
         epoch: int,
@@ -264,34 +272,6 @@ class DriverStore(
         `busy`: the deliveries under way; they are not returned again. The others are returned
         until `record_deliveries` says how they went.
         """
-        rows = await self._database.call(
-            "due_callbacks",
-            epoch=epoch,
-            busy=list(busy),
-            limit_all=limit_all,
-            limit_tenant=limit_tenant,
-            limit_host=limit_host,
-        )
-        return [
-            DueCallback(
-                delivery_id=row["delivery_id"],
-                name=str(row["name"]),
-                tenant_id=row["tenant_id"],
-                batch_id=row["batch_id"],
-                group_id=row["group_id"],
-                url=row["url"],
-                body=row["body"],
-                n_attempts=row["n_attempts"],
-                age_s=row["age"].total_seconds(),
-                sent_at=row["sent_at"],
-                door=row["door"],
-                key=row["key"],
-                job_id=row["job_id"],
-                sink=row["sink"],
-                subscription=row["subscription"],
-            )
-            for row in rows
-        ]
 
     @calls(
         lambda rows: store_of(rows[0]) if rows else None, tenant_id="of_tenant_id",

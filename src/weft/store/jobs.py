@@ -8,7 +8,7 @@ import msgspec
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, JobEntry, Row
 from weft.store.database import StorePart
-from weft.store.declared import calls
+from weft.store.declared import calls, filled
 from weft.store.documents import entry_of, reason_word, with_words
 from weft.store.worker_files import directory_of, location_of
 from weft.wire.spec import decode_chunk
@@ -107,22 +107,10 @@ class Jobs(StorePart):
         )
         directories = cache(directory_of)  # many jobs, few workers
         return [
-            AttemptLog(
-                batch_id=row["batch_id"],
-                job_id=row["job_id"],
-                attempt=row["attempt"],
-                ended=row["ended"],
-                location=location_of(row["segment"], row["log_offset"]),
-                stdout_bytes=row["stdout_bytes"],
-                stderr_bytes=row["stderr_bytes"],
-                truncated=row["truncated"],
-                state=row["state"],
+            filled(
+                AttemptLog, row, location=location_of(row["segment"], row["log_offset"]),
                 reason=reason_word(row["reason"]),
-                exit_code=row["exit_code"],
-                signal=row["signal"],
-                message=row["message"],
                 directory=directories(row["log_place"], row["host"], row["log_directory"]),
-                why_gone=row["why_gone"],
             )
             for row in rows
-        ]
+        ]  # fmt: skip

@@ -9,7 +9,7 @@ from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents
+from weft.store.declared import calls, documents, filled
 from weft.store.documents import with_words
 
 _STATES: Final[Mapping[int | None, Any]] = {
@@ -83,19 +83,8 @@ class Pictures(StorePart):
             "sample_attempts", caller=caller, batch_id=batch_id, limit_jobs=limit
         )
         return [
-            AttemptDates(
-                job_id=row["job_id"],
-                state=_STATES[row["state"]],
-                ready_at=row["ready_at"],
-                cancelled_at=row["cancelled_at"],
-                attempt=row["attempt"],
-                worker=row["worker"],
-                end_state=_STATES[row["end_state"]],
-                claimed_at=row["claimed_at"],
-                started_at=row["started_at"],
-                ended_at=row["ended_at"],
-                released_at=row["released_at"],
-                now_at=row["now_at"],
+            filled(
+                AttemptDates, row, state=_STATES[row["state"]], end_state=_STATES[row["end_state"]]
             )
             for row in rows
         ]

@@ -5,10 +5,19 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, nothing, seconds, truth, user_id, value
+from weft.store.declared import (
+    calls,
+    documents,
+    filled,
+    nothing,
+    owner_in,
+    seconds,
+    truth,
+    user_id,
+    value,
+)
 
 
 class Schedules(StorePart):
@@ -63,22 +72,7 @@ class Schedules(StorePart):
         seconds, or until `end_schedule_run`.
         """
         rows = await self._database.call("take_schedule_runs", limit_rows=limit, lease_s=lease_s)
-        return [
-            ScheduleRun(
-                schedule_id=row["schedule_id"],
-                due_at=row["due_at"],
-                time_zone=row["time_zone"],
-                document=row["document"],
-                owner=Caller(
-                    row["tenant_id"],
-                    row["user_id"],
-                    row["user_name"],
-                    UserRole(row["role"]),
-                    in_turn=False,
-                ),
-            )
-            for row in rows
-        ]
+        return [filled(ScheduleRun, row, owner=owner_in(row)) for row in rows]
 
     @calls(seconds)
     async def next_schedule_run(self) -> float | None:

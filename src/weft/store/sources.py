@@ -5,12 +5,20 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from weft.core.access.rights import UserRole
 from weft.core.lines.series import SeriesRule, Standing
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource, Target
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, nothing, seconds, user_id, value
+from weft.store.declared import (
+    calls,
+    documents,
+    filled,
+    nothing,
+    owner_in,
+    seconds,
+    user_id,
+    value,
+)
 
 
 class Sources(StorePart):
@@ -87,31 +95,11 @@ class Sources(StorePart):
         """
         rows = await self._database.call("take_source", limit_rows=limit, lease_s=lease_s)
         for row in rows:
-            return TakenSource(
-                source_id=row["source_id"],
-                name=row["name"],
-                lifecycle=row["lifecycle"],
-                billing_project=row["billing_project"],
-                template=row["template"],
-                taking=row["taking"],
-                bunch=row["bunch"],
-                batch_id=row["batch_id"],
-                batch_day=row["batch_day"],
-                items=[
-                    TakenItem(
-                        one["n"], one["key"], one["fields"], one.get("document"), one["found_at"]
-                    )
-                    for one in row["items"]
-                ],
-                owner=Caller(
-                    row["tenant_id"],
-                    row["user_id"],
-                    row["user_name"],
-                    UserRole(row["role"]),
-                    in_turn=False,
-                ),
-                sealed=row["sealed"],
-            )
+            items = [
+                TakenItem(it["n"], it["key"], it["fields"], it.get("document"), it["found_at"])
+                for it in row["items"]
+            ]
+            return filled(TakenSource, row, items=items, owner=owner_in(row))
         return None
 
     @calls(value)

@@ -5,14 +5,26 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import asyncpg
+
 from weft.core.access.actors import shown_actor, site_actor
 from weft.core.access.rights import Right
 from weft.core.billing.spending import Measure, Spending, Stage
 from weft.ports.store import Caller, Row
 from weft.ports.store.queries import Admitted, Limit, Limited
 from weft.store.database import StorePart
-from weft.store.declared import actor, calls, documents, truth, value
+from weft.store.declared import actor, calls, documents, filled, truth, value
 from weft.store.fleet import pools_of
+
+
+def _limits(rows: Sequence[asyncpg.Record]) -> Sequence[Limit]:
+    return [
+        filled(
+            Limit, row, measure=Measure(row["measure"]),
+            spending=filled(Spending, row, stage=Stage(row["stage"])),
+        )
+        for row in rows
+    ]  # fmt: skip
 
 
 class LimitRounds(StorePart):
@@ -20,31 +32,9 @@ class LimitRounds(StorePart):
     their stages, and `weigh_users` the weights of users in fair share.
     """
 
+    @calls(_limits)
     async def limit_rounds(self, epoch: int) -> Sequence[Limit]:
         """Return limits with what was used of them by now, but for those of complete groups."""
-        return [
-            Limit(
-                row["limit_id"],
-                row["version"],
-                row["is_new"],
-                row["kind"],
-                row["name"],
-                Measure(row["measure"]),
-                row["tenant"],
-                row["on_limit"],
-                Spending(
-                    amount_max=row["amount_max"],
-                    amount_soft_max=row["amount_soft_max"],
-                    used=row["used"],
-                    used_per_hour=row["used_per_hour"],
-                    stage=Stage(row["stage"]),
-                    near=row["near"],
-                    could_use_per_hour=row["could_use_per_hour"],
-                    admitted_per_hour=row["admitted_per_hour"],
-                ),
-            )
-            for row in await self._database.call("limit_rounds", epoch=epoch)
-        ]
 
     @calls(
         truth, stage=("stage", str), limit_id=lambda limit: limit.limit_id,

@@ -59,8 +59,7 @@ async def ask_sinks(ask: Ask, worker: LiveWorker) -> None:
     sink, messages = "wekeo", "/v1/sinks/{sink}/deliveries"
     await ask("PUT", "/v1/setups/{setup}", setup="sinks", body=SINK)
     await ask("POST", "/v1/batches", body={"sink": sink, "jobs": [{"command": ["true"]}]})
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed)
     (found,) = (await ask("GET", messages, sink=sink))["items"]
     message = found["delivery_id"]

@@ -164,6 +164,11 @@ class LiveWorker:
             ClaimRequest(budget_cpu_m=10**8, budget_memory_mib=10**8, limit_jobs=limit),
         )
 
+    async def claim_and_start(self, limit: int = 1000) -> Sequence[Claimed]:
+        claimed = await self.claim(limit)
+        await self.start(claimed)
+        return claimed
+
     def keep_result(self, one: Claimed, data: bytes) -> None:
         """Write what a function returned, as a warm process would."""
         path = result_path(self._logs, one.batch_id, one.job_id, one.attempt)

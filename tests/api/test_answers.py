@@ -139,8 +139,7 @@ async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
     await ask_sinks(ask, worker)
     await ask_parameters(ask)
     await ask("POST", "/v1/batches", body={"jobs": [{"command": ["false"]}]})
-    (one,) = await worker.claim(1)
-    await worker.start([one])
+    (one,) = await worker.claim_and_start(1)
     key = AttemptKey(one.batch_id, one.job_id, one.attempt)
     await worker.ask(key, Ask("quota", "tcp", {"host": "db", "port": "1"}))
     await worker.end([one], exit_code=75)
@@ -159,8 +158,7 @@ async def test_every_answer_is_the_one_described(
     b = (await ask("POST", "/v1/batches", body=DOCUMENT))["id"]
     await ask("POST", "/v1/batches", body={})
     await submit_more(ask, b)
-    claimed = await worker.claim(2)
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start(2)
     await ask_attempts(ask, worker, AttemptKey(b, claimed[0].job_id, 1))
     j = claimed[0].job_id
     await ask("POST", "/v1/batches/{b}/jobs/{j}/signal", b=b, j=j, body={"signal": "USR1"})

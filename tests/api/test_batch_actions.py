@@ -69,8 +69,7 @@ async def test_action_is_counted_before_it_is_done(
     http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
 ) -> None:
     failed = await _submit(http)
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed, exit_code=1)
     first, second = await _submit(http), await _submit(http)
     every = [failed, first, second]
@@ -282,8 +281,7 @@ async def test_retry_goes_on_past_a_batch_that_a_person_cancelled(
 ) -> None:
     """Also if they did so after the batches were counted."""
     ids = [await _submit(http) for _ in range(3)]
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed[::2], exit_code=1)
     form = {"b": ids, "action": "retry"}
     assert _chosen(await http.post(COUNT, data=form)) == ids[::-1]

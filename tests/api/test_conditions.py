@@ -14,8 +14,7 @@ ASK = Ask("quota", "tcp", {"host": "db.example", "port": "5432"})
 async def block(http: httpx.AsyncClient, worker: LiveWorker, n_jobs: int = 2) -> int:
     """Let jobs wait for a condition; return its number."""
     await http.post("/v1/batches", json={"jobs": [{"count": n_jobs, "command": ["true"]}]})
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     for one in claimed:
         await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ASK)
     await worker.end(claimed, exit_code=75)

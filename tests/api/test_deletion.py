@@ -50,8 +50,7 @@ async def test_deleted_batch_is_found_on_no_route(
 ) -> None:
     b = await submit(http)
     assert (await http.post(f"/v1/batches/{b}/updates", json={"n_jobs": 1})).status_code == 201
-    claimed = await worker.claim(1)
-    await worker.start(claimed)
+    await worker.claim_and_start(1)
     paths = (await http.get("/openapi.json")).json()["paths"]
     accepted = await http.delete(f"/v1/batches/{b}")
     answers = {}

@@ -80,8 +80,7 @@ async def test_search_goes_on_where_a_page_ended(
 ) -> None:
     """Also within the output of a job; jobs that never started have nothing."""
     batch_id = await submit(http, {}, {}, {"name": "n"}, {"parents": [1]})
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     for each in claimed:
         worker.write(each, (STDOUT, b"a bug\nfine\nbug 2\n"), (STDERR, b"no\nbug!"))
     await worker.end(claimed, output=(17, 7))
@@ -106,8 +105,7 @@ async def test_no_page_reads_again_what_was_searched(
 ) -> None:
     """Nor more than a bounded part of a long output; a line is found where two parts meet."""
     batch_id = await submit(http, {})
-    (claimed,) = await worker.claim()
-    await worker.start([claimed])
+    (claimed,) = await worker.claim_and_start()
     line = b"a bug and some more\n"
     worker.write(claimed, *[(STDOUT, line * 5000) for _ in range(30)])
     await worker.end([claimed], output=(30 * 5000 * len(line), 0))

@@ -26,8 +26,7 @@ async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -
     waiting = await hail.ask("GET", f"/batches/{b}")
     link = await hail.http.get(f"/batches/{b}")  # as hailtop prints it
     assert (link.status_code, link.headers["location"]) == (303, f"/ui/batches/b{b}")
-    (claimed,) = await worker.claim()
-    await worker.start([claimed])
+    (claimed,) = await worker.claim_and_start()
     worker.write(claimed, (1, b"out "), (2, b"err\n"))
     await worker.end([claimed], output=(4, 4))
     await worker.work()
@@ -378,13 +377,11 @@ async def test_number_of_attempts_counts_those_that_were_lost(
     b = await hail.submit("t", job(1, "true", n_max_attempts=2), job(2, "true", n_max_attempts=9))
     states = []
     for _ in range(2):
-        claimed = await worker.claim()
-        await worker.start(claimed)
+        claimed = await worker.claim_and_start()
         await worker.end(claimed, reason=Reason.LOST)
         rows = (await hail.ask("GET", f"/batches/{b}/jobs"))["jobs"]
         states.append([row["state"] for row in rows])
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed, exit_code=1)
     failed = await hail.ask("GET", f"/batches/{b}/jobs/2")
 

@@ -12,8 +12,7 @@ LIVE_DOORS = api_doors()
 async def test_what_a_job_used_is_a_table(hail: Hail, worker: LiveWorker) -> None:
     b = await hail.submit("t", job(1, "true"), job(2, "true", in_update_parent_ids=[1]))
     waiting = await hail.ask("GET", f"/batches/{b}/jobs/2/resource_usage")
-    (claimed,) = await worker.claim()
-    await worker.start([claimed])
+    (claimed,) = await worker.claim_and_start()
     samples = [UsageSample(1000, 500, 7 << 20), UsageSample(3000, 4500, 9 << 20)]
     await worker.keep_samples(AttemptKey(b, 1, 1), samples)
     used = await hail.ask("GET", f"/batches/{b}/jobs/1/resource_usage")

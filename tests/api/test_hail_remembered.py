@@ -47,8 +47,7 @@ async def test_log_comes_with_a_warning_that_the_image_is_a_label(
     odd = {"type": "docker", "image": "a\nb\u2028", "command": ["true"]}
     b = await hail.submit("t", job(1, "false"), job(2, "true", process=odd))
     for reason in (Reason.EXIT, None):
-        (claimed,) = await worker.claim(1)
-        await worker.start([claimed])
+        (claimed,) = await worker.claim_and_start(1)
         worker.write(claimed, (1, b"out\n"))
         await worker.end([claimed], output=(4, 0), reason=reason)
     failed, good, raw = [

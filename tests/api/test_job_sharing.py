@@ -131,8 +131,7 @@ async def test_output_of_a_granted_job_is_followed_to_its_end(
     for module in (watch, follow):
         monkeypatch.setattr(module, "QUIET_S", 3600.0)
     batch = await submit(http, ann, jobs=[{"command": ["true"]}] * 2)
-    claimed = await worker.claim(2)
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start(2)
     for one in claimed:
         worker.write(one, (1, b"first\n"))
     ends = []

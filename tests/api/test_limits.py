@@ -58,8 +58,7 @@ async def test_msgpack_has_times_of_its_own(http: httpx.AsyncClient) -> None:
 async def test_jobs_with_one_key_take_turns(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     array = await create(http, {"concurrency_key": {"key": "db", "n": 2}, "count": 5})
     others = await create(http, {"concurrency_key": {"key": "db", "n": 2}}, {})
-    claimed = await worker.claim(9)
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start(9)
     await worker.end(claimed)
 
     assert len(claimed) == 3

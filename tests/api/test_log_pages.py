@@ -26,8 +26,7 @@ HOSTILE = (
 async def started(http: httpx.AsyncClient, worker: LiveWorker, **job: Any) -> tuple[str, Claimed]:  # noqa: ANN401 (any document)
     """Return the path of the log page of a running job."""
     answer = await http.post("/v1/batches", json={"jobs": [{"command": ["true"], **job}]})
-    (one,) = await worker.claim()
-    await worker.start([one])
+    (one,) = await worker.claim_and_start()
     return f"/ui/batches/{answer.json()['id']}/jobs/1/log", one
 
 

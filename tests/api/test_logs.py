@@ -26,8 +26,7 @@ async def submit(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> int:
 async def ended_job(http: httpx.AsyncClient, worker: LiveWorker) -> str:
     """Return the path of the log of a job that has ended."""
     batch_id = await submit(http)
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     worker.write(claimed[0], (STDOUT, b"one\n"), (STDERR, b"oops\n"), (STDOUT, b"two\n"))
     await worker.end(claimed, output=(8, 5))
     return f"/v1/batches/{batch_id}/jobs/1/log"
@@ -143,8 +142,7 @@ async def test_output_is_followed_from_before_the_start_to_the_end(
     batch_id = await submit(http)
     async with http.stream("GET", f"/v1/batches/{batch_id}/jobs/1/log?follow=true") as answer:
         followed = Followed(EventReader(answer))
-        claimed = await worker.claim()
-        await worker.start(claimed)
+        claimed = await worker.claim_and_start()
         worker.write(claimed[0], (STDOUT, b"hi\n"))
         first = await followed.next()
         worker.write(claimed[0], (STDERR, b"oops\n"))
@@ -196,8 +194,7 @@ async def test_streams_end_cleanly_when_the_server_stops(
     api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(http)
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     log_path = f"/v1/batches/{batch_id}/jobs/1/log?follow=true"
     async with http.stream("GET", log_path) as log, http.stream("GET", "/v1/events") as events:
         worker.write(claimed[0], (STDOUT, b"hi\n"))

@@ -54,8 +54,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
 ) -> None:
     jobs = [{"name": "good", "command": ["true"]}, {"name": "bad", "command": ["false"]}]
     batch_id = await _submit(http, name="night run", jobs=jobs)
-    good, bad = await worker.claim()
-    await worker.start([good, bad])
+    good, bad = await worker.claim_and_start()
     said = ProgressReport(batch_id, good.job_id, good.attempt, 40.5, "<b>epoch")
     await worker.store.record_progress(worker.incarnation_id, [said])
     worker.write(good, (STDOUT, b"\x1b[31mred\x1b[0m \x1b]0;title\x07done\n"), (STDERR, b"<b>\n"))
@@ -206,8 +205,7 @@ async def test_buttons_do_what_they_say(
     assert not (await press("release"))["held"]
     await press("jobs/1/cancel")
     assert (await http.get(f"/v1/batches/{batch_id}/jobs/1")).json()["state"] == "cancelled"
-    (left,) = await worker.claim()
-    await worker.start([left])
+    (left,) = await worker.claim_and_start()
     await worker.end([left], exit_code=1)
     await press("retry")
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
@@ -225,8 +223,7 @@ async def test_buttons_of_a_job_do_what_they_say(
         http, jobs=[{"command": ["true"], "timeout_s": 60, "env": {"API_TOKEN": "hunter2"}}]
     )
     path = f"/ui/batches/{batch_id}/jobs/1"
-    (one,) = await worker.claim()
-    await worker.start([one])
+    (one,) = await worker.claim_and_start()
     page = await browser.get(path)
     assert "hunter2" not in page.text
     token = _token_in(page)
@@ -290,8 +287,7 @@ async def test_page_of_a_job_draws_what_each_attempt_used(
     path = f"/ui/batches/{batch_id}/jobs/1"
     assert "Resource use" not in (await browser.get(path)).text
     for number, cores in ((1, 1), (2, 2)):
-        (one,) = await worker.claim()
-        await worker.start([one])
+        (one,) = await worker.claim_and_start()
         samples = [UsageSample(1000 * n, 1000 * n * cores, n << 20) for n in (1, 2, 3)]
         assert "There are no samples" in (await browser.get(path)).text
         await worker.keep_samples(AttemptKey(batch_id, 1, number), samples)
@@ -382,8 +378,7 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
         for n in (1, 2)
     ]  # fmt: skip
     batch_id = await _submit(http, groups=groups, jobs=jobs, callback="https://example.com/done")
-    first, second = await worker.claim()
-    await worker.start([first, second])
+    first, second = await worker.claim_and_start()
     await worker.end([first])
 
     path = f"/ui/batches/{batch_id}"
@@ -442,8 +437,7 @@ async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
     function = {"call": "math:hypot", "args": [deep]}
     jobs = [{"command": ["true"]}, {"function": function}, *[{"command": ["true"]}] * 400]
     batch_id = await _submit(http, jobs=jobs)
-    (first,) = await worker.claim(1)
-    await worker.start([first])
+    (first,) = await worker.claim_and_start(1)
     await worker.end([first])
     admin = await asyncpg.connect(database["admin"])
     await admin.execute("UPDATE weft.job_group SET created_at = now() - interval '30 years'")

@@ -15,8 +15,7 @@ async def test_failed_jobs_stand_by_cause_with_one_button(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await _submit(http, jobs=[{"command": ["false"], "count": 5}, {"command": ["no"]}])
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed[:5], exit_code=3)
     await worker.end(claimed[5:], exit_code=4)
     page = await browser.get("/ui/incidents")
@@ -55,8 +54,7 @@ async def test_a_cause_is_one_row_however_many_jobs_it_has(
     monkeypatch.setattr(incidents, "LETTERS", 2)
     monkeypatch.setattr(incidents, "CAUSES", 2)
     await _submit(http, jobs=[{"command": ["false"]}] * 8)
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     for code, some in ((3, claimed[:4]), (4, claimed[4:7]), (5, claimed[7:])):
         await worker.end(some, exit_code=code)
     first = await browser.get("/ui/incidents")
@@ -87,8 +85,7 @@ async def test_a_job_says_its_error_once_and_is_held_and_released(
     assert (await browser.post(f"{path}/hold", data=_token_in(page))).status_code == 303
     page = await browser.get(path)
     assert (">Hold<" in page.text, ">Release<" in page.text) == (False, True)
-    (one,) = await worker.claim()
-    await worker.start([one])
+    (one,) = await worker.claim_and_start()
     await worker.end([one], exit_code=3, message="no such reference")
     assert (await browser.post(f"{path}/release", data=_token_in(page))).status_code == 303
     assert ">Hold<" in (await browser.get(path)).text

@@ -44,8 +44,7 @@ async def test_buttons_of_lists_follow_grants(
         path = f"/v1/batches/{batches[permission]}/permissions/bob"
         await http.put(path, json={"permission": permission}, headers=ann)
     hidden, batches["own"] = await _submit(http, ann, "ann"), await _submit(http, bob, "bob")
-    jobs = await worker.claim()
-    await worker.start(jobs)
+    jobs = await worker.claim_and_start()
     for one in jobs:
         await worker.end([one], exit_code=1)
 

@@ -40,8 +40,7 @@ async def test_home_draws_the_last_hour(
 ) -> None:
     await http.post("/v1/billing-projects", json={"name": "genes", "cost_max": 10})
     await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}] * N_JOBS})
-    first, second = await worker.claim(2)
-    await worker.start([first, second])
+    first, _second = await worker.claim_and_start(2)
     await worker.end([first])
     await fold(database["weft_driver"])
     minutes = (await http.get("/v1/overview/minutes")).json()["items"]
@@ -195,8 +194,7 @@ async def test_lists_of_incidents_go_on_by_their_links(
     monkeypatch.setattr(incidents, "LETTERS", 2)
     monkeypatch.setattr(incidents, "CONDITIONS", 2)
     await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}] * 8})
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     for number, one in enumerate(claimed[:5]):
         ask = Ask("quota", "tcp", {"host": f"h{number}", "port": "1"})
         await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ask)
@@ -225,8 +223,7 @@ async def test_costs_are_reported_by_what_the_reader_chooses(
     jobs = [{"command": ["true"]}]
     for cohort in ("scz1", hostile):
         await http.post("/v1/batches", json={"jobs": jobs, "attributes": {"cohort": cohort}})
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed)
 
     for by in ("", "project", "user", "day", "resource"):

@@ -35,8 +35,7 @@ async def filled(http: httpx.AsyncClient, worker: LiveWorker) -> tuple[dict[str,
     jobs = [{"command": ["true"], "name": "theirs", "timeout_s": 60} for _ in range(4)]
     made = await http.post("/v1/batches", json={"name": "theirs", "jobs": jobs}, headers=ann)
     batch = made.json()["id"]
-    running, failed, blocked = await worker.claim(3)
-    await worker.start([running, failed, blocked])
+    running, failed, blocked = await worker.claim_and_start(3)
     await worker.end([failed], exit_code=1)
     key = AttemptKey(blocked.batch_id, blocked.job_id, blocked.attempt)
     await worker.ask(key, Ask("quota", "tcp", {"host": "quota.example", "port": "1"}))
@@ -81,8 +80,7 @@ async def test_pages_of_a_visit_offer_no_download(
     """Those of files come from `/v1`, where a browser is at home: another tenant's costs."""
     ann = await create(http, "acme")
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]}, headers=ann)
-    (job,) = await worker.claim()
-    await worker.start([job])
+    (job,) = await worker.claim_and_start()
     worker.write(job, (1, b"hello\n"))
     await worker.end([job], output=(6, 0))
     page = f"/ui/batches/{made.json()['id']}/jobs/1"

@@ -92,8 +92,7 @@ async def test_pages_of_a_graph_fit_together(http: httpx.AsyncClient) -> None:
 
 async def test_time_axis_shows_what_ran_where(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     batch = await _submit(http, jobs=[{"command": ["true"]}] * 3)
-    one, other = await worker.claim(2)
-    await worker.start([one, other])
+    one, other = await worker.claim_and_start(2)
     await worker.end([one])
     found = (await http.get(f"/v1/batches/{batch}/timeline")).json()
 

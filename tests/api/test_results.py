@@ -32,8 +32,7 @@ async def batch_id(http: httpx.AsyncClient) -> int:
 async def test_results_of_jobs_that_have_ended(
     http: httpx.AsyncClient, worker: LiveWorker, batch_id: int
 ) -> None:
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     long = bytes(range(256)) * 4000
     worker.keep_result(claimed[0], result(b"one"))
     worker.keep_result(claimed[1], result(b"part", b"oops", "Traceback ..."))
@@ -58,8 +57,7 @@ async def test_results_of_jobs_that_have_ended(
 async def test_a_result_that_promises_more_than_it_has_ends_early(
     http: httpx.AsyncClient, worker: LiveWorker, batch_id: int
 ) -> None:
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     head = ResultHead("pickle", 1 << 40, 1 << 40, "", 0.0)
     worker.keep_result(claimed[0], encode_head(head) + b"short")
     await worker.end(claimed[:1])
@@ -72,8 +70,7 @@ async def test_a_job_without_a_function_has_no_result(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     created = await http.post("/v1/batches", json={"jobs": [{}]})
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     await worker.end(claimed)
 
     (row,) = await read(http, int(created.json()["id"]), "1")

@@ -84,8 +84,7 @@ async def run(
     """Let the jobs of items run, and those that come after them."""
     for _ in range(rounds):
         await look(api, database)
-        claimed = await worker.claim()
-        await worker.start(claimed)
+        claimed = await worker.claim_and_start()
         await worker.end(claimed)
 
 
@@ -163,15 +162,13 @@ async def test_status_that_a_job_had_before_its_retry_does_not_count(
     await find(database, a="2027-04-01", b="2027-04-02")
     await look(api, database)
     made = {"status": "made", "message": "seen"}
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     assert (await http.post("/v1/batches/1/jobs/1/status", json=made)).status_code == 200
     await worker.end(claimed, exit_code=1)
     await look(api, database)
     assert await reasons(http) == {"b": "it waits for b1.j1 of series T"}
 
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start()
     assert (await http.post("/v1/batches/1/jobs/1/status", json=made)).status_code == 200
     await look(api, database)
     assert await items(http) == {"a": "b1.j1", "b": "b1.j2"}
@@ -228,8 +225,7 @@ async def test_what_follows_a_late_item_runs_again(
     await run(api, database, worker)
     await find(database, e="2027-04-05")
     await look(api, database)
-    (running,) = await worker.claim()
-    await worker.start([running])
+    (running,) = await worker.claim_and_start()
     await find(database, f="2027-04-06", b="2027-04-02")
     await look(api, database)
     await look(api, database)
@@ -238,8 +234,7 @@ async def test_what_follows_a_late_item_runs_again(
         "e": "it waits for b1.j5, its own job before", "f": "it waits for e of series T",
     }  # fmt: skip
     assert await in_order(database) == []
-    (first,) = await worker.claim()
-    await worker.start([first])
+    (first,) = await worker.claim_and_start()
     await worker.end([first])
     await run(api, database, worker)
     assert (await items(http))["d"] == "b1.j7"
@@ -417,8 +412,7 @@ async def test_deleted_days_leave_what_comes_after_them_its_attributes(
     await find(database, a="2027-04-01", b="2027-04-02")
     await look(api, database)
     for exit_code in (0, 1):  # b fails, and leaves nothing
-        claimed = await worker.claim()
-        await worker.start(claimed)
+        claimed = await worker.claim_and_start()
         await worker.end(claimed, exit_code=exit_code)
         await look(api, database)
     await on(database, "UPDATE weft.job_label SET name = 'by hand' WHERE batch_id = 1")

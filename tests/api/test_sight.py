@@ -367,8 +367,7 @@ async def test_conditions_of_others_do_not_exist(
 
     async def block(header: Header) -> int:
         batch = await submit(http, header, jobs=[{"count": 2, "command": ["true"]}])
-        claimed = await worker.claim()
-        await worker.start(claimed)
+        claimed = await worker.claim_and_start()
         for one in claimed:
             await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ask)
         await worker.end(claimed, exit_code=75)

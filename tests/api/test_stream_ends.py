@@ -49,8 +49,7 @@ async def bob(http: httpx.AsyncClient) -> Mapping[str, str]:
 @pytest.fixture
 async def running(http: httpx.AsyncClient, worker: LiveWorker) -> int:
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
-    claimed = await worker.claim(1)
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start(1)
     worker.write(claimed[0], (1, b"first\n"))
     return int(made.json()["id"])
 

@@ -102,8 +102,7 @@ async def test_jobs_of_a_removed_user_end_as_the_tenant_has_configured(
     """Unless the removal says otherwise; what runs is billed either way."""
     bob = await add(http, "bob")
     b = (await http.post("/v1/batches", json={"jobs": [{}, {}]}, headers=bob)).json()["id"]
-    claimed = await worker.claim(1)
-    await worker.start(claimed)
+    claimed = await worker.claim_and_start(1)
     await http.patch("/v1/tenants/local", json={"on_user_removal": configured})
     removed = await http.request("DELETE", f"/v1/users/bob{query}")
     repeated = await http.request("DELETE", f"/v1/users/bob{query}")
@@ -129,8 +128,7 @@ async def test_what_a_removed_user_has_begun_runs_no_more_jobs(
     bob, asked = await add(http, "bob"), []
     for what in ("retry", "resubmit"):
         b = (await http.post("/v1/batches", json={"jobs": [{}]}, headers=bob)).json()["id"]
-        claimed = await worker.claim()
-        await worker.start(claimed)
+        claimed = await worker.claim_and_start()
         await worker.end(claimed, exit_code=1)
         begun = await http.post(f"/v1/batches/{b}/{what}", json={}, headers=bob)
         asked.append(f"/v1/operations/{begun.json()['id']}")

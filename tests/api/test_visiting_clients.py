@@ -44,8 +44,7 @@ async def acme(http: httpx.AsyncClient, worker: LiveWorker) -> Acme:
     ann = await create(http, "acme")
     jobs = [{"command": ["true"]}, {"command": ["true"], "not_before": "2100-01-01T00:00:00Z"}]
     made = await http.post("/v1/batches", json={"name": "theirs", "jobs": jobs}, headers=ann)
-    (job,) = await worker.claim()
-    await worker.start([job])
+    (job,) = await worker.claim_and_start()
     worker.write(job, (1, b"hello\n"))
     await worker.end([job], output=(6, 0))
     return Acme(made.json()["id"], ann["authorization"].removeprefix("Bearer "))

@@ -363,8 +363,7 @@ async def test_streams_are_those_of_the_tenant(
     ann = await create(http, "acme")
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]}, headers=ann)
     batch = made.json()["id"]
-    (job,) = await worker.claim()
-    await worker.start([job])
+    (job,) = await worker.claim_and_start()
     worker.write(job, (1, b"hello\n"))
     async with (
         http.stream("GET", "/v1/events", headers=ACME) as events,

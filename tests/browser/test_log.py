@@ -23,8 +23,7 @@ ATTACK = (
 async def running(http: httpx.AsyncClient, worker: LiveWorker) -> tuple[str, Claimed]:
     """Return the path of the log of a job that runs."""
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"], "name": "train"}]})
-    (one,) = await worker.claim()
-    await worker.start([one])
+    (one,) = await worker.claim_and_start()
     return f"/ui/batches/{made.json()['id']}/jobs/1/log", one
 
 

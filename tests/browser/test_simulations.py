@@ -21,8 +21,7 @@ async def test_steps_go_on_by_time_alone(
 ) -> None:
     document = {"name": "quote", "jobs": [{"name": "quote", "simulation": {"steps": STEPS}}]}
     made = await http.post("/v1/batches", json=document)
-    claimed = await worker.claim()
-    await worker.start(claimed)
+    await worker.claim_and_start()
     page = await window.open(f"/ui/batches/{made.json()['id']}/jobs/1")
     await window.is_live()
 

@@ -23,9 +23,7 @@ async def fill(world: World) -> None:
     world.has_made_up = True
     for table in TABLES:
         await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
-    batch = await world.submit(1, name="first")
-    worker = await world.worker()
-    await worker.run(1)
+    batch, _worker = await world.submit_and_run(1, name="first", limit=1)
     await world.fold()
     for table, columns in (
         ("batch", "batch_id, name, created_at"),

@@ -64,9 +64,7 @@ async def test_look_at_all_jobs_reads_a_page_of_those_in_open_batches(own_world:
 
 async def test_look_passes_over_jobs_that_have_ended(own_world: World) -> None:
     """A step looks at as many open jobs as it may, and reads twenty times as many others."""
-    batch = await own_world.submit(2_600)
-    worker = await own_world.worker()
-    await worker.run(2_500)
+    batch, worker = await own_world.submit_and_run(2_600, limit=2_500)
     for priority in (7, 8, 9):
         await own_world.submit(job_rows(1_001, priority=[priority] * 1_001))
         await worker.run(1_000)

@@ -112,9 +112,7 @@ async def below_a_failure_from_the_commit_on(world: World) -> int:
 
 
 async def growth(world: World) -> int:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(1)
     await world.fold()
     await world.submit(2, batch=batch)
     await worker.run()

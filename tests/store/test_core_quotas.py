@@ -221,9 +221,7 @@ async def test_retry_that_asks_for_more_cores_takes_them_of_the_quota(world: Wor
 
 
 async def test_resubmitted_jobs_count_too(world: World) -> None:
-    batch = await world.submit(asking(world, 1000, 1000))
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(asking(world, 1000, 1000))
     await set_quota(world, "ada", cores=1)
     again = await copy(world, batch)
 

@@ -184,9 +184,9 @@ async def scatter(world: World, **columns: Any) -> tuple[int, Worker]:  # noqa: 
     """Submit one job and N others that wait for it; end the one."""
     parents = {child: [1] for child in range(2, N + 2)}
     groups = columns.pop("groups", ())
-    batch = await world.submit(job_rows(N + 1, parents=parents, **columns), groups=groups)
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(
+        job_rows(N + 1, parents=parents, **columns), groups=groups
+    )
     return batch, worker
 
 
@@ -223,9 +223,9 @@ async def test_children_in_a_batch_with_a_cancelled_group_are_listed(world: Worl
     groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     parents = {child: [1] for child in range(2, N + 2)}
     group = [0] + [1] * 10 + [0] * (N - 10)
-    batch = await world.submit(job_rows(N + 1, parents=parents, group=group), groups=groups)
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(
+        job_rows(N + 1, parents=parents, group=group), groups=groups
+    )
     await world.api.cancel_group(world.caller, batch, 1, force=False)
     await world.sweep()
 

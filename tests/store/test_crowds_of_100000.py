@@ -41,9 +41,9 @@ async def test_chain_falls_without_a_long_transaction(world: World) -> None:
 
 
 async def test_children_open_without_a_long_transaction(world: World) -> None:
-    batch = await world.submit(job_rows(N + 1, parents={job: [1] for job in range(2, N + 2)}))
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(
+        job_rows(N + 1, parents={job: [1] for job in range(2, N + 2)})
+    )
     n_told, longest_s = await settle(world)
 
     assert n_told == N

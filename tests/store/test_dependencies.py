@@ -39,9 +39,9 @@ async def test_child_runs_whatever_became_of_its_parents(
 ) -> None:
     """It always runs, or the end of this parent is enough for it."""
     parents, always = {2: [1], 3: [2], 4: [1]}, [False, True, False, False]
-    batch = await world.submit(job_rows(4, parents=parents, always_run=always, on_end={(4, 1)}))
-    worker = await world.worker()
-    await worker.run(reason=reason)
+    batch, worker = await world.submit_and_run(
+        job_rows(4, parents=parents, always_run=always, on_end={(4, 1)}), reason=reason
+    )
     await world.sweep()
 
     assert await worker.run() == [2, 4]
@@ -51,11 +51,9 @@ async def test_child_runs_whatever_became_of_its_parents(
 
 
 async def test_lost_parent_is_not_an_end(world: World) -> None:
-    batch = await world.submit(
-        job_rows(2, parents={2: [1]}, max_attempts=2, retry_on=[Reason.EXIT])
+    batch, worker = await world.submit_and_run(
+        job_rows(2, parents={2: [1]}, max_attempts=2, retry_on=[Reason.EXIT]), reason=Reason.LOST
     )
-    worker = await world.worker()
-    await worker.run(reason=Reason.LOST)
     await worker.run(reason=Reason.EXIT)
 
     assert await world.states(batch) == "rp"
@@ -80,9 +78,9 @@ async def test_all_reports_of_one_call_count(world: World) -> None:
 async def test_fan_of_3000_opens(world: World, reason: Reason | None) -> None:
     """Too many children for one report: they are told in bounded sets."""
     n = 3001
-    batch = await world.submit(job_rows(n, parents={job: [1] for job in range(2, n + 1)}))
-    worker = await world.worker()
-    await worker.run(reason=reason)
+    batch, worker = await world.submit_and_run(
+        job_rows(n, parents={job: [1] for job in range(2, n + 1)}), reason=reason
+    )
     before = await world.states(batch)
     await world.sweep(1000)
 
@@ -161,9 +159,7 @@ async def test_parent_that_ends_while_the_update_is_committed(
 async def test_child_of_a_parent_that_did_not_succeed_before_is_cancelled_at_the_commit(
     world: World,
 ) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
+    batch, _worker = await world.submit_and_run(1, reason=Reason.EXIT)
     parents, always = {1: [-1], 2: [1], 3: [-1], 4: [-1]}, [False, False, True, False]
     rows = job_rows(4, parents=parents, always_run=always, on_end={(4, -1)})
     await world.submit(rows, batch=batch)

@@ -138,9 +138,7 @@ async def test_stock_is_of_few_users(world: World) -> None:
 
 
 async def test_idle_users_are_found_while_others_claim(world: World) -> None:
-    await world.submit(1)
-    worker = await world.worker()
-    await worker.run()
+    _, _worker = await world.submit_and_run(1)
     other = await world.connect()
     async with other.transaction():
         await other.execute("SELECT weft._announce()")

@@ -94,9 +94,7 @@ async def test_cancelled_by_a_group(world: World, *, waits_for_parent: bool) -> 
 
 
 async def test_ready_child_that_is_cancelled(world: World) -> None:
-    batch = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
-    await worker.run()
+    batch, _worker = await world.submit_and_run(job_rows(2, parents={2: [1]}))
     await world.api.cancel_group(world.caller, batch, 0, force=False)
     await world.sweep()
 
@@ -143,11 +141,9 @@ async def test_cancelled_job_of_a_failed_parent_in_a_cancelled_group(world: Worl
 
 async def test_times_of_a_job_add_up(world: World) -> None:
     """Waiting, starting and running fill the time from ready to the end."""
-    batch = await world.submit(
+    batch, worker = await world.submit_and_run(
         job_rows(2, parents={2: [1]}, max_attempts=2, retry_on=[Reason.EXIT])
     )
-    worker = await world.worker()
-    await worker.run()
     await worker.run(reason=Reason.EXIT)
     await worker.run(reason=Reason.LOST)
     await worker.run()

@@ -220,9 +220,7 @@ async def test_jobs_keep_their_lifecycle(world: World) -> None:
 
 
 async def test_other_jobs_have_no_status(world: World) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    await worker.run()
+    batch, _worker = await world.submit_and_run()
     assert "status" not in await world.api.get_job(world.caller, batch, 1)
     assert await statuses(world, batch) == []
     owner = await world.connect()

@@ -109,9 +109,9 @@ async def test_uncommitted_jobs_are_not_drawn(world: World) -> None:
 
 async def test_time_axis_says_what_the_documents_of_jobs_say(world: World) -> None:
     """Of a job that succeeded, was lost, failed, waits, and was cancelled."""
-    batch = await world.submit(job_rows(6, max_attempts=2, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
-    await worker.run(1)
+    batch, worker = await world.submit_and_run(
+        job_rows(6, max_attempts=2, retry_on=[Reason.EXIT]), limit=1
+    )
     await worker.run(1, reason=Reason.LOST)
     await worker.run(1, reason=Reason.OOM)
     await worker.start(*await worker.claim(1))

@@ -185,9 +185,7 @@ async def test_steps_are_bounded_and_go_on_where_the_last_one_ended(world: World
 
 
 async def test_what_ended_runs_or_was_added_later_is_as_it_should_be(world: World) -> None:
-    batch = await world.submit(job_rows(4, max_attempts=2))
-    worker = await world.worker()
-    await worker.run(1)
+    batch, worker = await world.submit_and_run(job_rows(4, max_attempts=2), limit=1)
     (running_one,) = await worker.claim(1)
     reserved = await open_update(world, batch, 2)
     update = reserved.update_id

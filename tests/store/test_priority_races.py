@@ -127,9 +127,7 @@ async def test_child_that_got_a_priority_while_it_was_told_does_not_hide_in_a_ra
 ) -> None:
     n_children = 1100  # the driver updates that many, as neighbours in one range
     parents = {child: [1] for child in range(2, n_children + 2)}
-    batch = await world.submit(job_rows(n_children + 1, parents=parents))
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(job_rows(n_children + 1, parents=parents))
     edit = {
         "tenant_id": world.caller.tenant_id, "batch_id": batch, "job_id": 500,
         "patch": {"priority": 3}, "attributes_max": 64, "actor": "x",

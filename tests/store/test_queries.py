@@ -91,9 +91,7 @@ async def test_terms_can_be_joined_in_any_way(world: World) -> None:
 
 async def test_pages_follow_each_other_whatever_the_way(world: World) -> None:
     batch = await world.submit(labelled_rows())
-    await world.submit(labelled_rows(), batch=batch)
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
+    _, _worker = await world.submit_and_run(labelled_rows(), batch=batch, reason=Reason.EXIT)
     for query in ("", "cost >= 0", "name =~ a", "name = pca or name = %", "state = failed"):
         whole = await ids(world, batch, query)
         paged: list[int] = []

@@ -110,9 +110,7 @@ async def test_full_queue_refuses_more_and_keeps_nothing(world: World) -> None:
     batch = await world.submit(rows_of(world, 3, parents={2: [1], 3: [1]}))
     with pytest.raises(QueueFull) as refusal:
         await world.submit(rows_of(world, 1))
-    await world.submit(5)
-    worker = await world.worker()
-    await worker.run()
+    _, _worker = await world.submit_and_run(5)
     more = await world.submit(rows_of(world, 1))
 
     assert "3 jobs wait there and 1 would come; it takes at most 3" in str(refusal.value)
@@ -155,9 +153,9 @@ async def test_many_children_that_become_ready_together_pass_the_gate(world: Wor
     """They would be a range, which has only the gates of its batch."""
     await save(world, max_running=2)
     children = range(2, 2_002)
-    batch = await world.submit(rows_of(world, 2_001, parents={child: [1] for child in children}))
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(
+        rows_of(world, 2_001, parents={child: [1] for child in children})
+    )
     await world.sweep()
 
     assert len(await worker.claim()) == 2

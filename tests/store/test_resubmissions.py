@@ -66,9 +66,9 @@ async def copy(world: World, batch: int, /, **asked: Any) -> int:  # noqa: ANN40
 @pytest.mark.parametrize("job", [1, 2, 4])
 async def test_one_job_is_copied_alone(world: World, job: int) -> None:
     """Its parents count as done, however they ended; its group and name go along."""
-    batch = await world.submit(job_rows(4, parents=DIAMOND), name="old")
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
+    batch, _worker = await world.submit_and_run(
+        job_rows(4, parents=DIAMOND), name="old", reason=Reason.EXIT
+    )
     operation = await ask(world, batch, job=job)
     new = await finish(world, operation)
     assert (await world.states(new), await edges(world, new)) == ("r", [])

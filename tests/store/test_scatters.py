@@ -170,9 +170,9 @@ async def test_set_below_a_cancel_under_way_is_listed(world: World, lock: str) -
 async def test_failed_parent_cancels_all_but_those_that_always_run(world: World) -> None:
     always = [False] + [n % 500 == 0 for n in range(N)]
     parents = {child: [1] for child in range(2, N + 2)}
-    batch = await world.submit(job_rows(N + 1, parents=parents, always_run=always))
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
+    batch, worker = await world.submit_and_run(
+        job_rows(N + 1, parents=parents, always_run=always), reason=Reason.EXIT
+    )
     await settle_all(world)
 
     clean_up = [place + 1 for place, one in enumerate(always) if one]

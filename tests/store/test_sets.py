@@ -164,9 +164,7 @@ async def test_failures_from_before_count(world: World) -> None:
 
 
 async def test_set_completes_and_grows_and_completes_again(world: World) -> None:
-    batch = await world.submit(3)
-    worker = await world.worker()
-    await worker.run(1)
+    batch, worker = await world.submit_and_run(3, limit=1)
     mine = await new_set(world, batch)
     await world.api.add_members(world.caller, batch, mine, [1])
     await world.fold()

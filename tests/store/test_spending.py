@@ -213,9 +213,7 @@ async def test_pause_may_become_a_cancel(world: World) -> None:
 
 
 async def test_retried_jobs_of_a_paused_project_wait(world: World) -> None:
-    batch = await world.submit(3)
-    worker = await world.worker()
-    await worker.run(reason=Reason.EXIT)
+    batch, worker = await world.submit_and_run(3, reason=Reason.EXIT)
     await world.fold()
     await limit(world, 0)
     assert await retry(world, batch) == 3

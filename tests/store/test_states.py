@@ -51,9 +51,7 @@ async def test_trigger_refuses_every_other_transition(world: World) -> None:
 async def test_state_of_end_is_what_complete_attempts_writes(
     world: World, reason: Reason | None
 ) -> None:
-    batch = await world.submit()
-    worker = await world.worker()
-    await worker.run(reason=reason)
+    batch, _worker = await world.submit_and_run(reason=reason)
 
     assert (await world.job(batch))["state"] == state_of_end(reason)
 

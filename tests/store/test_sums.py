@@ -175,9 +175,7 @@ async def test_completion_is_recorded_once_per_completion(world: World) -> None:
 
 
 async def test_growth_between_two_folds_is_another_completion(world: World) -> None:
-    batch = await world.submit(1)
-    worker = await world.worker()
-    await worker.run()
+    batch, worker = await world.submit_and_run(1)
     first = await completions(world, batch)
     await world.submit(1, batch=batch)
     await worker.run()

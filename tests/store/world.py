@@ -340,6 +340,15 @@ class World:
         """Submit jobs for a worker that starts them; return what `submit_and_claim` does."""
         return await self.submit(jobs, **new), *await self.claim_and_start(limit)
 
+    async def submit_and_run(
+        self, jobs: JobRows | int = 1, *, limit: int = 100, reason: Reason | None = None,
+        **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker]:  # fmt: skip
+        """Submit jobs for a worker that runs them; return their batch and the worker."""
+        batch_id, worker = await self.submit(jobs, **new), await self.worker()
+        await worker.run(limit, reason)
+        return batch_id, worker
+
     async def states(self, batch_id: int) -> str:
         """Return the states of all jobs in their order, one letter each: p r R(unning) s f e c."""
         rows = await self.admin.fetch(

@@ -15,14 +15,15 @@ import httpx
 
 from benches.fleet import Fleet, fleet_of, running_fleet
 from benches.outside import work_token
+from benches.process_trees import cpu_s_of_tree
+from benches.running_api import running_api
 from benches.sessions import log_in
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.process_tree import cpu_s_of_tree
 from weft.bench.roles import audit_findings
-from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import LinkFinder

@@ -14,12 +14,13 @@ import asyncpg
 import httpx
 
 from benches.layout import Sets
+from benches.running_api import running_api
 from weft.bench.conditions import conditions_of, load_average, query
 from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
-from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Order
 
 JOBS = 16_000_000

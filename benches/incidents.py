@@ -12,12 +12,12 @@ from typing import Any
 import asyncpg
 
 from benches.blocking import SET, block_some
+from benches.process_trees import cpu_s_of_tree
 from benches.roles import driving
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.process_tree import cpu_s_of_tree
 from weft.bench.roles import audit_findings, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home

@@ -14,11 +14,12 @@ from typing import Any, Final
 import asyncpg
 
 from benches.queries import query
+from benches.running_api import running_api
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
-from weft.bench.throwaway import running_api, running_database, throwaway_home
+from weft.bench.throwaway import running_database, throwaway_home
 from weft.client.api import Api
 from weft.store import DriverStore, open_driver_store
 

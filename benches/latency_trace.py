@@ -19,9 +19,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from benches.process_trees import pids_of_tree
 from weft.bench.figures import percentile
 from weft.bench.latency import COMMAND, LOOK_S, LOOKS_MAX
-from weft.bench.process_tree import pids_of_tree
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
 

@@ -24,6 +24,7 @@ from benches import command_start, long_log, open_pages
 from benches.chromium import Tab, find_chromium, open_tab
 from benches.held_jobs import held_jobs
 from benches.layout import fill_small
+from benches.running_api import running_api
 from benches.sessions import Session, log_in
 from weft.api.app import ROUTES
 from weft.api.html.assets import PREFIX
@@ -33,13 +34,7 @@ from weft.bench.filled_batch import SHAPE, Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
-from weft.bench.throwaway import (
-    running_api,
-    running_database,
-    running_driver,
-    running_weft,
-    throwaway_home,
-)
+from weft.bench.throwaway import running_database, running_driver, running_weft, throwaway_home
 from weft.bench.turns import Order
 from weft.settings.load import FILE_NAME
 

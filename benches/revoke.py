@@ -19,6 +19,7 @@ import httpx
 from joserfc import jwk
 
 from benches.issuer import Key, web_token, write_issuers, write_keys
+from benches.running_api import running_api
 from benches.sessions import log_in
 from benches.wire import Wire, bearing, request_of
 from weft.api.http.identity import REMEMBER_S
@@ -26,7 +27,7 @@ from weft.api.web_tokens.keys import FILE_FRESH_S
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.client.api import Api
 from weft.core.access.rights import UserRole
 from weft.run.home import Home

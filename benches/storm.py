@@ -27,13 +27,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from benches.running_api import running_api
 from benches.stormer import StormDone, StormOrder
 from benches.windows import Times, ratio_of_windows
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import percentile
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
-from weft.bench.throwaway import running_api, running_database, running_driver, throwaway_home
+from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.client.api import Api
 from weft.run.home import Home
 from weft.settings.load import FILE_NAME

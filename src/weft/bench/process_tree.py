@@ -27,26 +27,16 @@ class Use:
 
 def use_by_role(home: Home, up_pid: int) -> dict[str, Use]:
     """Return what each role of a live home has used until now. The worker: agent and spawner."""
-    parents = _parents()
+    parents = parents_now()
     found: dict[str, list[int]] = {role: [] for role in ROLES}
-    for pid in _below(up_pid, parents) | _spawners(home, parents):
+    for pid in below(up_pid, parents) | _spawners(home, parents):
         found[_role_of(pid, up_pid, parents)].append(pid)
-    return {role: _use_of(pids) for role, pids in found.items()}
+    return {role: use_of(pids) for role, pids in found.items()}
 
 
 def cpu_s_below(pid: int) -> float:
     """Return the time that all descendants of a process have used, without its own."""
-    return _use_of(list(_below(pid, _parents()) - {pid})).cpu_s
-
-
-def pids_of_tree(pid: int) -> list[int]:
-    """Return a process and all its descendants."""
-    return sorted(_below(pid, _parents()))
-
-
-def cpu_s_of_tree(pid: int) -> float:
-    """Return the time that a process and all its descendants have used."""
-    return _use_of(pids_of_tree(pid)).cpu_s
+    return use_of(list(below(pid, parents_now()) - {pid})).cpu_s
 
 
 def _role_of(pid: int, up_pid: int, parents: Mapping[int, int]) -> str:
@@ -64,7 +54,8 @@ def _role_of(pid: int, up_pid: int, parents: Mapping[int, int]) -> str:
     return "up"
 
 
-def _parents() -> dict[int, int]:
+def parents_now() -> dict[int, int]:
+    """Return the parent of each process."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (fields := _stat(int(entry.name))):
@@ -72,7 +63,7 @@ def _parents() -> dict[int, int]:
     return found
 
 
-def _below(top: int, parents: Mapping[int, int]) -> set[int]:
+def below(top: int, parents: Mapping[int, int]) -> set[int]:
     """Return a process and all its descendants."""
     found = {top}
     while more := {pid for pid, parent in parents.items() if parent in found} - found:
@@ -86,11 +77,12 @@ def _spawners(home: Home, parents: Mapping[int, int]) -> set[int]:
     found: set[int] = set()
     for pid in parents:
         if SPAWNER_MODULE in _words(pid) and mark in _read(pid, "environ").split(b"\0"):
-            found |= _below(pid, parents)
+            found |= below(pid, parents)
     return found
 
 
-def _use_of(pids: Sequence[int]) -> Use:
+def use_of(pids: Sequence[int]) -> Use:
+    """Return what these processes have used."""
     cpu_ticks = rss_kib = 0
     for pid in pids:
         fields = _stat(pid)

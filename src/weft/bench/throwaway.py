@@ -105,29 +105,17 @@ async def running_database(home: Home) -> AsyncIterator[tuple[Mapping[str, str],
 @asynccontextmanager
 async def running_driver(home: Home) -> AsyncIterator[None]:
     """Run the driver of a home as a process, as `weft up` starts it."""
-    async with _running_role(home, "driver"):
+    async with running_role(home, "driver", "driver"):
         yield
 
 
 @asynccontextmanager
-async def running_api(home: Home, name: str = "api") -> AsyncIterator[str]:
-    """Run an api of a home as a process, as `weft up` starts it; give its url. `name`: another one
-    for each further api.
-    """
-    async with _running_role(home, "api", name):
-        ready = home.ready(name) or {}
-        yield f"http://{ready['host']}:{ready['port']}"
-
-
-@asynccontextmanager
-async def _running_role(home: Home, role: str, name: str = "") -> AsyncIterator[None]:
-    name = name or role
+async def running_role(home: Home, role: str, name: str) -> AsyncIterator[None]:
+    """Run a role of a home as a process, as `weft up` starts it."""
     log_path = home.role_logs / f"{name}.log"
     supervised = {SUPERVISOR_VARIABLE: str(os.getpid()), ROLE_VARIABLE: name}
-    environment = (
-        role_environment(load_settings({"home": home.path, "port": 0}, environ={}), _environment())
-        | supervised
-    )
+    settings = load_settings({"home": home.path, "port": 0}, environ={})
+    environment = role_environment(settings, _environment()) | supervised
     process = _spawn([sys.executable, "-P", "-m", f"weft.run.{role}"], log_path, environment)
     try:
         await _until(lambda: bool(home.ready(name)), process, log_path)

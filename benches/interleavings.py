@@ -28,8 +28,8 @@ POOL: Final = Pool(
     name="p", provider="any", min_workers=1, max_workers=4, idle_s=10, stale_s=40, window_s=30,
     creates_per_round=2, quota_cpu_m=44_000,
     flavours=(
-        Flavour(name="large", cpu_m=12_000, memory_mib=1000),
         Flavour(name="small", cpu_m=4000, memory_mib=1000),
+        Flavour(name="large", cpu_m=12_000, memory_mib=1000),
     ),
 )  # fmt: skip
 SIZES: Final = {one.name: one for one in POOL.flavours}
@@ -264,10 +264,14 @@ class Simulation:
             for job in user.claimable()
         ]
         decisions = decide_all(POOL, demand, [], [*machines.values()])
-        self._check_scaling(decisions, machines)
+        largest_m = max((one.cpu_m for one in demand), default=0)
+        self._check_scaling(decisions, machines, largest_m)
         driver.todo["scale"] = lambda: self._scale(decisions)
 
-    def _check_scaling(self, decisions: Sequence[Decision], machines: dict[str, Machine]) -> None:
+    def _check_scaling(
+        self, decisions: Sequence[Decision], machines: dict[str, Machine], largest_m: int
+    ) -> None:
+        """Only for a job that no machine could hold others go that are busy, and none ends so."""
         new = [SIZES[one.flavour].cpu_m for one in decisions if one.kind == "create"]
         there = [one.cpu_m for one in machines.values()]
         assert not new or len(new) + len(there) <= POOL.max_workers
@@ -276,7 +280,12 @@ class Simulation:
         assert len(names) == len(set(names))
         for one in decisions:
             machine = machines.get(one.machine or "")
-            if machine is not None and one.kind != "uncordon":
+            makes_room = one.kind == "cordon" and all(
+                largest_m > there.cpu_m
+                for there in machines.values()
+                if there.state == "creating" or (there.has_worker and there.state != "deleting")
+            )
+            if machine is not None and one.kind != "uncordon" and not makes_room:
                 assert not machine.n_running, f"{one.kind} of {one.machine}, where jobs run"
                 assert one.kind == "delete" or machine.idle_s >= POOL.idle_s
 
@@ -427,10 +436,7 @@ class Simulation:
         self.has_faults, self.driver.lag = False, 0.0
         for agent in self.agents.values():
             agent.away_until_s = 0.0
-        old = [*tables.jobs]
-        while left := [number for number in old if number in tables.jobs]:
-            assert tables.now < begun_s + WAIT_MAX_S, f"jobs {left} do not end"
-            self._press(10)
+        self._end_all(begun_s)
         self._share()
         for _ in range(100):
             self._go(5)
@@ -438,7 +444,17 @@ class Simulation:
                 break
         assert not tables.jobs, f"jobs {[*tables.jobs]} do not end"
         assert len(tables.workers) <= POOL.min_workers, "the pool does not shrink"
+        for _ in range(10):
+            self._press(6)
+        tables.submit(tables.users[0], 8000, 5)  # perhaps all machines are small, and busy
+        self._end_all(tables.now)
         self.has_faults = True
+
+    def _end_all(self, begun_s: float) -> None:
+        old = [*self.tables.jobs]
+        while left := [number for number in old if number in self.tables.jobs]:
+            assert self.tables.now < begun_s + WAIT_MAX_S, f"jobs {left} do not end"
+            self._press(10)
 
     def _go(self, seconds: float) -> None:
         end_s = self.tables.now + seconds

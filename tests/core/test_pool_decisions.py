@@ -231,6 +231,27 @@ def test_machines_beyond_a_lowered_maximum_go_when_they_are_empty() -> None:
     assert decide(pool, [JOB], still) == []
 
 
+def test_a_full_pool_makes_room_for_a_job_that_needs_another_kind() -> None:
+    """A small machine is emptied, takes no more jobs, and a large one comes instead: not two."""
+    jobs = [replace(JOB, n_jobs=50), replace(JOB, cpu_m=4000, n_jobs=3)]
+    full = [machine(name, used_cpu_m=2000, n_running=2) for name in "abcd"]
+    full[2] = replace(full[2], n_running=1)
+    cordoned = [replace(one, state="cordoned") if one.name == "c" else one for one in full]
+    quota = replace(POOL, max_workers=9, quota_cpu_m=12_000)
+
+    assert told(decide(POOL, jobs, full)) == [("cordon", "c")]
+    assert decide(POOL, jobs, cordoned) == []
+    assert told(decide(POOL, jobs, [replace(one, n_running=0) if one.name == "c" else one
+                                    for one in cordoned])) == [("delete", "c")]  # fmt: skip
+    assert told(decide(POOL, jobs, [full[0], full[1], full[3]])) == [("create", "large")]
+    assert told(decide(quota, jobs, full)) == [("cordon", "c"), ("cordon", "a")]
+    assert (
+        decide(replace(POOL, quota_cpu_m=8000), jobs, [replace(one, is_held=True) for one in full])
+        == []
+    )
+    assert decide(POOL, jobs[:1], full) == []
+
+
 def test_machines_that_never_came_or_lost_their_worker_go() -> None:
     late = machine("a", state="creating", has_worker=False, state_s=901)
     (decision,) = decide(POOL, [], [late])

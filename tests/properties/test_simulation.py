@@ -7,9 +7,9 @@ import pytest
 
 from benches.interleavings import Simulation
 
-SEEDS = [*range(12)]
-FAILED: list[int] = []
+FAILED = [0, 1, 6]
 """Seeds that once found a mistake: they stay."""
+SEEDS = [one for one in range(12) if one not in FAILED]
 STEPS = 84_000
 """Of each world; all of them make a million."""
 

@@ -3,15 +3,26 @@
 Jobs are placed in fair-share order on what is there, on what is coming, then on machines that
 would be new. What the placement cannot hold grows the pool; what it does not use shrinks it.
 A machine goes in two rounds: it is cordoned, and deleted when a later look finds nothing on it.
+In a full pool that is also done to machines on which jobs run, for a job that needs another kind.
 """
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from typing import Literal
 
 import msgspec
 
-from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of
+from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine
 from weft.core.pools.pool import Flavour, Pool
+from weft.core.pools.wide import (
+    Wide,
+    could_hold,
+    going_for,
+    new_machine,
+    quota_left_m,
+    stays,
+    widest,
+)  # fmt: skip
 from weft.core.scheduling.offers import MACHINE, serves
 
 
@@ -28,24 +39,29 @@ def decide(
     """
     own = [one for one in machines if one.is_own]
     machines = [one for one in machines if not one.is_own]
-    there = [_Room(one) for one in machines if one.state == "active" and one.has_worker]
-    there += [_Room(one) for one in machines if one.state == "creating"]
-    used = [
-        room
-        for room in there
-        if not (room.machine.is_held or room.machine.is_broken or _is_replaced(room.machine))
-    ]
+    there = [one for one in machines if one.state == "active" and one.has_worker]
+    there += [one for one in machines if one.state == "creating"]
+    there = [one for one in there if not (one.is_held or one.is_broken or _is_replaced(one))]
+    used = [_Room(one) for one in there]
     left = _place([_in_window(one, pool.window_s) for one in demand], used)
-    staying = sum(_stays(one) for one in machines)
+    staying = sum(stays(one) for one in machines)
     spare = max(pool.max_workers - staying - len(own), 0)
-    back = [_Room(one) for one in machines if _may_come_back(one) and not one.is_old][:spare]
+    back = [_Room(one) for one in machines if _may_come_back(one) and not one.is_old]
+    wide = widest(pool, left, [*there, *(room.machine for room in back)], closed_regions)
+    ours = [*(one for one in machines if one.flavour is not None), *own]
+    goers = None if wide is None else going_for(pool, ours, there, wide[1])
+    back = back[:spare] if goers is None else []
     left = _place(left, back)
     gone = [*lost_machines(pool, machines), *_broken(pool, machines)]
     lost = {one.machine for one in gone}
     gone += _withdrawn(pool, [room for room in used if room.machine.name not in lost], staying)
     decisions = [*gone, *_uncordoned(back)]
     lost = {one.machine for one in gone}
-    decisions += _created(pool, left, machines, own, closed_regions)
+    if goers is None:
+        decisions += _created(pool, left, ours, closed_regions, wide)
+    elif wide is not None:
+        decisions += _each("cordon", goers, f"a job waits that needs a {wide[1].name} machine")
+        lost |= {one.name for one in goers}
     decisions += _emptied(pool, machines, {room.machine.name for room in back if room.taken})
     old = [one for one in machines if _is_replaced(one) and one.name not in lost]
     decisions += _replaced(pool, old)
@@ -127,14 +143,13 @@ def _is_replaced(one: Machine) -> bool:
 
 def _replaced(pool: Pool, old: Sequence[Machine]) -> list[Decision]:
     reason = "its flavour is described otherwise by now, and nothing runs on it"
-    return [
-        Decision(kind="cordon", machine=machine.name, reason=reason)
-        for machine in old[: pool.deletes_per_round]
-    ]
+    return _each("cordon", old[: pool.deletes_per_round], reason)
 
 
-def _stays(one: Machine) -> bool:
-    return one.flavour is not None and one.state in {"creating", "active"} and not one.is_broken
+def _each(
+    kind: Literal["cordon", "delete"], machines: Iterable[Machine], reason: str
+) -> list[Decision]:
+    return [Decision(kind=kind, machine=one.name, reason=reason) for one in machines]
 
 
 def _may_come_back(machine: Machine) -> bool:
@@ -161,101 +176,66 @@ def lost_machines(pool: Pool, machines: Iterable[Machine]) -> list[Decision]:
 
 def _withdrawn(pool: Pool, rooms: Sequence[_Room], n_staying: int) -> list[Decision]:
     """Delete machines that have not begun and that no job needs, down to the minimum."""
-    idle = [
-        room.machine
-        for room in rooms
-        if room.machine.waits and not room.taken and room.machine.state_s >= pool.idle_s
-    ]
+    free = [room.machine for room in rooms if not room.taken]
+    idle = [one for one in free if one.waits and one.state_s >= pool.idle_s]
     reason = "it has not begun, and no job needs it any more"
-    return [
-        Decision(kind="delete", machine=machine.name, reason=reason)
-        for machine in idle[: max(min(pool.deletes_per_round, n_staying - pool.min_workers), 0)]
-    ]
+    most = max(min(pool.deletes_per_round, n_staying - pool.min_workers), 0)
+    return _each("delete", idle[:most], reason)
 
 
 def _broken(pool: Pool, machines: Sequence[Machine]) -> list[Decision]:
     """Delete machines on which attempts fail at once, and nothing runs."""
     empty = [
-        machine
-        for machine in machines
-        if machine.is_broken
-        and not machine.is_held
-        and machine.flavour is not None
-        and machine.state in {"active", "cordoned"}
-        and machine.has_worker
-        and not machine.n_running
+        one
+        for one in machines
+        if one.is_broken and not (one.is_held or one.n_running) and one.flavour is not None
+        if one.has_worker and one.state in {"active", "cordoned"}
     ]
     reason = "attempts fail at once on it, while others succeed elsewhere"
-    return [
-        Decision(kind="delete", machine=machine.name, reason=reason)
-        for machine in empty[: pool.deletes_per_round]
-    ]
+    return _each("delete", empty[: pool.deletes_per_round], reason)
 
 
 def _uncordoned(back: Sequence[_Room]) -> list[Decision]:
-    return [
-        Decision(
-            kind="uncordon",
-            machine=room.machine.name,
-            reason=f"{_jobs(room.jobs)} can start on it",
-        )
-        for room in back
-        if room.taken
-    ]
+    reasons = {
+        room.machine.name: f"{_jobs(room.jobs)} can start on it" for room in back if room.taken
+    }
+    return [Decision(kind="uncordon", machine=name, reason=why) for name, why in reasons.items()]
 
 
 def _created(
     pool: Pool,
     left: Sequence[Demand],
-    machines: Sequence[Machine],
-    own: Sequence[Machine],
+    ours: Sequence[Machine],
     closed: Collection[str],
+    wide: Wide | None,
 ) -> list[Decision]:
-    ours = [one for one in machines if one.flavour is not None]
-    all_ours = [*ours, *own]
-    most = min(pool.creates_per_round, pool.max_workers - len(all_ours))
-    regions = [one for one in pool.regions or (ANYWHERE,) if one not in closed]
-    wanted_jobs = sum(one.n_jobs * one.in_a_row for one in left if MACHINE not in one.asks)
-    new = _New(pool, regions, all_ours, most, quota_left_m(pool, all_ours))
+    new = _New(pool, ours, closed)
     for wanted in left:
         new.add_for(wanted)
-    staying = sum(_stays(one) for one in ours)
+    if wide and not any(could_hold(room.machine, wide[0]) for room, _, _ in new.rooms):
+        new = _New(pool, ours, closed)
+        new.add_for(msgspec.structs.replace(wide[0], n_jobs=1))
+    staying = sum(stays(one) and not one.is_own for one in ours)
     while staying + len(new.rooms) < pool.min_workers and new.add_any():
         pass
     while 0 < len(new.rooms) < pool.create_batch and new.add_any():
         pass
+    wanted_jobs = sum(one.n_jobs * one.in_a_row for one in left if MACHINE not in one.asks)
     return new.decisions(wanted_jobs)
-
-
-def quota_left_m(pool: Pool, ours: Iterable[Machine]) -> int | None:
-    """Return how many more thousandths of cores the pool may have; None: any number."""
-    if pool.quota_cpu_m is None:
-        return None
-    return int(pool.quota_cpu_m * pool.quota_share) - sum(machine.cpu_m for machine in ours)
 
 
 class _New:
     """Machines to be made in this round."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        regions: Sequence[str],
-        there: Sequence[Machine],
-        most: int,
-        quota_m: int | None,
-    ) -> None:
-        self._pool = pool
-        self._most = most
-        self._quota_m = quota_m
+    def __init__(self, pool: Pool, there: Sequence[Machine], closed: Collection[str]) -> None:
+        self._pool, self._quota_m = pool, quota_left_m(pool, there)
+        self._most = min(pool.creates_per_round, pool.max_workers - len(there))
         self._work_s = 0.0
         """How long the jobs run in all that have no room yet."""
-        self._there = [one for one in there if _stays(one) and not (one.is_held or one.is_own)]
-        self._regions = dict.fromkeys(regions, 0)
+        self._there = [one for one in there if stays(one) and not (one.is_held or one.is_own)]
+        regions = [one for one in pool.regions or (ANYWHERE,) if one not in closed]
+        self._regions = {name: sum(one.region == name for one in there) for name in regions}
         """How many machines each has: new ones are spread."""
-        for one in there:
-            if one.region in self._regions:
-                self._regions[one.region] += 1
         self.rooms: list[tuple[_Room, Flavour, str]] = []
 
     def add_for(self, demand: Demand) -> None:
@@ -276,10 +256,7 @@ class _New:
         """Say whether there is enough work for one more machine, or none for such jobs yet."""
         rooms = (room.machine for room, _, _ in self.rooms)
         return self._work_s >= self._pool.min_work_s or not any(
-            serves(machine.offers, demand.asks)
-            and machine.cpu_m >= demand.cpu_m
-            and machine.memory_mib >= demand.memory_mib
-            for machine in (*self._there, *rooms)
+            could_hold(machine, demand) for machine in (*self._there, *rooms)
         )
 
     def add_any(self) -> bool:
@@ -287,14 +264,14 @@ class _New:
         for flavour in self._pool.flavours:
             for region in self._emptiest_first():
                 if self._has_room_for(flavour):
-                    self._append(self._room(flavour, region), flavour, region)
+                    self._append(_Room(new_machine(self._pool, flavour, region)), flavour, region)
                     return True
         return False
 
     def _add_room(self, flavour: Flavour, demand: Demand, count: int) -> int:
         """Add a machine that holds some of these jobs; return how many, 0 if no region may."""
         for region in self._emptiest_first():
-            room = self._room(flavour, region)
+            room = _Room(new_machine(self._pool, flavour, region))
             if taken := room.take(demand, count):
                 self._append(room, flavour, region)
                 return taken
@@ -313,30 +290,17 @@ class _New:
         planned = sum(one.cpu_m for _, one, _ in self.rooms)
         return self._quota_m is None or planned + flavour.cpu_m <= self._quota_m
 
-    def _room(self, flavour: Flavour, region: str) -> _Room:
-        return _Room(
-            Machine(
-                name="",
-                flavour=flavour.name,
-                cpu_m=flavour.cpu_m,
-                memory_mib=flavour.memory_mib,
-                offers=offers_of(self._pool.name, flavour, region),
-            )
-        )
-
     def decisions(self, wanted_jobs: float) -> list[Decision]:
         """Return them with their reasons. `wanted_jobs`: how many had no room."""
-        return [
-            Decision(
-                kind="create",
-                flavour=flavour.name,
-                region=region,
-                reason=f"no room elsewhere for {_jobs(room.jobs, wanted_jobs)}"
-                if room.taken
-                else "the pool keeps, or makes at a time, more machines than jobs need",
+        more = "the pool keeps, or makes at a time, more machines than jobs need"
+        decisions = []
+        for room, flavour, region in self.rooms:
+            reason = (
+                f"no room elsewhere for {_jobs(room.jobs, wanted_jobs)}" if room.taken else more
             )
-            for room, flavour, region in self.rooms
-        ]
+            new = Decision(kind="create", flavour=flavour.name, region=region, reason=reason)
+            decisions.append(new)
+        return decisions
 
 
 def _emptied(
@@ -348,10 +312,8 @@ def _emptied(
         for machine in machines
         if _may_come_back(machine) and not machine.n_running and machine.name not in wanted_back
     ]
-    return [
-        Decision(kind="delete", machine=machine.name, reason="nothing runs on it since its cordon")
-        for machine in empty[: pool.deletes_per_round]
-    ]
+    reason = "nothing runs on it since its cordon"
+    return _each("delete", empty[: pool.deletes_per_round], reason)
 
 
 def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int, n_own: int) -> list[Decision]:
@@ -362,14 +324,8 @@ def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int, n_own: int) -> lis
     most = max(pool.deletes_per_round - n_old, 0)
     surplus = max(len(ours) + n_old + n_own - pool.max_workers, 0)
     active = [room.machine for room in ours if room.machine.state == "active"]
-    idle = [
-        room.machine
-        for room in ours
-        if room.machine.state == "active"
-        and not room.machine.n_running
-        and not room.taken
-        and room.machine.idle_s >= pool.idle_s
-    ]
+    free = [room.machine for room in ours if not (room.taken or room.machine.n_running)]
+    idle = [one for one in free if one.state == "active" and one.idle_s >= pool.idle_s]
     share = max(int(len(idle) * pool.delete_share), 1)
     unneeded = idle[: max(min(share, len(ours) - pool.min_workers), 0)]
     decisions = [
@@ -383,8 +339,9 @@ def _cordoned(pool: Pool, rooms: Sequence[_Room], n_old: int, n_own: int) -> lis
         if len(decisions) >= min(surplus - n_old, most):
             break
         if one.name not in named:
-            reason = f"the pool has more machines than {pool.max_workers}"
-            decisions.append(Decision(kind="cordon", machine=one.name, reason=reason))
+            decisions += _each(
+                "cordon", [one], f"the pool has more machines than {pool.max_workers}"
+            )
     return decisions
 
 

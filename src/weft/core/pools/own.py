@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from weft.core.pools.decide import decide, lost_machines, quota_left_m
+from weft.core.pools.decide import decide, lost_machines
 from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of
 from weft.core.pools.pool import Flavour, Pool
+from weft.core.pools.wide import new_machine, quota_left_m
 from weft.core.scheduling.offers import MACHINE, Ask, serves
 
 
@@ -102,15 +103,9 @@ def _created(
             continue
         count[region] += 1
         left_m = None if left_m is None else left_m - flavour.cpu_m
-        decisions.append(
-            Decision(
-                kind="create",
-                reason="a job wants a machine of its own",
-                flavour=flavour.name,
-                region=region,
-                job=(job.batch_id, job.job_id),
-            )
-        )
+        of, reason = (job.batch_id, job.job_id), "a job wants a machine of its own"
+        new = Decision(kind="create", flavour=flavour.name, region=region, reason=reason, job=of)
+        decisions.append(new)
     return decisions
 
 
@@ -121,15 +116,8 @@ def _holds(pool: Pool, flavour: Flavour, region: str, job: OwnJob) -> bool:
 
 
 def _coming(pool: Pool, decision: Decision) -> Machine:
-    cpu_m = next(kind.cpu_m for kind in pool.flavours if kind.name == decision.flavour)
-    return Machine(
-        name="",
-        state="creating",
-        flavour=decision.flavour,
-        region=decision.region,
-        cpu_m=cpu_m,
-        memory_mib=0,
-        has_worker=False,
-        is_own=True,
-        is_needed=True,
+    flavour = next(kind for kind in pool.flavours if kind.name == decision.flavour)
+    new = new_machine(pool, flavour, decision.region)
+    return msgspec.structs.replace(
+        new, state="creating", has_worker=False, is_own=True, is_needed=True
     )

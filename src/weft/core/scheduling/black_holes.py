@@ -79,12 +79,8 @@ def find_black_holes(
         telling = [one for one in streak if _is_telling(one, ends)]
         n_failures = sum(one.fast_failures for one in telling)
         n_batches = len({one.batch_id for one in telling})
-        if (
-            telling
-            and n_failures >= failures_min
-            and n_batches >= batches_min
-            and _succeeds_elsewhere(streak[-1], ends)
-        ):
+        is_enough = telling and n_failures >= failures_min and n_batches >= batches_min
+        if is_enough and _succeeds_elsewhere(streak[-1], ends):
             holes.append(BlackHole(worker_id, n_failures, n_batches))
     return holes
 
@@ -109,11 +105,8 @@ def _streak(worker_id: int, ends: Sequence[Ends]) -> list[Ends]:
 
 
 def _is_telling(failed: Ends, ends: Sequence[Ends]) -> bool:
-    others = [
-        one
-        for one in ends
-        if one.batch_id == failed.batch_id and one.worker_id != failed.worker_id
-    ]
+    of_batch = [one for one in ends if one.batch_id == failed.batch_id]
+    others = [one for one in of_batch if one.worker_id != failed.worker_id]
     return any(one.successes for one in others) or not any(one.fast_failures for one in others)
 
 

@@ -6,7 +6,7 @@ BIN := .venv/bin
 JOBS ?= 3
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures site verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -73,6 +73,11 @@ bench: setup ## run the benchmarks, each beside its reference; NAME=storm ARGS=-
 
 pictures: setup ## make the pictures of the guides again, with a real Chromium
 	@PICTURES=1 $(BIN)/pytest -q -n 0 tests/browser/test_pictures.py
+
+site: setup ## make pages of docs/ in build/site, in dark and light, with search, and look for broken links
+	@tools/environment.sh site
+	@.tools/site/bin/python -m sphinx --jobs 2 --quiet --fail-on-warning -c docs -d build/site-cache . build/site
+	@echo 'build/site/index.html'
 
 verify: setup ## check that generated files are fresh
 	@$(BIN)/python tools/generate_errors.py --check

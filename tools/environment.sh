@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
 # door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij`, `snakemake`, `airflow`, `executorlib`, `fsspec`, `kedro`, `submitit`, `hydra`, `mcp` and `toil`, with weft and their plug-ins, `tes`, clients of TES, `toil-tes`, Toil with its own client of TES, `crate`, readers of RO-Crates and events of OpenLineage, `kubernetes`, the schemas of Kubernetes, or `notebook`, the kernel of Jupyter notebooks for the test of
-# what they show. Safe to repeat, and safe to run twice at once.
+# what they show, or `site`, Sphinx for `make site`. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-names='agave, airflow, crate, executorlib, fsspec, hail, hydra, joblib, kedro, kubernetes, mcp, notebook, parsl, psij, snakemake, submitit, tes, toil or toil-tes'
+names='agave, airflow, crate, executorlib, fsspec, hail, hydra, joblib, kedro, kubernetes, mcp, notebook, parsl, psij, site, snakemake, submitit, tes, toil or toil-tes'
 name=${1:?$names}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
@@ -21,6 +21,7 @@ case $name in
     notebook) module=ipykernel ;;
     parsl) module=weft,parsl,weft_parsl ;;
     psij) module=weft,psij,weft_psij ;;
+    site) module=weft,sphinx,myst_parser,furo ;;
     snakemake) module=weft,snakemake_executor_plugin_weft; sources=(--no-binary connection-pool) ;; # there is no wheel of it
     submitit) module=weft,submitit,weft_submitit ;;
     tes) module=tes,pydantictes ;;

@@ -43,6 +43,8 @@ echo toil-batch-system-tes | compile - --output-file requirements/toil-tes.txt
 printf '%s\n' roc-validator 'rocrate==0.13.0' openlineage-python | compile - --output-file requirements/crate.txt
 # The schemas of Kubernetes, by which deploy/kubernetes is checked.
 echo kubernetes-validate | compile - --output-file requirements/kubernetes.txt
+# What makes a site of docs/.
+printf '%s\n' furo myst-parser pystemmer sphinx | compile - --output-file requirements/site.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt
 # What Hail's client needs of the package's requirements; `hail` itself comes without the others, a compiler and a cluster.
 hail=$(mktemp)

@@ -62,6 +62,8 @@ class FakeStore:
         self.claim_sizes: list[int] = []
         self.sets_with_claim: list[int] = []
         """Ends that were reported together with a claim."""
+        self.max_running: int | None = None
+        """Limit on how many jobs run at once."""
         self.asks: dict[int, Ask] = {}
         """What jobs wait for, as it was told before their ends."""
         self.cancelled: set[int] = set()
@@ -212,7 +214,7 @@ class FakeStore:
         budget_cpu_m, budget_memory_mib = request.budget_cpu_m, request.budget_memory_mib
         claimed: list[Claimed] = []
         for job_id, job in enumerate(self.jobs, 1):
-            if len(claimed) == request.limit_jobs:
+            if len(claimed) == request.limit_jobs or self._is_full():
                 break
             if job.is_over or job.owner is not None or job_id in self.cancelled:
                 continue
@@ -318,7 +320,7 @@ class FakeStore:
     async def wait_for_work(self, incarnation_id: int) -> bool:
         del incarnation_id
         self._check()
-        return any(
+        return not self._is_full() and any(
             not job.is_over and job.owner is None and job_id not in self.cancelled
             for job_id, job in enumerate(self.jobs, 1)
         )
@@ -367,6 +369,8 @@ class FakeStore:
                 job.owner = None
                 job.is_over = report.reason is None or report.reason not in _AGAIN
         self._changed.set()
+        if self.max_running is not None:
+            self.notify("work", str(POOL))
         return verdicts
 
     async def claim_reserved(
@@ -470,6 +474,10 @@ class FakeStore:
             channel, payload = await queue.get()
             if channel in channels:
                 yield channel, payload
+
+    def _is_full(self) -> bool:
+        running = sum(job.owner is not None and not job.is_over for job in self.jobs)
+        return self.max_running is not None and running >= self.max_running
 
     @staticmethod
     def _claimed(job_id: int, job: FakeJob) -> Claimed:

@@ -132,6 +132,15 @@ async def test_what_has_ended_is_reported_with_the_next_claim(worker: Worker) ->
     assert sum(worker.store.sets_with_claim) > 5
 
 
+async def test_ends_that_open_a_limit_are_reported_with_the_next_claim(worker: Worker) -> None:
+    """The first end tells; from then on the next job waits for one transaction, not for two."""
+    worker.store.max_running = 1
+    worker.store.submit(*(sh("true") for _ in range(8)))
+    await worker.store.until(8)
+
+    assert sum(worker.store.sets_with_claim) >= 6
+
+
 async def test_long_jobs_are_not_hoarded(worker: Worker) -> None:
     worker.store.submit(*(JobSpec(command=("sleep", "60")) for _ in range(50)))
     await worker.store.until_started(2)

@@ -82,9 +82,8 @@ class Claiming:
                 if not await self._let_pass(*passing):
                     await self._look.wait()
                 continue
-            budget = (
-                plan_claim(self._held.load(), self._held.pace) if self._may_have_work else None
-            )
+            may_claim = self._may_have_work or self._outbox.has_carried
+            budget = plan_claim(self._held.load(), self._held.pace) if may_claim else None
             if budget is None:
                 await self._look.wait()
                 self._look.clear()
@@ -205,6 +204,8 @@ class Claiming:
             return await self._claim(budget)
         if verdicts:
             self._reporting.recorded(ends, verdicts)
+        if ends or claimed:
+            self._outbox.ends_make_work = bool(claimed and self._held.load().ended_lately)
         return claimed
 
     async def _ask(

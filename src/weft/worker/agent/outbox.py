@@ -35,6 +35,9 @@ class Outbox:
         self.something = asyncio.Event()
         self.enough = asyncio.Event()
         """As many ends as one report should have."""
+        self.ends_make_work = False
+        """The last ends opened a limit or released a child: the next are left to a claim, so that
+        they and what they make ready are one transaction."""
         self._settled = asyncio.Event()
         self._settled.set()
 
@@ -65,6 +68,11 @@ class Outbox:
     def has_enough(self) -> bool:
         """Say whether a report should not wait for more ends."""
         return len(self._ends) >= SET_WANTED
+
+    @property
+    def has_carried(self) -> bool:
+        """Say whether there are ends that are left to a claim."""
+        return self.ends_make_work and bool(self._ends) and not self._sending
 
     async def until_settled(self) -> None:
         """Wait until every end is recorded."""

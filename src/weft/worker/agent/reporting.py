@@ -46,7 +46,7 @@ class Reporting:
         while True:
             await outbox.something.wait()
             # Waiting for more ends pays only if some are still expected.
-            if held.live_count and not outbox.has_enough:
+            if (held.live_count or outbox.has_carried) and not outbox.has_enough:
                 pause = _GATHER_LONG_S if held.live_count >= _MANY else _GATHER_S
                 await self._gather(reported_at + pause - time.monotonic())
             outbox.something.clear()

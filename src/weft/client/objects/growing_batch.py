@@ -16,6 +16,8 @@ from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS, JobState
 
 COLLECT_S: Final = 0.01
+_BURST_S: Final = 0.002
+"""While nothing is under way: what a loop submits comes together, a lone caller waits less."""
 _CANCELS: Final = 8
 
 
@@ -71,7 +73,8 @@ class GrowingBatch:
         """Send a job with all that are submitted within a moment."""
         self.live.add(submitted)
         if not self._collected:
-            asyncio.get_running_loop().call_later(COLLECT_S, self._send_collected)
+            pause = COLLECT_S if self._unanswered else _BURST_S
+            asyncio.get_running_loop().call_later(pause, self._send_collected)
         self._collected.append((job, submitted))
 
     def attach(self, batch_id: int, job_id: int, submitted: Submitted) -> None:

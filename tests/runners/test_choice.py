@@ -27,7 +27,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Install a package with a runner and an executor that translates for it."""
     install(
         tmp_path / "site", monkeypatch,
-        runners="directory = weft.testing.directory_engine:open_directory_runner",
+        runners="directory = runners.directory_engine:open_directory_runner",
         log_stores="elsewhere = runners.test_choice:LogsElsewhere",
         executors="file = runners.test_choice:FileExecutor",
     )  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from runners.directory_engine import DirectoryEngine, moments
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Phase
@@ -20,7 +21,6 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
-from weft.testing.directory_engine import DirectoryEngine, moments
 from weft.testing.engine_faults_suite import EngineFaultsSuite
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment
@@ -35,7 +35,7 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.runner import Assignment
-from weft.testing.directory_engine import DirectoryEngine
+from runners.directory_engine import DirectoryEngine
 
 class Dies(DirectoryEngine):
     async def submit(self, assignments):
@@ -104,7 +104,7 @@ class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
         died = await asyncio.to_thread(
             subprocess.run,
             [sys.executable, "-c", _DIES, str(self.root)], input=msgspec.json.encode(one),
-            check=False, env=os.environ,
+            check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )  # fmt: skip
         assert died.returncode == -signal.SIGKILL
 

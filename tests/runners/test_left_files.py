@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from runners.directory_engine import DirectoryEngine
 from weft.core.attempt_key import AttemptKey
 from weft.core.files.products import WrongProducts
 from weft.core.states import Reason
@@ -10,7 +11,6 @@ from weft.plugins.runners.remote import Left
 from weft.plugins.runners.remote.ends import LeftFiles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Ended, never_started
-from weft.testing.directory_engine import DirectoryEngine
 
 KEY = AttemptKey(1, 2, 3)
 ENDED = Ended(KEY, 1, 2, exit_code=0)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from callbacks.receiver import answering, receiving
+from runners.directory_engine import DirectoryEngine
 from weft.core.errors import Unavailable
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.settings import NomadSettings
@@ -19,7 +20,6 @@ from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
-from weft.testing.directory_engine import DirectoryEngine
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 GOOD, BAD = "weft-b1-j1-a1", "weft-b1-j2-a1"

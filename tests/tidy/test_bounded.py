@@ -39,7 +39,6 @@ TRUSTED = {
     "src/weft/run/home.py": "files that weft keeps",
     "src/weft/run/login_link.py": "what the own api answers",
     "src/weft/store/database.py": "what the own SQL raises",
-    "src/weft/testing/*": "what a test has written",
     "src/weft/wire/function.py": "a head of a closed type",
     "src/weft/wire/spec.py": "stored specs of a closed type",
     "src/weft/worker/spawner/*": "messages of the own agent, and of a closed type",

@@ -9,15 +9,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections import abc
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,17 +28,15 @@ from weft.wire.log_format import STDERR, STDOUT, Piece
 
 _COMMAND = re.compile(r"sleep ([0-9.]+); exit ([0-9]+)")
 _LIMITS = ExecutorLimits(grace_ms=0, stream_bytes_max=1 << 20, stream_head_bytes=1 << 20)
-_LOOK_S = 0.01
 _MOMENT_S = 0.05
 
 
 def moments(ran_s: float) -> bytes:
-    """Return what a job writes that has run for this long."""
     return b"".join(b"%d\n" % number for number in range(1 + int(round(ran_s, 3) / _MOMENT_S)))
 
 
 @contextmanager
-def _there(file: Path) -> Iterator[None]:
+def _there(file: Path) -> abc.Iterator[None]:
     file.touch()
     try:
         yield
@@ -54,72 +44,53 @@ def _there(file: Path) -> Iterator[None]:
         file.unlink()
 
 
-def _words(file: Path) -> list[str]:
-    return file.read_text().split()
-
-
 class DirectoryEngine:
-    """An engine whose jobs are files."""
-
     def __init__(self, root: Path, *, queued_s: float = 0.05) -> None:
         self._root = root
         self.reason = "Priority"
-        """Why jobs wait in the engine."""
         self.queued_s = queued_s
-        """How long a job waits in the engine."""
         root.mkdir(parents=True, exist_ok=True)
         self._refused = root.with_name(f"{root.name}.refused")
-        """It exists while this engine is away, and lists the calls that failed since then."""
         self._odd = root.with_name(f"{root.name}.odd")
         """It exists while what this engine says makes no sense, and lists those calls."""
 
     @asynccontextmanager
-    async def away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
-        """Refuse every call for a time, also those of other objects for the same directory.
-
-        Yield a function that waits until a call of this name was refused.
-        """
+    async def away(self) -> abc.AsyncIterator[abc.Callable[[str], abc.Awaitable[None]]]:
         with _there(self._refused):
             yield self._until(self._refused)
 
     @asynccontextmanager
-    async def garbled(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
-        """Stumble over every answer for a time; else as `away`."""
+    async def garbled(self) -> abc.AsyncIterator[abc.Callable[[str], abc.Awaitable[None]]]:
         with _there(self._odd):
             yield self._until(self._odd)
 
-    def _until(self, calls: Path) -> Callable[[str], Awaitable[None]]:
+    def _until(self, calls: Path) -> abc.Callable[[str], abc.Awaitable[None]]:
         async def until(call: str) -> None:
-            while call not in _words(calls):
+            while call not in calls.read_text().split():
                 await self.changed()
 
         return until
 
     def _answer(self, call: str) -> None:
-        if self._refused.exists():
-            with self._refused.open("a") as refused:
-                refused.write(f"{call}\n")
-            raise Unavailable("the engine is away", hint="Leave the block of `away`.")
-        if self._odd.exists():
-            with self._odd.open("a") as odd:
-                odd.write(f"{call}\n")
-            raise KeyError("items")
+        away = Unavailable("the engine is away", hint="Leave the block of `away`.")
+        for file, error in ((self._refused, away), (self._odd, KeyError("items"))):
+            if file.exists():
+                with file.open("a") as calls:
+                    calls.write(f"{call}\n")
+                raise error
 
     def names(self) -> list[str]:
-        """Return the jobs that were submitted and not forgotten."""
         return sorted(path.name for path in self._root.iterdir())
 
     def remove(self, name: str) -> None:
-        """Remove a job by hand."""
         (self._root / name).unlink()
 
     meets: frozenset[str] = frozenset()
     followed_max = 10
 
     async def submit(
-        self, assignments: Mapping[str, Assignment]
-    ) -> Mapping[str, WeftError | Blocked]:
-        """Write the file of each job, unless it is there."""
+        self, assignments: abc.Mapping[str, Assignment]
+    ) -> abc.Mapping[str, WeftError | Blocked]:
         if assignments:
             self._answer("submit")
         refused: dict[str, WeftError | Blocked] = {}
@@ -135,32 +106,30 @@ class DirectoryEngine:
                 self._write(name, {"at": time.time(), **runs})
         return refused
 
-    def avoid(self, nodes: Collection[str]) -> None:
+    def avoid(self, nodes: abc.Collection[str]) -> None:
         """Do nothing: it has one node, which it does not say."""
 
-    async def settle(self, names: Sequence[str]) -> None:
+    async def settle(self, names: abc.Sequence[str]) -> None:
         """Do nothing: a call is over when it returns."""
 
-    async def statuses(self, names: Sequence[str]) -> Mapping[str, Status]:
-        """Say where these jobs are now."""
+    async def statuses(self, names: abc.Sequence[str]) -> abc.Mapping[str, Status]:
         self._answer("statuses")
         return {name: self._status(self._read(name)) for name in names if name in self.names()}
 
-    async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:
-        """Note when they were stopped."""
+    async def stop(self, names: abc.Sequence[str], *, grace_ms: int) -> None:
         self._answer("stop")
         del grace_ms
         for name in {*names} & {*self.names()}:
             self._write(name, {"stopped_at": time.time(), **self._read(name)})
 
     async def tell(self, assignment: Assignment, command: Command) -> str:
-        """Refuse signals; let a job run longer that has a limit, which is none here."""
         self._answer("tell")
         del assignment
         return "this engine knows no signals" if command.signal is not None else ""
 
-    async def grown(self, stored: Mapping[str, Stored]) -> Mapping[str, Sequence[Piece]]:
-        """Return what is new of each."""
+    async def grown(
+        self, stored: abc.Mapping[str, Stored]
+    ) -> abc.Mapping[str, abc.Sequence[Piece]]:
         self._answer("grown")
         found = {name: self._new(name, has) for name, has in stored.items()}
         return {
@@ -172,8 +141,7 @@ class DirectoryEngine:
             for name, new in found.items()
         }
 
-    async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
-        """Return a line on one stream, and one for each moment on the other."""
+    async def output(self, name: str, stored: Stored) -> abc.Sequence[Piece]:
         self._answer("output")
         pieces: list[Piece] = []
         for stream, text in self._new(name, stored).items():
@@ -187,35 +155,31 @@ class DirectoryEngine:
         return pieces
 
     async def left(self, name: str) -> Left:  # noqa: ARG002 (they write nothing)
-        """Return nothing."""
         return Left()
 
-    async def forget(self, names: Sequence[str]) -> None:
-        """Remove the files."""
+    async def forget(self, names: abc.Sequence[str]) -> None:
         self._answer("forget")
         for name in names:
             (self._root / name).unlink(missing_ok=True)
 
     async def changed(self) -> None:
-        """Wait a moment: nothing reports changes of a fake."""
-        await asyncio.sleep(_LOOK_S)
+        await asyncio.sleep(0.01)
 
-    def _new(self, name: str, stored: Stored) -> Mapping[int, bytes]:
+    def _new(self, name: str, stored: Stored) -> abc.Mapping[int, bytes]:
         status = self._status(self._read(name))
         ran_s = (status.started_s_ago or 0.0) - (status.ended_s_ago or 0.0)
         written = {STDOUT: moments(ran_s), STDERR: b"ran\n"}
         return {stream: text[stored.of(stream).written :] for stream, text in written.items()}
 
-    def _status(self, job: Mapping[str, Any]) -> Status:
+    def _status(self, job: abc.Mapping[str, Any]) -> Status:
         now = time.time()
         starts_at = job["at"] + self.queued_s
         ends_at = starts_at + job["runs_s"]
         stopped_at = job.get("stopped_at", ends_at)
         if stopped_at < ends_at:
             started = now - starts_at if starts_at < stopped_at else None
-            return Status(
-                Phase.COLLECTING, started, now - stopped_at, signal=None if started is None else 15
-            )
+            killed = None if started is None else 15
+            return Status(Phase.COLLECTING, started, now - stopped_at, signal=killed)
         if now < starts_at:
             return Status(Phase.QUEUED_REMOTE, message=f"it waits: {self.reason}")
         if now < ends_at:
@@ -223,17 +187,14 @@ class DirectoryEngine:
         return Status(Phase.COLLECTING, now - starts_at, now - ends_at, exit_code=job["exit_code"])
 
     def _read(self, name: str) -> dict[str, Any]:
-        job: dict[str, Any] = json.loads((self._root / name).read_text())
-        return job
+        return json.loads((self._root / name).read_text())  # type: ignore[no-any-return]
 
-    def _write(self, name: str, job: Mapping[str, Any]) -> None:
-        temporary = self._root.with_name(f"{self._root.name}.{name}")
-        temporary.write_text(json.dumps(job))
-        temporary.replace(self._root / name)
+    def _write(self, name: str, job: abc.Mapping[str, Any]) -> None:
+        new = self._root.with_name(f"{self._root.name}.{name}")
+        new.write_text(json.dumps(job))
+        new.replace(self._root / name)
 
 
 def open_directory_runner(site: RunnerSite) -> RemoteRunner:
-    """Return a remote runner on such an engine: what an entry point of `weft.runners` names."""
-    return RemoteRunner(
-        DirectoryEngine(site.state / "engine"), Handles(site.state), site.log_writer, site.worker
-    )
+    engine = DirectoryEngine(site.state / "engine")
+    return RemoteRunner(engine, Handles(site.state), site.log_writer, site.worker)

@@ -161,9 +161,10 @@ async def test_every_answer_is_the_one_described(
     claimed = await worker.claim_and_start(2)
     await ask_attempts(ask, worker, AttemptKey(b, claimed[0].job_id, 1))
     j = claimed[0].job_id
-    await ask("POST", "/v1/batches/{b}/jobs/{j}/signal", b=b, j=j, body={"signal": "USR1"})
-    await ask("POST", "/v1/batches/{b}/jobs/{j}/message", b=b, j=j, body={"text": "x"})
-    await ask("POST", "/v1/batches/{b}/jobs/{j}/extend", b=b, j=6, body={"by_s": 60})
+    told = {"signal": (j, "signal", "USR1"), "message": (j, "text", "x")}
+    later = {"extend": (6, "by_s", 60), "answer": (9, "note", "x")}
+    for word, (to, key, value) in {**told, **later}.items():
+        await ask("POST", "/v1/batches/{b}/jobs/{j}/" + word, b=b, j=to, body={key: value})
     await worker.end(claimed[:1])
     await worker.end(claimed[1:], exit_code=1)
     await fold(database["weft_driver"])
@@ -397,14 +398,12 @@ async def ask_schedules(ask: Described) -> None:
 async def submit_more(ask: Described, b: int) -> None:
     updates = "/v1/batches/{b}/updates"
     u = (await ask("POST", updates, b=b, body={"n_jobs": 1, "n_groups": 1}))["update_id"]
-    await ask("POST", updates, b=b, body={"jobs": [{"name": "z", "parents": []}]})
+    await ask("POST", updates, b=b, body={"jobs": [{"name": "z", "wait": {"for": "event"}}]})
     await ask("GET", updates + "/{u}", b=b, u=u)
     part = "/v1/batches/{b}/payloads/{s}/{n}"
     await ask("PUT", part, b=b, s="0" * 64, n=1, query="?bytes=1", body=7)
-    groups = {"first": 1, "groups": [{"name": "h"}]}
-    await ask("POST", updates + "/{u}/groups", b=b, u=u, body=groups)
-    jobs = {"first": 1, "jobs": [{"command": ["true"]}]}
-    await ask("POST", updates + "/{u}/jobs", b=b, u=u, body=jobs)
+    for name, one in (("groups", {"name": "h"}), ("jobs", {"command": ["true"]})):
+        await ask("POST", f"{updates}/{{u}}/{name}", b=b, u=u, body={"first": 1, name: [one]})
     await ask("POST", updates + "/{u}/commit", b=b, u=u, body={})
 
 

@@ -45,10 +45,3 @@ async def test_a_later_update_does_not_wait_for_a_service(http: httpx.AsyncClien
     assert error["pointer"] == "/jobs/0/parents/1"
     assert error["message"] == "it would wait for a service, which does not end"
     assert (await after("j2")).status_code == 201
-
-
-async def test_wrong_services_are_refused(http: httpx.AsyncClient) -> None:
-    for service in [{"restart": "never"}, {"health": {"tcp": 3}}, 3]:
-        job = {"name": "a", "command": ["true"], "service": service}
-        answer = await http.post("/v1/batches", json={"name": "x", "jobs": [job]})
-        assert answer.status_code == 400, answer.text

@@ -76,6 +76,7 @@ WITHOUT_TENANT = {
 """Functions that no tenant limits, and why that is right."""
 
 UNREACHED = {
+    "answer_job": "it takes a job that waits for an answer",
     "save_app": "it takes a folder of which all parts are there, by its digest",
     "item_history": "it takes the key of an item beside its source",
     "list_topic_runs": "it takes the id of a job of another scheduler",

@@ -1532,7 +1532,9 @@ CREATE TABLE weft.job_deadline (
     latest_start timestamp with time zone NOT NULL,
     deadline timestamp with time zone NOT NULL,
     due_at timestamp with time zone,
-    sweep_job integer NOT NULL
+    sweep_job integer NOT NULL,
+    succeeds boolean,
+    timeout interval
 );
 ALTER TABLE weft.job_deadline OWNER TO postgres;
 
@@ -3517,7 +3519,7 @@ CREATE TRIGGER item_begins AFTER INSERT ON weft.source_item FOR EACH ROW EXECUTE
 
 CREATE TRIGGER item_changes AFTER UPDATE OF state ON weft.source_item FOR EACH ROW WHEN (((new.state <> old.state) AND (new.state <> 'ready'::text))) EXECUTE FUNCTION weft._follow_item();
 
-CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,796,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
+CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW WHEN (((old.state <> new.state) AND (((('{770,860,818,786,994,898,0,3,3,3}'::integer[])[(old.state + 1)] >> (new.state)::integer) & 1) = 0))) EXECUTE FUNCTION weft._refuse_transition();
 
 CREATE TRIGGER limit_begins BEFORE INSERT ON weft.spend_limit FOR EACH ROW EXECUTE FUNCTION weft._note_limited();
 

@@ -132,7 +132,9 @@ _S = JobState
 TRANSITIONS = MappingProxyType(
     {
         _S.PENDING: frozenset({_S.READY, _S.ERROR, _S.CANCELLED}),
-        _S.READY: frozenset({_S.QUEUED, _S.CREATING, _S.RUNNING, _S.ERROR, _S.CANCELLED}),
+        _S.READY: frozenset(
+            {_S.QUEUED, _S.CREATING, _S.RUNNING, _S.SUCCESS, _S.ERROR, _S.CANCELLED}
+        ),
         _S.QUEUED: frozenset({_S.READY, _S.RUNNING, _S.BLOCKED, _S.ERROR, _S.CANCELLED}),
         _S.CREATING: frozenset({_S.READY, _S.RUNNING, _S.ERROR, _S.CANCELLED}),
         _S.RUNNING: frozenset(

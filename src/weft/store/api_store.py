@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 from weft.ports.store import Caller, ForeignJobs, GroupLimits, Row
 from weft.store.apps import Apps
@@ -207,6 +208,21 @@ class ApiStore(
     async def message_job(self, caller: Caller, batch_id: int, job_id: int, *, text: str) -> int:
         """Tell the worker of a running job to give it a text; return the attempt. Raise as
         `signal_job`.
+        """
+
+    @calls(value, values="answer", actor=actor)
+    async def answer_job(
+        self,
+        caller: Caller,
+        batch_id: int,
+        job_id: int,
+        *,
+        approve: bool,
+        note: str,
+        values: Mapping[str, Any],
+    ) -> str:
+        """End a job that waits for an approval or an event; return its state. Raise `JobNotFound`
+        or `NotWaiting`.
         """
 
     @calls(number, actor=actor)

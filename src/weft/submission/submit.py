@@ -43,6 +43,7 @@ from weft.submission.translation.groups import (
 from weft.submission.translation.jobs import Translated, translate_apart
 from weft.submission.translation.ordinary import are_ordinary
 from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
+from weft.submission.waits import check_forms
 from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED
 from weft.wire.documents.batches import (
     BatchDocument,
@@ -53,7 +54,7 @@ from weft.wire.documents.batches import (
     UpdateDocument,
 )
 
-CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed)
+CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed, check_forms)
 """What is asked of jobs that may have what few jobs have, in this order."""
 
 

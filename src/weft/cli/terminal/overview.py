@@ -18,7 +18,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Act": (
         "cancel", "hold", "release", "retry", "rename", "set", "signal", "message", "extend",
-        "exec", "hide", "unhide", "delete", "operation", "condition", "callback",
+        "answer", "exec", "hide", "unhide", "delete", "operation", "condition", "callback",
     ),
     "Queues and pools": ("queue", "pool", "worker", "licence", "transport", "simulate"),
     "Production lines": ("line", "lifecycle", "source", "series", "param", "products"),

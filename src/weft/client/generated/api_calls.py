@@ -39,6 +39,32 @@ class ApiCalls(DocumentCalls):
             f"/v1/batches/{batch_id}/groups/{group_segment(group)}/members", {"jobs": jobs}
         )
 
+    async def answer_job(
+        self,
+        batch_id: int,
+        job_id: int,
+        *,
+        approve: bool = True,
+        values: Mapping[str, Any] | None = None,
+        note: str = "",
+    ) -> Document:
+        """Answer a job that waits for an approval or an event: it succeeds, or fails with the
+        note. Values must fit its form. Raise `NotWaiting`.
+
+        Use case: `weft.extensions.waits.calls.answer_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            approve: False: the job fails.
+            values: What its form asks for.
+            note: For its history.
+        """
+        return await self._post(
+            f"/v1/batches/{batch_id}/jobs/{job_id}/answer",
+            without_none({"approve": approve, "values": values, "note": note}),
+        )
+
     async def attempt_usage(self, batch_id: int, job_id: int, attempt: int) -> Document:
         """Return samples of the CPU time and memory of an attempt, also while it runs, oldest
         first: `at_ms, cpu_ms, memory_bytes`. They get rarer as it gets older: at most 1,000 are

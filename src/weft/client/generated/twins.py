@@ -35,6 +35,7 @@ class JobWaits(Twin[aio.Job]):
         return self._async.job_id
 
     acknowledge = waits(aio.Job.acknowledge)
+    answer = waits(aio.Job.answer)
     attempts = waits(aio.Job.attempts)
     cancel = waits(aio.Job.cancel)
     children = lists(aio.Job.children)

@@ -3,6 +3,7 @@
 import asyncio
 import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -140,6 +141,21 @@ class Job:
         `JobNotRunning` if it does not run; its history says when the text was delivered.
         """
         return await self._api.message_job(self.batch_id, self.job_id, text)
+
+    async def answer(
+        self, values: Mapping[str, Any] | None = None, *, approve: bool = True, note: str = ""
+    ) -> Document:
+        """Answer it, if it waits for an approval or an event: it succeeds, or fails if it is not
+        approved. Raise `NotWaiting` if it waits for no answer, or has one.
+
+        Args:
+            values: What its form asks for.
+            approve: Let it succeed.
+            note: Why, for its history.
+        """
+        return await self._api.answer_job(
+            self.batch_id, self.job_id, approve=approve, values=values, note=note
+        )
 
     async def extend(self, by_s: float) -> Document:
         """Let its attempts run for `by_s` seconds more than its time limit; also while it waits.

@@ -81,6 +81,7 @@ class JobKeywords(RetryKeywords, total=False):
     simulation: Mapping[str, Any] | None
     """`{"steps": [{"action": "SLEEP", "durationMs": 1000}]}`: simulated, instead of a command."""
     service: Mapping[str, Any] | None
+    wait: Mapping[str, Any] | None
     """`{"health": {"http": "http://127.0.0.1:8080/ready"}}`: started again whenever it ends."""
     app: str | None
     """`"wordcount-1.0"`: an application that it runs, instead of a command."""

@@ -107,6 +107,10 @@ class TooManyCommands(Conflict, code="API.TOO_MANY_COMMANDS", sqlstate="WF260"):
     """Too many signals and messages to a job wait for its worker."""
 
 
+class NotWaiting(Conflict, code="API.NOT_WAITING", sqlstate="WF238"):
+    """A job that waits for no answer, or no longer, cannot be answered."""
+
+
 class JobOver(Conflict, code="API.JOB_OVER", sqlstate="WF219"):
     """An ended job cannot get more time."""
 

@@ -54,7 +54,7 @@ CREATE TABLE weft.job_transition (
 );
 INSERT INTO weft.job_transition VALUES
     (0, 1), (0, 8), (0, 9),
-    (1, 2), (1, 3), (1, 4), (1, 8), (1, 9),
+    (1, 2), (1, 3), (1, 4), (1, 6), (1, 8), (1, 9),
     (2, 1), (2, 4), (2, 5), (2, 8), (2, 9),
     (3, 1), (3, 4), (3, 8), (3, 9),
     (4, 6), (4, 7), (4, 8), (4, 9), (4, 5), (4, 1),
@@ -131,7 +131,7 @@ END $$;
 -- weft.core.states.
 CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EACH ROW
     WHEN (old.state <> new.state
-        AND (('{770,796,818,786,994,898,0,3,3,3}'::int[])[old.state + 1] >> new.state) & 1 = 0)
+        AND (('{770,860,818,786,994,898,0,3,3,3}'::int[])[old.state + 1] >> new.state) & 1 = 0)
     EXECUTE FUNCTION weft._refuse_transition();
 ROWS_OF_TENANT weft.job;
 ROWS_OF_QUERIES weft.job;

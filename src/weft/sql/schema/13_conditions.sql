@@ -11,6 +11,9 @@ CREATE TABLE weft.job_deadline (
     deadline timestamptz NOT NULL,
     due_at timestamptz,  -- when the driver has to look at them; NULL: not committed, or never again
     sweep_job int NOT NULL,  -- it has looked at them up to this one
+    -- Of a job that waits for a person, an event or a date: how it ends at its date. NULL: it is none.
+    succeeds boolean,
+    timeout interval,  -- the date comes so long after its parents have ended; until then it is infinite
     PRIMARY KEY (batch_id, first_job)
 );
 CREATE INDEX job_deadline_due_at_idx ON weft.job_deadline (due_at) WHERE due_at IS NOT NULL;

@@ -33,10 +33,11 @@ _LAST_ATTEMPT: Final = """
 _REASON: Final = """(CASE WHEN j.state = STATE_ERROR AND a.state IS DISTINCT FROM STATE_ERROR
     THEN (SELECT CASE c.subtype WHEN 'machine' THEN REASON_SYSTEM
               WHEN 'blocked' THEN REASON_BLOCKED
-              WHEN 'overdue' THEN REASON_OVERDUE ELSE REASON_DEADLINE END
+              WHEN 'overdue' THEN REASON_OVERDUE WHEN 'refused' THEN REASON_CANCELLED
+              ELSE REASON_DEADLINE END
           FROM weft.job_change c
           WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.to_state = STATE_ERROR
-            AND c.subtype IN ('blocked', 'deadline', 'machine', 'overdue')
+            AND c.subtype IN ('blocked', 'deadline', 'machine', 'overdue', 'refused', 'unanswered')
           ORDER BY c.change_id DESC LIMIT 1)
     ELSE a.reason END)"""
 """A job that ended while it waited, late or without what it needs, has no attempt that says so."""

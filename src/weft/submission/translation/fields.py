@@ -28,6 +28,7 @@ from weft.submission.translation.simulations import (
     check_simulated,
     check_simulation,
 )
+from weft.submission.translation.waits import check_wait, kept_of_wait
 from weft.wire.answers.batches import Job
 from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import CONTAINER, NO_NETWORK, SECRETS, JobSpec, requiring
@@ -184,6 +185,7 @@ _LISTED: Final = (
     JobField("inputs", (check_inputs,), spec=with_files),
     JobField("outputs", (check_outputs,), spec=with_files),
     JobField("service", (check_service,), kept_of_service, as_service),
+    kept("wait", kept_of_wait, check_wait),
 )
 
 

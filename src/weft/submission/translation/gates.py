@@ -18,6 +18,7 @@ from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.retry_with import rules_of_more
 from weft.submission.translation.shapes import ShapeBook
 from weft.wire.documents.batches import BatchDocument, JobDocument
+from weft.wire.documents.waits import WaitDocument
 from weft.wire.rates import Rate
 
 
@@ -63,6 +64,18 @@ def _says_queue_rate(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
 def _gate_of_rate(rate: Rate) -> Gate:
     key = f"{rate.key}/{round(rate.per_s * 1000)}ms"
     return Gate(kind="rate", key=key, max_places=rate.n)
+
+
+def _gate_of_wait(wait: WaitDocument) -> Gate:
+    until = "" if wait.until is None else wait.until.astimezone(UTC).isoformat()
+    return Gate(kind="wait", key=f"wait for {wait.for_} {until}".strip(), max_places=0)
+
+
+def _says_wait(gate: GateFacts, job: JobFacts, now: datetime) -> Cause:
+    _, _, kind, *until = gate.key.split(" ")
+    if until:
+        return Cause("wait", f"waits until {coming(datetime.fromisoformat(until[0]), now)}")
+    return Cause("wait", f"waits for an {kind}", command("answer", name_of(job)))
 
 
 def _says_queue(gate: GateFacts, job: JobFacts, _: datetime) -> Cause:
@@ -145,6 +158,7 @@ JOB_GATES: Final[Mapping[str, GateKind]] = {
         lambda limit: Gate(kind="concurrency_key", key=limit.key, max_places=limit.n), _says_key
     ),
     "rate": GateKind(_gate_of_rate, _says_rate),
+    "wait": GateKind(_gate_of_wait, _says_wait),
 }
 """Rare fields of jobs that are gates as well."""
 QUEUE_GATES: Final[Mapping[str, GateSentence]] = {

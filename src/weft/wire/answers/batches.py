@@ -37,7 +37,7 @@ _OF_DOOR = Meta(description="of a batch that came through a door; missing for ot
 Door = Annotated[str | UnsetType, Meta(description="through which it came; missing if none")]
 ForeignId = Annotated[str | UnsetType, Meta(description="its id at the door; missing if none")]
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
-_OF_SUCCESS = Meta(description="of a success by `exit_codes`; missing for others")
+_OF_SUCCESS = Meta(description="of a success by `exit_codes` or an answer; missing for others")
 _OF_PROGRESS = Meta(description="as the attempt says itself; missing if it says nothing")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
@@ -95,9 +95,7 @@ class Batch(_Counted, kw_only=True):
 
     id: int
     rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
-    resubmitted_from: Annotated[
-        int | UnsetType, Meta(description="the batch that it was made from; missing if none")
-    ] = UNSET
+    resubmitted_from: Annotated[int | UnsetType, Meta(description="missing if none")] = UNSET
     door: Annotated[str | UnsetType, _OF_DOOR] = UNSET
     foreign_id: ForeignId = UNSET
     foreign_trace: Annotated[
@@ -169,6 +167,8 @@ class Job(JobNumber, kw_only=True):
     app: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     parameters: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
     service: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
+    wait: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
+    answer: Annotated[dict[str, Any] | UnsetType, _OF_SUCCESS] = UNSET
     status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 

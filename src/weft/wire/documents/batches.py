@@ -27,6 +27,7 @@ from weft.wire.documents.retries import (
 from weft.wire.documents.secrets import JobSecrets
 from weft.wire.documents.services import JobService
 from weft.wire.documents.simulations import JobSimulation
+from weft.wire.documents.waits import JobWait
 from weft.wire.rates import Rate
 from weft.wire.unique import Unique
 
@@ -321,6 +322,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     inputs: JobInputs = None
     outputs: JobOutputs = None
     service: JobService = None
+    wait: JobWait = None
 
     @property
     def array_size(self) -> int | None:

@@ -15,6 +15,7 @@ names_job boolean, by_date boolean) LANGUAGE sql STABLE AS $$
     SELECT k.* FROM (VALUES
         ('max_running', 'batch', 'batch', NULL, false, 'place', false, NULL, false, false),
         ('not_before', 'batch', 'job', NULL, false, 'place', false, NULL, false, false),
+        ('wait', 'batch', 'job', NULL, false, 'place', false, NULL, false, false),
         ('concurrency_key', 'tenant', 'job', NULL, false, 'place', true, NULL, false, false),
         ('rate', 'tenant', 'job', NULL, false, 'place', true, NULL, false, true),
         ('queue', 'tenant', 'queue', 'max_running', false, 'place', false, NULL, false, false),

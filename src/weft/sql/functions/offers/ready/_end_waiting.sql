@@ -1,12 +1,13 @@
--- _end_waiting: end waiting jobs of one batch as cancelled, or as errors of a kind; their children are left to the sweep.
+-- _end_waiting: end waiting jobs of one batch as cancelled, or as errors of a kind; their children are left to the sweep. With `ends_well`
+--   they end well.
 -- Safe to repeat: yes, only waiting jobs are changed.   Returns: how many it ended.
 -- Locks: job (by the caller, or here in key order); ready_job (with the job); place (with the job).   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_waiting(of_batch_id bigint, of_job_ids int[], at timestamptz, error_kind text DEFAULT NULL,
-    error_message text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql AS $$
+    error_message text DEFAULT NULL, actor text DEFAULT 'weft', ends_well boolean DEFAULT false) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_tid tid[]; v_state smallint[]; v_listed int[]; v_job int[]; v_tenant int; v_edges boolean; v_pool int; v_gated boolean; v_set int;
-    v_to smallint := CASE WHEN error_kind IS NOT NULL THEN STATE_ERROR ELSE STATE_CANCELLED END;
+    v_to smallint := CASE WHEN ends_well THEN STATE_SUCCESS WHEN error_kind IS NOT NULL THEN STATE_ERROR ELSE STATE_CANCELLED END;
 BEGIN
     SELECT array_agg(l.tid), array_agg(l.state), array_agg(l.job_id) FILTER (WHERE l.listed AND l.state = STATE_READY)
     INTO v_tid, v_state, v_listed
@@ -39,22 +40,22 @@ BEGIN
         RETURNING j.job_id, j.group_id, j.shape_id, o.state AS old_state),
     del AS (
         INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id,
-            pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, n_errored, last_ended_at)
+            pool_id, n_pending, n_ready, n_queued, n_creating, n_blocked, n_cancelled, n_errored, n_succeeded, last_ended_at)
         SELECT v_tenant, of_batch_id, u.group_id, u.shape_id,
             weft._shape_pool(u.shape_id, v_pool), -count(*) FILTER (WHERE u.old_state = STATE_PENDING),
                -count(*) FILTER (WHERE u.old_state = STATE_READY),
                -count(*) FILTER (WHERE u.old_state = STATE_QUEUED), -count(*) FILTER (WHERE u.old_state = STATE_CREATING),
-                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*) FILTER (WHERE error_kind IS NULL),
-                   count(*) FILTER (WHERE error_kind IS NOT NULL), _end_waiting.at
+                   -count(*) FILTER (WHERE u.old_state = STATE_BLOCKED), count(*) FILTER (WHERE v_to = STATE_CANCELLED),
+                   count(*) FILTER (WHERE v_to = STATE_ERROR), count(*) FILTER (WHERE v_to = STATE_SUCCESS), _end_waiting.at
         FROM upd u GROUP BY u.group_id, u.shape_id),
     eve AS (
         INSERT INTO weft.event (at, tenant_id, batch_id, kind, from_state, to_state, jobs)
-        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.' || CASE WHEN error_kind IS NOT NULL THEN 'error' ELSE 'cancelled' END,
+        SELECT _end_waiting.at, v_tenant, of_batch_id, 'jobs.' || (SELECT s.word FROM weft.job_state s WHERE s.state = v_to),
             u.old_state, v_to, array_agg(u.job_id)
         FROM upd u GROUP BY u.old_state),
     change AS (
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
-        SELECT of_batch_id, u.job_id, v_tenant, _end_waiting.at, u.old_state, v_to, 'weft', error_kind, error_message
+        SELECT of_batch_id, u.job_id, v_tenant, _end_waiting.at, u.old_state, v_to, _end_waiting.actor, error_kind, error_message
         FROM upd u WHERE error_kind IS NOT NULL)
     SELECT array_agg(u.job_id) INTO v_job FROM upd u;
     IF v_gated THEN

@@ -1,7 +1,7 @@
 -- _list_ready: put jobs that are ready (again) into ready_job, before their gates if they have some. Jobs that were cancelled while
 --   they ran, alone or with their group, end here, also those that are blocked; those that _before_offer names are parked;
 --   jobs of held groups are noted for it. Announces.
--- Safe to repeat: yes.   Locks: job (by the caller); as _end_waiting; as _pass_gates; as _announce.
+-- Safe to repeat: yes.   Locks: job (by the caller); deadline (nobody else); as _end_waiting; as _pass_gates; as _announce.
 -- Plan: job, batch, queue and lane by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._list_ready(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$

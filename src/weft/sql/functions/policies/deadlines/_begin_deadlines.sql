@@ -1,19 +1,28 @@
 -- _begin_deadlines: at the commit, make the deadlines of an update due. Jobs that are late already end here, so that none of them starts.
+--   Those that wait for somebody wait from now on, if they have no parents.
 -- Safe to repeat: no.
--- Locks: deadline (its own: nobody else); job (nobody else: they are new, or locked by the caller); as _end_late.   Plan: deadlines by key.
+-- Locks: deadline (its own: nobody else); job (nobody else: they are new, or locked by the caller); as _begin_waits; as _end_late.
+-- Plan: deadlines by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job int, to_job int, at timestamptz) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
-    v_late int[];
+    v_late int[]; v_waits int[]; v_n bigint;
 BEGIN
-    UPDATE weft.job_deadline d SET due_at = d.latest_start WHERE d.batch_id = of_batch_id AND d.first_job BETWEEN from_job AND to_job;
-    IF NOT FOUND THEN
+    WITH due AS (
+        UPDATE weft.job_deadline d SET due_at = nullif(d.latest_start, 'infinity')
+        WHERE d.batch_id = of_batch_id AND d.first_job BETWEEN from_job AND to_job RETURNING d.first_job, d.timeout)
+    SELECT count(*), array_agg(u.first_job) FILTER (WHERE u.timeout IS NOT NULL) INTO v_n, v_waits FROM due u;
+    IF v_n = 0 THEN
         RETURN;
     END IF;
     v_late := ARRAY(
         SELECT j FROM weft.job_deadline d, generate_series(d.first_job, d.last_job) j
-        WHERE d.batch_id = of_batch_id AND d.first_job BETWEEN from_job AND to_job AND d.latest_start <= _begin_deadlines.at ORDER BY j);
+        WHERE d.batch_id = of_batch_id AND d.first_job BETWEEN from_job AND to_job AND d.latest_start <= _begin_deadlines.at
+            AND d.succeeds IS NULL ORDER BY j);
+    IF v_waits IS NOT NULL THEN
+        PERFORM weft._begin_waits(of_batch_id, v_waits, _begin_deadlines.at);
+    END IF;
     IF v_late <> '{}' THEN
         PERFORM weft._end_late(of_batch_id, v_late, _begin_deadlines.at);
     END IF;

@@ -1,11 +1,15 @@
 -- _park_late: note those of these jobs that are ready and listed, but can no longer end by their deadline, for the driver, which ends them.
--- Safe to repeat: yes.   Locks: job (by the caller).   For: _before_offer, in batches with deadlines.   Plan: jobs by key; as _is_late.
+--   Timeouts of jobs that wait for somebody begin.
+-- Safe to repeat: yes.   Locks: job (by the caller); as _begin_waits.
+-- For: _before_offer, in batches with deadlines.   Plan: jobs by key; as _is_late.
 -- Returns: their places in the arrays; NULL: none.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._park_late(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 DECLARE
     v_late bigint[];
 BEGIN
+    PERFORM weft._begin_waits(t.b, array_agg(t.j), _park_late.at) FROM unnest(batch_ids, job_ids, states) t (b, j, s)
+    WHERE t.s = STATE_READY GROUP BY t.b;
     WITH late AS MATERIALIZED (
         SELECT t.n, t.b, t.j, j.tenant_id FROM unnest(batch_ids, job_ids, states) WITH ORDINALITY t (b, j, s, n)
         CROSS JOIN LATERAL (SELECT x.tenant_id, x.listed FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j

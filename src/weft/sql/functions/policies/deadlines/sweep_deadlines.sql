@@ -3,14 +3,14 @@
 -- A report on a parent counts its failure and then waits for the children, so what waits for parents is noted as late, and ends in a
 --   step that locks the counters first.
 -- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
--- Locks: as _check_epoch; deadline (SKIP LOCKED); as _lock_failure_counts; as _end_late (rows above).
+-- Locks: as _check_epoch; deadline (SKIP LOCKED); as _lock_failure_counts; as _end_waits (rows above).
 -- Plan: rows by date, of one batch per call; jobs by key.   Returns: how many jobs it examined, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
 LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch bigint; v_row record; v_waiting int[] := '{}'; v_running int[] := '{}'; v_left int := limit_jobs; v_n int; v_last int;
-    v_wait int[]; v_run int[]; v_counts boolean; v_pend int[]; v_pending int[] := '{}';
+    v_wait int[]; v_run int[]; v_counts boolean; v_pend int[]; v_pending int[] := '{}'; v_rest int[];
 BEGIN
     PERFORM weft._check_epoch(sweep_deadlines.epoch);
     SELECT l.batch_id INTO v_batch FROM weft.late_job l LIMIT 1;
@@ -23,9 +23,9 @@ BEGIN
             v_waiting := v_pend;
             PERFORM weft._lock_failure_counts(v_batch, v_waiting);
         END IF;
-        PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
+        v_rest := weft._end_waits(v_batch, v_waiting, sweep_deadlines.at);
         -- After the jobs were locked: a report that lists one of them notes it, too.
-        DELETE FROM weft.late_job l WHERE l.batch_id = v_batch AND l.job_id = ANY (v_waiting);
+        DELETE FROM weft.late_job l WHERE l.batch_id = v_batch AND l.job_id = ANY (v_waiting) AND l.job_id <> ALL (v_rest);
         RETURN greatest(cardinality(v_waiting), 1);  -- none: another driver has ended them; there may be more
     END IF;
     SELECT d.batch_id INTO v_batch FROM weft.job_deadline d WHERE d.due_at <= sweep_deadlines.at ORDER BY d.due_at LIMIT 1;
@@ -66,7 +66,7 @@ BEGIN
     IF v_left = limit_jobs THEN
         RETURN 0;  -- the rows are locked; they stay due
     END IF;
-    PERFORM weft._end_late(v_batch, v_waiting, sweep_deadlines.at);
+    v_pending := v_pending || weft._end_waits(v_batch, v_waiting, sweep_deadlines.at);
     -- Also those that waited and were claimed meanwhile: _end_late has waited for their claim.
     INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor, late)
     SELECT j.batch_id, j.job_id, j.tenant_id, sweep_deadlines.at, 'weft', true FROM unnest(v_running) x

@@ -28,7 +28,7 @@ BEGIN
         coalesce(v_job, after_job + 1), coalesce(v_job, v_operation.n_total), limit_rows, list_resubmitted.at) f;
     RETURN QUERY
     SELECT v_page.upto, v_first, j.job_id, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, s.countables, coalesce(m.group_id, j.group_id),
-        coalesce(m.set_ids, '{}'), j.priority, j.always_run, j.max_attempts, j.retry_on, l.name, l.attributes, l.rare_fields,
+        coalesce(m.set_ids, '{}'), j.priority, j.always_run, j.max_attempts, j.retry_on, l.name, l.attributes, l.rare_fields - 'answer',
         a.first_job, a.n_jobs, a.first_index, a.name, a.attributes, a.rare_fields, j.spec_first, e.parents, e.on_ends
     FROM (SELECT) one
     LEFT JOIN LATERAL unnest(v_page.job_ids) x ON true

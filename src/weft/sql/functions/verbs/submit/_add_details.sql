@@ -24,12 +24,18 @@ BEGIN
         ON CONFLICT (batch_id, job_id) DO UPDATE SET rare_fields = excluded.rare_fields;
         UPDATE weft.job_array a SET rare_fields = t.fields FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
         WHERE a.batch_id = bunch.batch_id AND a.first_job = base + t.j;
-        INSERT INTO weft.job_deadline (batch_id, first_job, last_job, tenant_id, latest_start, deadline, sweep_job)
+        INSERT INTO weft.job_deadline (batch_id, first_job, last_job, tenant_id, latest_start, deadline, sweep_job,
+            succeeds, timeout)
         SELECT bunch.batch_id, base + t.j, base + t.j + coalesce(a.n, 1) - 1, bunch.tenant_id,
-            (t.fields ->> 'latest_start')::timestamptz, (t.fields ->> 'deadline')::timestamptz, base + t.j - 1
+            coalesce((t.fields ->> 'latest_start')::timestamptz, w.until), coalesce((t.fields ->> 'deadline')::timestamptz, w.until),
+            base + t.j - 1, w.succeeds, w.timeout
         FROM unnest(jobs.rare_jobs, jobs.rare_fields) t (j, fields)
+        LEFT JOIN LATERAL (
+            SELECT coalesce((t.fields #>> '{wait,until}')::timestamptz, 'infinity') AS until,
+                '{date,succeed}' && ARRAY[t.fields #>> '{wait,for}', t.fields #>> '{wait,on_timeout}'] AS succeeds,
+                (t.fields #>> '{wait,timeout_s}')::float8 * interval '1 s' AS timeout) w ON t.fields ? 'wait'
         LEFT JOIN unnest(jobs.array_firsts, jobs.array_ns) a (first, n) ON a.first = t.j
-        WHERE t.fields ? 'deadline';
+        WHERE t.fields ?| '{deadline,wait}';
         IF EXISTS (SELECT FROM unnest(jobs.rare_fields) f WHERE f ? 'app_revision') THEN
             PERFORM weft._use_apps(bunch, jobs.rare_fields);
         END IF;

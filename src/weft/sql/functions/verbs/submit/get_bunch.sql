@@ -17,7 +17,7 @@ BEGIN
            j.max_attempts, j.retry_on, coalesce(l.name, a.name), coalesce(l.attributes, a.attributes),
            (SELECT coalesce(array_agg(CASE WHEN e.on_end THEN -e.parent_id ELSE e.parent_id END ORDER BY e.parent_id), '{}')
             FROM weft.edge e WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id),
-           j.spec_first, coalesce(l.rare_fields, a.rare_fields, '{}')
+           j.spec_first, coalesce(l.rare_fields - 'answer', a.rare_fields, '{}')
     FROM weft.job j
     JOIN weft.shape s USING (shape_id)
     LEFT JOIN weft.membership m ON m.batch_id = j.batch_id AND m.membership_id = j.group_id

@@ -47,7 +47,7 @@ BEGIN
             WHERE n.batch_id = v_job.batch_id AND n.group_id = v_job.group_id AND c.cancelled_at <= v_job.cancelled_at
                 ORDER BY c.cancelled_at LIMIT 1) x ON true
         WHERE v_job.cancelled_at IS NOT NULL AND NOT EXISTS (SELECT FROM weft.job_change c WHERE c.batch_id = v_job.batch_id
-            AND c.job_id = v_job.job_id AND c.to_state IN (STATE_CANCELLED, STATE_ERROR))
+            AND c.job_id = v_job.job_id AND c.to_state IN (STATE_CANCELLED, STATE_ERROR, STATE_SUCCESS))
         UNION ALL
         -- A hold or a priority of a group is dated once for all its jobs; the state of this one did not change then.
         SELECT 8, greatest(c.at, u.committed_at), NULL, NULL, NULL, NULL, c.actor, c.kind,

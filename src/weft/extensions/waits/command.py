@@ -1,0 +1,47 @@
+"""`weft answer`: let a job that waits succeed or fail."""
+
+from typing import Annotated, Any
+
+from weft.cli.input.options import SHARED, Parameter, Shared
+from weft.cli.input.values import read_option
+from weft.core.bounded import Unreadable, read_json
+from weft.core.ids import parse_job_ref
+
+
+def answer(
+    target: str,
+    /,
+    *,
+    refuse: Annotated[bool, Parameter(negative="")] = False,
+    set_: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    note: str = "",
+    shared: Shared = SHARED,
+) -> int:
+    """Answer a job that waits for a person or an event: it succeeds.
+
+        weft answer b12.j7 --set dose=2.5 --note "seen"
+
+    Args:
+        target: `b12.j7`.
+        refuse: The job fails.
+        set_: KEY=VALUE of its form; a VALUE that is JSON is that, another one a text. Repeat it.
+        note: Why, for the history of the job.
+    """
+    batch_id, job_id = parse_job_ref(target)
+    values = dict(read_option("--set", pair, _pair) for pair in set_)
+    answered = shared.ask(
+        lambda client: client.answer_job(
+            batch_id, job_id, approve=not refuse, values=values, note=note
+        )
+    )
+    return shared.tell(answered, f"{target}: {'refused' if refuse else 'answered'}")
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise ValueError(f"{text[:80]!r} is not KEY=VALUE")
+    try:
+        return key, read_json(value)
+    except Unreadable:
+        return key, value

@@ -1,0 +1,33 @@
+-- answer_job: end a job that waits for a person or an event: well, if it is approved, with the answer; else as an error with the note.
+-- Safe to repeat: no.   Locks: as _lock_jobs; as _end_without_attempt (rows above).   Plan: by key.   Returns: the state of the job.
+-- Raises WF101, WF102, WF238 (it waits for nobody, or no longer).   Owner: weft_tenant.  Granted to: weft_api.
+CREATE OR REPLACE FUNCTION weft.answer_job(tenant_id int, batch_id bigint, job_id int, approve boolean, note text, answer jsonb, actor text,
+    at timestamptz DEFAULT clock_timestamp()) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    v_job record; v_name text := format('job b%s.j%s', answer_job.batch_id, answer_job.job_id);
+    v_hint text := format('`weft status b%s.j%s` says more.', answer_job.batch_id, answer_job.job_id);
+    v_result jsonb := jsonb_build_object('answer', jsonb_build_object('values', answer_job.answer, 'note', answer_job.note, 'by',
+        answer_job.actor, 'at', answer_job.at));
+BEGIN
+    PERFORM weft._as_tenant(answer_job.tenant_id);
+    PERFORM weft._lock_jobs(answer_job.batch_id, ARRAY[answer_job.job_id]);
+    SELECT j.state, s.word, l.rare_fields #>> '{wait,for}' AS kind, c.* INTO v_job
+    FROM weft.job j JOIN weft.job_state s USING (state)
+    LEFT JOIN weft.job_label l ON l.batch_id = j.batch_id AND l.job_id = j.job_id
+    LEFT JOIN LATERAL (
+        SELECT x.actor, x.at FROM weft.job_change x WHERE x.batch_id = j.batch_id AND x.job_id = j.job_id AND x.to_state = j.state
+        ORDER BY x.change_id DESC LIMIT 1) c ON true
+    WHERE j.batch_id = answer_job.batch_id AND j.job_id = answer_job.job_id;
+    IF v_job.kind IS NULL OR v_job.kind = 'date' THEN
+        PERFORM weft._fail('WF238', v_name || ' waits for no answer', 'Only a job with `wait` for an approval or an event does.', v_hint);
+    ELSIF v_job.state >= STATE_SUCCESS THEN
+        PERFORM weft._fail('WF238', v_name || ' waits for no answer any more', format('It ended as %s, by %s at %s.', v_job.word,
+            coalesce(v_job.actor, 'weft'), to_char(v_job.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')), v_hint);
+    ELSIF v_job.state <> STATE_READY THEN
+        PERFORM weft._fail('WF238', v_name || ' waits for no answer yet', 'Its parents have not ended.', v_hint);
+    END IF;
+    PERFORM weft._end_without_attempt(answer_job.batch_id, ARRAY[answer_job.job_id], answer_job.at,
+        CASE WHEN approve THEN 'answered' ELSE 'refused' END, coalesce(nullif(answer_job.note, ''),
+            CASE WHEN approve THEN 'approved' ELSE 'refused' END), answer_job.actor, CASE WHEN approve THEN v_result END);
+    RETURN CASE WHEN approve THEN 'success' ELSE 'error' END;
+END $$;

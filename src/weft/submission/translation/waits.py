@@ -1,0 +1,39 @@
+"""Jobs that wait for a person, an event or a date: what stands beside `wait`."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from weft.core.errors import InvalidValue
+from weft.core.problems import Problems
+from weft.settings import Settings
+from weft.wire.documents.batches import JobDocument
+
+FORM_BYTES_MAX: Final = 65_536
+_NOT_BESIDE: Final = (
+    "command", "script", "function", "simulation", "container", "engine", "app", "count",
+    "values", "inputs", "outputs", "secrets", "service", "deadline", "not_before", "machine",
+    "retry", "retry_on", "retry_with", "timeout_s", "concurrency_key", "rate",
+)  # fmt: skip
+
+
+def check_wait(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
+    """Note what does not fit together in a wait, and what cannot stand beside it."""
+    wait = job.wait
+    assert wait is not None
+    for name in _NOT_BESIDE:
+        if getattr(job, name) is not None:
+            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job that waits")
+    if (wait.for_ == "date") is (wait.until is None):
+        problems.add(InvalidValue, f"{at}/wait/until", "for `date`, and only there")
+    if wait.for_ == "date" and (wait.form is not None or wait.timeout_s is not None):
+        problems.add(InvalidValue, f"{at}/wait", "nobody answers a `date`: leave out the rest")
+    if wait.form is not None and len(msgspec.json.encode(wait.form)) > FORM_BYTES_MAX:
+        message = f"it has more than {FORM_BYTES_MAX} bytes"
+        problems.add(InvalidValue, f"{at}/wait/form", message)
+
+
+def kept_of_wait(job: JobDocument) -> Mapping[str, Any]:
+    """Return what is kept, as it was sent."""
+    return {"wait": msgspec.to_builtins(job.wait)}

@@ -1,0 +1,55 @@
+"""Jobs that wait for an answer: who answers them, and with what."""
+
+import httpx
+
+from cases import cases
+
+FORM = {"type": "object", "properties": {"dose": {"type": "number"}}, "required": ["dose"]}
+WAIT = {"for": "approval", "form": FORM, "timeout_s": 3600}
+
+
+async def submitted(http: httpx.AsyncClient, **job: object) -> httpx.Response:
+    child = {"command": ["true"], "parents": ["ask"]}
+    return await http.post("/v1/batches", json={"jobs": [{"name": "ask", **job}, child]})
+
+
+async def test_an_answer_fits_the_form_and_comes_once(http: httpx.AsyncClient) -> None:
+    assert (await submitted(http, wait=WAIT)).status_code == 201
+    at = "/v1/batches/1/jobs/1"
+    assert (await http.get(f"{at}/why")).json()["causes"][0] == {
+        "kind": "wait", "text": "waits for an approval", "command": "weft answer b1.j1",
+        "job_id": None,
+    }  # fmt: skip
+    for values, pointer in [({"dose": "2"}, "/values/dose"), ({}, "/values")]:
+        wrong = await http.post(f"{at}/answer", json={"values": values})
+        assert wrong.status_code == 400, wrong.text
+        assert [one["pointer"] for one in wrong.json()["errors"]] == [pointer]
+    too_long = await http.post(f"{at}/answer", json={"values": {"dose": 2, "x": "x" * 70_000}})
+    assert too_long.json()["errors"][0]["message"] == "70017 bytes, at most 65536"
+    good = await http.post(f"{at}/answer", json={"values": {"dose": 2.5}, "note": "seen"})
+    assert good.json() == {"batch_id": 1, "job_id": 1, "state": "success"}
+    job = (await http.get(at)).json()
+    assert (job["answer"]["values"], job["answer"]["note"]) == ({"dose": 2.5}, "seen")
+    again = await http.post(f"{at}/answer", json={"approve": False})
+    assert (again.status_code, again.json()["code"]) == (409, "API.NOT_WAITING")
+    assert "success, by user tester at 2" in again.json()["detail"]
+
+
+@cases(
+    ("job", "pointer"),
+    [
+        ({"wait": {"for": "event", "form": {"type": 3}}}, "/wait/form"),
+        ({"wait": {"for": "event", "form": {"$ref": "http://a/b"}}}, "/wait/form"),
+        ({"wait": {"for": "event", "form": {"x": "x" * 70_000}}}, "/wait/form"),
+        ({"wait": {"for": "date"}}, "/wait/until"),
+        ({"wait": {"for": "date", "until": "2027-01-01T00:00:00Z", "form": {}}}, "/wait"),
+        ({"wait": {"for": "event"}, "command": ["true"]}, "/command"),
+        ({"wait": {"for": "event"}, "count": 3}, "/count"),
+    ],
+)
+async def test_wrong_waits_are_refused(
+    http: httpx.AsyncClient, job: dict[str, object], pointer: str
+) -> None:
+    refused = await submitted(http, **job)
+    assert refused.status_code == 400, refused.text
+    assert f"/jobs/0{pointer}" in [one["pointer"] for one in refused.json()["errors"]]

@@ -14,7 +14,7 @@ from typing import Any
 import kubernetes_validate
 import yaml
 
-from weft.api.routes.rights_of_routes import OPEN, RIGHTS
+from weft.api.app import route_rights
 from weft.settings import all_declared, variable_of
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
@@ -146,7 +146,7 @@ def _probes(container: Document) -> Iterator[str]:
     ports = {port["name"]: port["containerPort"] for port in container.get("ports", ())}
     for kind in ("readinessProbe", "livenessProbe", "startupProbe"):
         asked = container.get(kind, {}).get("httpGet")
-        if asked and RIGHTS.get(f"GET {asked['path']}", "none") is not OPEN:
+        if asked and route_rights().get(f"GET {asked['path']}", "none") is not None:
             yield f"{asked['path']} is no route that anybody may ask"
         if asked and str(ports.get(asked["port"])) != variables.get("WEFT_PORT"):
             yield f"the api does not listen on {asked['port']}"

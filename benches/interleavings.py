@@ -35,7 +35,7 @@ POOL: Final = Pool(
 SIZES: Final = {one.name: one for one in POOL.flavours}
 TICK_S: Final = 5.0
 PREEMPT_AFTER_S: Final = 5.0
-WAIT_MAX_S: Final = 450.0
+WAIT_MAX_S: Final = 600.0
 """Without faults a job has ended after this time, whatever others do."""
 READY_MAX: Final = 12
 

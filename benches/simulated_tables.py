@@ -1,6 +1,7 @@
 """The database's protocol in memory, in virtual time: who may claim, start, end and lose what."""
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from random import Random
 from typing import Any, Final
@@ -134,35 +135,34 @@ class Tables:
         taken: list[Job] = []
         users = [user for user in self.users if worker.takes and user.claimable(worker.cpu_m)]
         users.sort(key=lambda user: (user.load, user.number))
-        work = [
-            UserWork(user.running_m, sum(job.cpu_m for job in user.ready.values()), user.weight)
-            for user in users
-        ]
-        shares = fair_shares(work, budget.cpu_m) if len(users) > 1 else []
-        left_m, over_m, last = budget.cpu_m, 0.0, dict[User, float]()
-        rest = [(user, math.inf) for user in users]
-        for user, share in [*zip(users, shares, strict=False), *rest]:
-            share_m = share + over_m
-            while share_m > 0 and len(taken) < budget.jobs and left_m > 0:
-                jobs = user.claimable(worker.cpu_m)
-                job = min(jobs, key=lambda job: job.number, default=None)
-                if job is None:
-                    break
-                if job.cpu_m > left_m and taken:
-                    return taken
-                if share < math.inf:  # what is left over goes to all by their load
+        left_m, left_by, last = budget.cpu_m, set[User](), dict[User, float]()
+        for nth in range(3):  # shares; shares of what they left; the rest by load
+            others = users if nth == 2 else [user for user in users if user not in left_by]
+            has_shares = nth < 2 and len(users) > 1
+            shares = _shares(others, left_m) if has_shares else [math.inf] * len(others)
+            over_m = 0.0
+            for user, share in zip(others, shares, strict=True):
+                share_m = share + over_m
+                while share_m > 0 and len(taken) < budget.jobs and left_m > 0:
+                    jobs = user.claimable(worker.cpu_m)
+                    job = min(jobs, key=lambda job: job.number, default=None)
+                    if job is None:
+                        left_by.add(user)
+                        break
+                    if job.cpu_m > left_m and taken:
+                        return taken
                     last[user] = user.load
-                self._take(worker, job)
-                taken.append(job)
-                share_m -= job.cpu_m
-                left_m -= job.cpu_m
-            over_m = min(share_m, 0.0)
+                    self._take(worker, job)
+                    taken.append(job)
+                    share_m -= job.cpu_m
+                    left_m -= job.cpu_m
+                over_m = min(share_m, 0.0)
         if len(taken) < budget.jobs:
             self._check_fair(last, worker, max((job.cpu_m for job in taken), default=0))
         return taken
 
     def _check_fair(self, last: dict[User, float], worker: Worker, largest_m: int) -> None:
-        """Whoever got a share ran no more before its last job than those who still wait do now."""
+        """Whoever got a job ran no more before its last one than those who still wait do now."""
         for user, load in last.items():
             for other in self.users:
                 is_behind = load > other.load + largest_m / other.weight
@@ -269,3 +269,9 @@ class Tables:
 
     def could_m(self) -> int:
         return sum(worker.cpu_m for worker in self.workers.values() if worker.takes)
+
+
+def _shares(users: Sequence[User], budget_m: int) -> Sequence[float]:
+    ready_m = [sum(job.cpu_m for job in user.ready.values()) for user in users]
+    work = zip(users, ready_m, strict=True)
+    return fair_shares([UserWork(one.running_m, m, one.weight) for one, m in work], budget_m)

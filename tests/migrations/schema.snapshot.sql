@@ -74,7 +74,8 @@ CREATE TYPE weft.offer AS (
 	runnable_id bigint,
 	lane_id integer,
 	share_m bigint,
-	share_jobs integer
+	share_jobs integer,
+	left_by integer[]
 );
 ALTER TYPE weft.offer OWNER TO postgres;
 

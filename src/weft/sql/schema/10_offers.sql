@@ -6,7 +6,7 @@
 -- a claim looks at next – listed jobs of one user, rank and batch, or one range – and at the same time the
 -- position from which the next one is found.
 CREATE TYPE weft.offer AS (
-    pass int,                      -- 1: users whose jobs were not claimed since the last fold; 2: the others
+    pass int,                      -- 1: of users with shares; 2: of all
     load double precision,         -- of the user
     user_id int,                   -- 0: before the first user
     tenant_id int,
@@ -18,7 +18,8 @@ CREATE TYPE weft.offer AS (
     runnable_id bigint,            -- 0: listed jobs
     lane_id int,
     share_m bigint,                -- what is left of the user's share
-    share_jobs int                 -- about how many jobs it was
+    share_jobs int,                -- about how many jobs it was
+    left_by int[]                  -- the users so far who had less work than their share; NULL: none
 );
 
 -- Jobs that a claim has locked, in the order in which they are served.

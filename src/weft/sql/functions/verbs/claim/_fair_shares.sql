@@ -3,11 +3,12 @@
 -- Plan: the deltas not yet folded, at most half a second of them, because they change what a user runs; then the first users by load. It
 --   runs with the settings of its caller.
 -- users_max: a worker that asks for more than it has keeps a stock of short jobs; one user for 50 of them makes that cheaper.
+-- left_by: users who take no part in a claim, because they left some of a share.
 -- lanes: NULL for claims. Else users count that have work in these, of this tenant (NULL: of all), and the budget is a number of jobs.
 -- Returns: users by load, without those whose jobs have all been claimed: they are active until the fold looks at them.
 -- Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget bigint, users_max int, lanes int[] DEFAULT NULL,
-    of_tenant_id int DEFAULT NULL) RETURNS weft.shares LANGUAGE sql STABLE AS $$
+    of_tenant_id int DEFAULT NULL, left_by int[] DEFAULT '{}') RETURNS weft.shares LANGUAGE sql STABLE AS $$
     WITH recent AS MATERIALIZED (
         SELECT b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_ready * h.cpu_m) AS ready_m,
                sum((d.n_running + d.n_creating + d.n_queued) * h.cpu_m) AS running_m
@@ -20,8 +21,9 @@ CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget bigint, user
                CASE WHEN lanes IS NULL THEN x.weight ELSE x.weight / greatest(x.ready_m / x.n_ready, 1) END AS rise
         FROM (
             (SELECT s.user_id, s.weight, s.load, s.n_ready, s.ready_m FROM weft.user_share s
-             WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0 AND NOT s.user_id = ANY (ARRAY(SELECT r.user_id FROM recent r))
-               AND lanes IS NULL ORDER BY s.load, s.user_id LIMIT users_max)
+             WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0
+               AND NOT s.user_id = ANY (left_by || ARRAY(SELECT r.user_id FROM recent r)) AND lanes IS NULL
+             ORDER BY s.load, s.user_id LIMIT users_max)
             UNION ALL  -- apart, because claims walk along an index that has all columns they need
             (SELECT s.user_id, s.weight, s.load, s.n_ready, s.ready_m FROM weft.user_share s
              WHERE s.pool_id = of_pool_id AND s.active AND s.n_ready > 0 AND NOT s.user_id = ANY (ARRAY(SELECT r.user_id FROM recent r))
@@ -32,7 +34,7 @@ CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget bigint, user
                    s.ready_m + r.ready_m
             FROM recent r
             CROSS JOIN LATERAL (SELECT y.* FROM weft.user_share y WHERE y.pool_id = of_pool_id AND y.user_id = r.user_id OFFSET 0) s
-            WHERE s.active AND s.n_ready + r.n_ready > 0
+            WHERE s.active AND s.n_ready + r.n_ready > 0 AND NOT s.user_id = ANY (left_by)
                 AND (lanes IS NULL OR weft._has_work_in(of_pool_id, s.user_id, s.tenant_id, lanes, of_tenant_id))) x
         ORDER BY x.load, x.user_id LIMIT users_max),
     -- While the level rises, a user takes part from its own load on until all its jobs run.

@@ -19,6 +19,7 @@ def test_whoever_runs_least_is_raised_first() -> None:
     assert fair_shares([UserWork(0, 9), UserWork(0, 9)], 6) == [3, 3]
     assert fair_shares([UserWork(4, 9), UserWork(0, 9)], 6) == [1, 5]
     assert fair_shares([UserWork(4, 9), UserWork(0, 9)], 3) == [0, 3]
+    assert fair_shares([UserWork(0, 1), UserWork(0, 9), UserWork(0, 9)], 9) == [1, 4, 4]
     assert fair_shares([UserWork(0, 9, weight=3), UserWork(0, 9)], 8) == [6, 2]
     assert fair_shares([UserWork(0, 9), UserWork(5, 2)], 30) == [9, 2]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from faults.books import Books, read_books
 from faults.waiting import until
-from up.weft_up import Up, ask, get, kill, post, processes_of, prove_audit
+from up.weft_up import Up, ask, kill, post, processes_of, prove_audit
 from weft.extensions.siege.evidence import Evidence, Planned
 from weft.extensions.siege.fortress import spawner_pids
 from weft.store.embedded.leftovers import server_pids
@@ -85,10 +85,10 @@ class Siege:
             post(self.home, f"/v1/batches/{batch_id}/updates", more)
         return Batch(batch_id, jobs, evidence)
 
-    def ask(self, path: str) -> Any:  # noqa: ANN401 (documents differ)
+    def ask(self, path: str, document: object = None, *, key: str = "") -> Any:  # noqa: ANN401
         """Ask the api; None if it is away or cannot answer now."""
         try:
-            return get(self.home, path)
+            return json.loads(ask(self.home, path, document, key=key))
         except _AWAY:
             return None
 

@@ -11,6 +11,8 @@ from faults.siege import Batch, Siege, besieged
 from up.weft_up import temporary_home
 
 JOBS = 1500
+RARELY = {"WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "60", "WEFT_LOST_AFTER_S": "600"}
+"""So rarely that the supervisor does not end a sleeper before it wakes."""
 END_LOCK_HOLDER = (
     "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7702"
 )
@@ -19,17 +21,7 @@ END_LOCK_HOLDER = (
 @pytest.fixture(name="pair")
 def two_drivers(recorded: Facts) -> Iterator[tuple[Siege, str, Batch]]:
     """Give a weft with two drivers, the name of the one that leads, and work that goes on."""
-    with (
-        temporary_home() as home,
-        # So rarely that the supervisor does not end a sleeper before it wakes.
-        besieged(
-            home,
-            recorded=recorded,
-            WEFT_DRIVERS="2",
-            WEFT_HEARTBEAT_S="60",
-            WEFT_LOST_AFTER_S="600",
-        ) as siege,
-    ):
+    with temporary_home() as home, besieged(home, recorded=recorded, **RARELY) as siege:
         # Ready is who has a file; what it logs before may be shown later.
         leader = siege.weft.until_seen("driver.state_changed", state="leader")["role"]
         evidence = siege.evidence()

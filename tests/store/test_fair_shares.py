@@ -27,10 +27,6 @@ async def submit_jobs(world: World, caller: Caller, n: int, cpu_m: int) -> int:
     return await world.submit(job_rows(n, shapes=shapes), caller=caller)
 
 
-def shares_of(free_m: int, *users: tuple[int, int] | tuple[int, int, int]) -> list[int]:
-    return [round(one) for one in water_filling([Demand(*user) for user in users], free_m)]
-
-
 async def compare_with_core(world: World, free_m: int) -> int:
     """Compare `_fair_shares` with `core/scheduling/fair_share.py`; return for how many users."""
     rows = await world.admin.fetch(
@@ -50,15 +46,6 @@ async def compare_with_core(world: World, free_m: int) -> int:
     for upto, share in zip(found, accumulate(wanted), strict=True):
         assert abs(upto - share) <= len(rows)  # each is rounded up from a floating number
     return len(rows)
-
-
-def test_rule() -> None:
-    assert shares_of(6, (0, 9), (0, 9)) == [3, 3]
-    assert shares_of(6, (4, 9), (0, 9)) == [1, 5]
-    assert shares_of(3, (4, 9), (0, 9)) == [0, 3]
-    assert shares_of(9, (0, 1), (0, 9), (0, 9)) == [1, 4, 4]
-    assert shares_of(8, (0, 9, 3), (0, 9)) == [6, 2]
-    assert shares_of(30, (0, 9), (5, 2)) == [9, 2]
 
 
 @pytest.mark.parametrize("ranged", [True, False])

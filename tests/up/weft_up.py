@@ -195,13 +195,14 @@ def client_of(home: Path) -> Mapping[str, str]:
     return document
 
 
-def ask(home: Path, path: str, document: Mapping[str, Any] | None = None) -> bytes:
+def ask(home: Path, path: str, document: object = None, *, key: str = "") -> bytes:
     """Return what the api of a home answers."""
     client = client_of(home)
     request = urllib.request.Request(  # noqa: S310 (http on this machine)
         client["url"] + path,
         data=json.dumps(document).encode() if document is not None else None,
-        headers={"Authorization": f"Bearer {client['token']}", "Content-Type": "application/json"},
+        headers={"Authorization": f"Bearer {client['token']}", "Content-Type": "application/json"}
+        | ({"Idempotency-Key": key} if key else {}),
     )
     with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:  # noqa: S310
         return bytes(answer.read())

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import uvloop
 
 from weft.core.errors import Unavailable, WeftError
+from weft.faults import ARMED
 from weft.run import collect_garbage
 from weft.run.child import end_with_supervisor, role_name, wait_until_let_run
 from weft.settings import Settings, load_settings
@@ -32,6 +33,8 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
     try:
         settings = load_settings()
         configure(level=settings.log_level, format=settings.log_format, role=name)
+        if ARMED:
+            log.error("role.faults_armed", points=sorted(ARMED))
         gc.collect()
         collect_garbage()
         wait_until_let_run()

@@ -20,6 +20,7 @@ from weft.core.errors import (
 )
 from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems
+from weft.faults import fault_point
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
 from weft.submission.apps import fill_app_fields
@@ -54,6 +55,7 @@ from weft.wire.documents.batches import (
     UpdateDocument,
 )
 
+_after_commit = fault_point("api.after_commit")
 CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed, check_forms)
 """What is asked of jobs that may have what few jobs have, in this order."""
 
@@ -304,6 +306,7 @@ async def _submit(
         )
     if is_new:
         JOBS_SUBMITTED.labels(origin.door or NO_DOOR).inc(reserved.n_jobs)
+    _after_commit()
     answer = _update_answer(found_id, reserved)
     answer["id"] = found_id
     answer |= await _first_answer(services, caller, target, found_id, origin, is_new=is_new)

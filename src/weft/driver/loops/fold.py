@@ -5,10 +5,12 @@ import time
 
 from weft.core.fold_period import next_fold_period_s
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.faults import fault_point
 from weft.telemetry import metrics
 
 FIRST_S = 0.02
 """An event that wakes the fold usually also starts a job: the job goes first."""
+_after_fold = fault_point("driver.after_fold")
 
 
 async def _run(context: LoopContext) -> None:
@@ -20,6 +22,7 @@ async def _run(context: LoopContext) -> None:
     while True:
         begun = time.monotonic()
         folded = await context.store.fold_deltas(context.epoch)
+        _after_fold()
         metrics.DELTAS_FOLDED.inc(folded.deltas)
         context.ring(folded.loops)
         if folded.deltas > 0:

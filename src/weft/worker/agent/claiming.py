@@ -10,6 +10,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.lease import Budget, pause_s, plan_claim, plan_passing
 from weft.core.settling import REFUSALS
 from weft.core.states import Reason
+from weft.faults import fault_point
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
 from weft.ports.store import Claimed
@@ -23,6 +24,7 @@ _BEGIN_S = 0.004
 """Let the claimed jobs start first: the next call would compete with them for the core."""
 FILL_JOBS_MAX: Final = 100
 """A kept worker claims at most this many at a time."""
+_after_claim = fault_point("agent.after_claim")
 
 
 class Claiming:
@@ -202,6 +204,8 @@ class Claiming:
             log.exception("worker.claim_failed", ends=len(ends))
             await self._reporting.report_ends(ends)
             return await self._claim(budget)
+        if claimed:
+            _after_claim()
         if verdicts:
             self._reporting.recorded(ends, verdicts)
         if ends or claimed:

@@ -13,6 +13,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.settling import REFUSALS, settle_each
+from weft.faults import fault_point
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, Entered, Started, mistaken
 from weft.ports.store import EndReport, PhaseReport, StartReport
@@ -28,6 +29,8 @@ _GATHER_S = 0.015
 _MANY = 100
 _GATHER_LONG_S = 0.06
 _NAMED = re.compile(r"\(([a-z]+(?:_[a-z0-9]+)+)\)")
+_before_report = fault_point("agent.before_report")
+_after_report = fault_point("agent.after_report")
 
 
 class Reporting:
@@ -77,9 +80,11 @@ class Reporting:
 
     async def _report_some(self, ends: Sequence[Ended]) -> None:
         await self.ask_blocks(ends)
+        _before_report()
         verdicts = await until_answered(
             lambda: self._store.complete_attempts(self._incarnation_id, end_reports(ends))
         )
+        _after_report()
         self.recorded(ends, verdicts)
 
     def recorded(self, ends: Sequence[Ended], verdicts: Sequence[str]) -> None:

@@ -46,6 +46,11 @@ echo kubernetes-validate | compile - --output-file requirements/kubernetes.txt
 # What makes a site of docs/.
 printf '%s\n' furo myst-parser pystemmer sphinx | compile - --output-file requirements/site.txt
 echo uv | compile - --constraint requirements/dev.txt --output-file requirements/uv.txt
+# Those beside which `make bench NAME=peers` measures weft.
+for peer in celery dramatiq[redis] hyperqueue joblib procrastinate,psycopg[binary] pgqueuer,asyncpg,uvloop ray rq; do
+    name=${peer%%[,[]*}
+    tr , '\n' <<<"$peer" | compile - --output-file "requirements/peers-$name.txt"
+done
 # What Hail's client needs of the package's requirements; `hail` itself comes without the others, a compiler and a cluster.
 hail=$(mktemp)
 trap 'rm -f "$hail"' EXIT

@@ -102,7 +102,8 @@ class Cases:
             return
         if what == "server" or side.peer.server == "own":
             await side.start_server()
-        side.start_worker()
+        if what == "worker":
+            side.start_worker()
         if side.peer.goes_on:
             side.submit("short", first, KILL_JOBS)
 

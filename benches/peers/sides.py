@@ -65,7 +65,7 @@ class Side:
 
     def __init__(self, name: str, place: Path, python: str) -> None:
         self.name, self.place = name, place
-        self.peer = PEERS.get(name, Peer(server="own", worker=False))
+        self.peer = PEERS.get(name, Peer(server="own", worker=False, goes_on=True))
         self.done = place / "done"
         self.done.touch()
         self._python = python

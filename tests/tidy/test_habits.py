@@ -49,6 +49,23 @@ def test_every_package_says_what_it_owns_and_must_not_do() -> None:
     assert silent == []
 
 
+def test_methods_are_documented_once_at_least() -> None:
+    """Those of a port or a base class there, and elsewhere only if there is more to say."""
+    methods = [
+        (method, f"{relative(path)}: {owner.name}.{method.name}")
+        for path in python_files("src")
+        for owner in tree_of(path).body
+        if isinstance(owner, ast.ClassDef) and not owner.name.startswith("_")
+        for method in owner.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    documented = {method.name for method, _ in methods if ast.get_docstring(method)}
+    silent = [name for method, name in methods if method.name.strip("_") == method.name
+              and method.name not in documented]  # fmt: skip
+
+    assert silent == []
+
+
 def test_every_folder_with_modules_is_a_package() -> None:
     missing = {
         relative(path.parent)

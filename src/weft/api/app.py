@@ -113,7 +113,6 @@ class Application:
             self.services.link.forget(told)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection (ASGI)."""
         scope.setdefault("state", {})["services"] = self.services
         await self._app(scope, receive, send)
 

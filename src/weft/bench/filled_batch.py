@@ -54,14 +54,12 @@ class NestedGroups:
     """Below the root: each job counts in one more."""
 
     def new_groups(self) -> list[NewGroup]:
-        """Return a chain."""
         return [
             NewGroup(group_id=depth, parent_id=depth - 1, name=f"level{depth}")
             for depth in range(1, self.deep + 1)
         ]
 
     def columns(self, first: int, count: int) -> GroupColumns:  # noqa: ARG002 (all sit in one)
-        """Return the deepest."""
         return GroupColumns([self.deep])
 
 

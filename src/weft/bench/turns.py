@@ -117,7 +117,6 @@ class InOneCall:
         self._rows: Sequence[asyncpg.Record] = []
 
     async def turn(self) -> int:
-        """Complete a set; return how many jobs, 0: nothing is left."""
         if not self._rows:
             await self._take(await self._call("claim_jobs", **self._asked()))
         count = len(self._rows)
@@ -129,7 +128,6 @@ class InOneCall:
         return count
 
     async def beat(self) -> None:
-        """Send a heartbeat."""
         heard, self._heard = self._heard, []
         await self._call("heartbeat", **_keys(self._rows), draining=False, heard=heard)
 
@@ -159,7 +157,6 @@ class InTwoCalls(InOneCall):
     """The same with a call for each."""
 
     async def turn(self) -> int:
-        """Claim a set and complete it."""
         await self._take(await self._call("claim_jobs", **self._asked()))
         count = len(self._rows)
         if count:
@@ -196,7 +193,6 @@ class ThroughStore:
         self._held: Sequence[Claimed] = []
 
     async def turn(self) -> int:
-        """Complete a set and claim the next; return how many were completed."""
         if not self._held:
             await self._ask([])
         reports = [report_of(claimed) for claimed in self._held]
@@ -215,7 +211,6 @@ class ThroughStore:
         self._memory.note(request, self._held)
 
     async def beat(self) -> None:
-        """Send a heartbeat."""
         held = [(claimed.batch_id, claimed.job_id, claimed.attempt) for claimed in self._held]
         heard = self._memory.heard()
         await self._store.heartbeat(self._incarnation_id, held, draining=False, heard=heard)

@@ -55,12 +55,10 @@ class KeepsFilesToo:
         self._files = files
 
     async def batches(self) -> Sequence[int]:
-        """Return the batches with output or files."""
         kept = await asyncio.to_thread(self._files.batches)
         return sorted({*await self._keeper.batches(), *kept})
 
     async def remove(self, batch_ids: Sequence[int]) -> None:
-        """Remove the output and the files of these batches."""
         await self._keeper.remove(batch_ids)
         for batch_id in batch_ids:
             await self._files.remove(f"b{batch_id}")

@@ -65,13 +65,11 @@ class _Prefixed:
     def consume(
         self, group: str, topic: str, *, limit: int
     ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
-        """Be a member of a group."""
         return self._topics.consume(group, self._whole(topic), limit=limit)
 
     def follow(
         self, topics: Collection[str], since: Positions
     ) -> AbstractAsyncContextManager[AsyncIterator[Arrival]]:
-        """Read all records."""
         return self._topics.follow([self._whole(topic) for topic in topics], since)
 
     def _whole(self, topic: str) -> str:

@@ -30,7 +30,6 @@ class LineSinks:
         self._known: dict[str, Sink] = {"command": SinkCommands(commands)}
 
     async def send(self, sink: Mapping[str, Any], message: SinkMessage) -> Answered:
-        """Send once."""
         kind = sink["kind"]
         if (found := self._known.get(kind)) is None:
             try:
@@ -41,7 +40,6 @@ class LineSinks:
         return await found.send(sink, message)
 
     async def close(self) -> None:
-        """End what is open."""
         for sink in self._known.values():
             await sink.close()
 

@@ -72,7 +72,6 @@ class TopicRuns:
         tenant: str = "",
         record: Mapping[str, Any] | None = None,
     ) -> RunAnswer:
-        """Begin a run, or learn how it is."""
         async with self._turns:
             (row,) = await self._database.call(
                 "begin_topic_run",
@@ -85,7 +84,6 @@ class TopicRuns:
         return RunAnswer(row["answer"], row["error"])
 
     async def end_run(self, event_id: UUID, owner: str, *, is_failed: bool, error: str) -> None:
-        """Note an end."""
         async with self._turns:
             await self._database.call(
                 "end_run", of_event_id=event_id, owner=owner, failed=is_failed, error=error

@@ -29,7 +29,6 @@ class Initialized:
     _is_prepared: bool = field(default=False, init=False)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 (as the function has it)
-        """Call the function."""
         if not (self._is_prepared or self.key in _PREPARED):
             self._prepare()
         return self.function(*args, **kwargs)

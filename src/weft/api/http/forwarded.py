@@ -16,7 +16,6 @@ class ReadForwarded:
         self._trusted = trusted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         peer = scope.get("client")
         if self._trusted and scope["type"] == "http" and peer is not None:
             _read_headers(scope, peer, self._trusted)

@@ -79,7 +79,6 @@ class RecordRequests:
         self._doors = doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -132,7 +131,6 @@ class CompleteReplies:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         if scope["type"] == "http":
             exchange = _Exchange(scope, receive, send)
             receive, send = exchange.receive, exchange.send
@@ -220,7 +218,6 @@ class AnswerOptions:
         self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         is_asked = scope["type"] == "http" and scope["method"] == "OPTIONS"
         if not is_asked or not (methods := self._methods(scope["path"])):
             await self._app(scope, receive, send)
@@ -242,7 +239,6 @@ class AnswerHead:
         self._methods = methods
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         is_head = scope["type"] == "http" and scope["method"] == "HEAD"
         methods = self._methods(scope["path"]) if is_head else ()
         if not is_head or ("GET" in methods and "HEAD" not in methods):
@@ -271,7 +267,6 @@ class Authenticate:
         self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         if scope["type"] == "http" and not self._is_open(scope["path"]):
             try:
                 headers = scope["state"]["headers"]
@@ -313,7 +308,6 @@ class LimitRates:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         if scope["type"] != "http" or "caller" not in scope["state"]:
             await self._app(scope, receive, send)
             return
@@ -346,7 +340,6 @@ class LeadVisitors:
         self._visits = visits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         if scope["type"] == "http" and "caller" in (state := scope["state"]):
             try:
                 state["caller"] = await self._visits.caller_of(
@@ -369,7 +362,6 @@ class RecordRefusals:
         self._refusals = Refusals()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
 
         async def note(message: Message) -> None:
             if message.get("status") == FORBIDDEN:
@@ -397,7 +389,6 @@ class RecordFailedLogins:
         self._failures = failures
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start" and "login" in scope["state"]:

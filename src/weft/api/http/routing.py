@@ -118,7 +118,6 @@ class Stream(Response[bytes]):
         self._pieces = pieces
 
     async def answer(self, receive: Receive, send: Send, status: int) -> None:
-        """Send it."""
         await self._start(send, status)
         sending = asyncio.create_task(self._send_all(send))
         gone = asyncio.create_task(self.hear(receive))
@@ -284,7 +283,6 @@ class Router:
         return node, values
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request (ASGI)."""
         request = Request(scope, receive, self, _NONE)
         has_started = False
 

@@ -52,7 +52,6 @@ class HelpPage:
     """
 
     def __call__(self, console: Any, options: Any, panel: Any) -> None:  # noqa: ANN401 (theirs)
-        """Print a table of options."""
         self._default()(console, options, panel.copy(entries=[*map(_named, panel.entries)]))
 
     def render_usage(self, console: Any, options: Any, usage: Any) -> None:  # noqa: ANN401

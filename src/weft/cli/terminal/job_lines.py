@@ -96,7 +96,6 @@ class PlainOutput(JobLines):
     """Writes every byte as it comes, and nothing beside."""
 
     def write(self, descriptor: int, data: bytes) -> None:
-        """Write the next piece of a stream. Raise what `write_all` raises."""
         self.n_bytes += len(data)
         self._output.write(descriptor, data)
 

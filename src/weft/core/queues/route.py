@@ -239,7 +239,6 @@ class AskingRouter(Router):
         return DEFAULT
 
     def check_all_known(self) -> None:
-        """Raise `Unrouted` if a queue that was returned is not known."""
         if self._unknown:
             raise Unrouted
 

@@ -106,14 +106,12 @@ class LinkedCheckpoints:
             )
 
     async def find(self, key: AttemptKey) -> CheckpointFound | None:
-        """Ask the api."""
         found: CheckpointFound | None = await self._caller.call(
             "find_checkpoint", self._caller.incarnation_id, key
         )
         return found
 
     async def read(self, key: AttemptKey, offset: int) -> bytes:
-        """Get a part."""
         data: bytes = await self._caller.call(
             "read_checkpoint", self._caller.incarnation_id, key, offset
         )

@@ -72,7 +72,6 @@ class Pool:
             self._ready[key].retire()
 
     async def close(self) -> None:
-        """End all processes."""
         for process in [*self._all]:
             await process.end()
 

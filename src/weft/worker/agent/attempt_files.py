@@ -135,7 +135,6 @@ class ProgressFiles(AttemptFiles):
                 self._told |= new
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
-        """Remove the files of attempts, and forget what they said."""
         super().remove(keys)
         for key in self._told.keys() & keys if self._told else ():
             del self._told[key]

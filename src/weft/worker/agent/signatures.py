@@ -41,7 +41,6 @@ class Signatures:
         self._owners: dict[int, Signer] = {}
 
     def signer_of(self, body: bytes, specs: Sequence[JobSpec]) -> Signer | Refused | None:
-        """Return for whom a chunk was signed."""
         if not self._required or not have_functions(specs):
             return None
         try:
@@ -55,7 +54,6 @@ class Signatures:
             return Refused(Reason.SYSTEM, why)
 
     async def refused(self, found: Mapping[ChunkKey, SignedBy]) -> Mapping[ChunkKey, Refused]:
-        """Return which of these chunks were not signed for the owner of their batch."""
         unknown = {key[0]: key[1] for key in found if key[0] not in self._owners}
         if unknown:
             if len(self._owners) + len(unknown) > _OWNERS_KEPT:

@@ -33,17 +33,14 @@ class RunningDirectories:
         self._files_max = files_max
 
     async def listed(self, of: RunningAttempt) -> Sequence[RunningFile]:
-        """Return the files of an attempt."""
         return await asyncio.to_thread(self._list, of)
 
     async def find(self, of: RunningAttempt, path: str) -> RunningFile | None:
-        """Return one of them."""
         return await asyncio.to_thread(self._find, of, path)
 
     async def read(
         self, of: RunningAttempt, path: str, start: int, stop: int
     ) -> AsyncIterator[bytes]:
-        """Yield bytes of one of them."""
         while start < stop:
             n_bytes = min(_PIECE_BYTES, stop - start)
             piece = await asyncio.to_thread(self._piece, of, path, start, n_bytes)

@@ -119,7 +119,6 @@ class KafkaTransport:
                 raise transport.TransportError(failures.reason(error)) from error
 
     async def close(self) -> None:
-        """End the producer, if there is one."""
         producer, self._producer = self._producer, None
         self._partitions.clear()
         if producer is not None:

@@ -95,7 +95,6 @@ class KafkaDelivery:
 
     @property
     def body(self) -> bytes:
-        """Return its bytes."""
         return self.message.value() or b""
 
     @property
@@ -104,7 +103,6 @@ class KafkaDelivery:
         return self._partition.is_lost
 
     async def acknowledge(self) -> None:
-        """Note that it is done."""
         self.finish()
 
     def finish(self) -> None:
@@ -126,7 +124,6 @@ class KafkaDelivery:
 
     @property
     def death(self) -> Death:
-        """Return what its headers say."""
         found = {key: (value or b"").decode(errors="replace") for key, value in self._headers()}
         return read_refusal(found) or Death(REFUSED, "")
 
@@ -411,7 +408,6 @@ class KafkaDeliveries:
         return one
 
     async def allow(self, limit: int) -> None:
-        """Let in this number."""
         self._member.room.allow(limit)
 
 

@@ -43,7 +43,6 @@ class KafkaTopics:
         """Topics that are known to be there."""
 
     async def make(self, partitions: Mapping[str, int]) -> None:
-        """Make what there is not; what there is stays as it is."""
         if new := {name: n for name, n in partitions.items() if name not in self._made}:
             await asyncio.to_thread(self._make, new)
             self._made |= new.keys()
@@ -82,7 +81,6 @@ class KafkaTopics:
     async def consume(
         self, group: str, topic: str, *, limit: int
     ) -> AsyncIterator[AsyncIterator[Arrival]]:
-        """Be a member of the group."""
         failures = Failures()
         config = config_of(self._to, failures)
         async with consuming(
@@ -110,7 +108,6 @@ class KafkaTopics:
             await asyncio.shield(asyncio.to_thread(follower.end))
 
     async def close(self) -> None:
-        """End the producer, if there is one."""
         producer, self._producer = self._producer, None
         if producer is not None:
             await asyncio.to_thread(producer.flush, 1.0)

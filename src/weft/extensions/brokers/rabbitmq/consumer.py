@@ -123,11 +123,9 @@ class RabbitMessage:
 
     @property
     def body(self) -> bytes:
-        """Return its bytes."""
         return self._message.body
 
     async def acknowledge(self) -> None:
-        """Let the broker forget it."""
         self._deliveries.settle(self._tag)
 
     async def give_back(self) -> None:
@@ -149,7 +147,6 @@ class RabbitMessage:
 
     @property
     def death(self) -> Death:
-        """Return what its headers say."""
         found = self._message.header.properties.headers or {}
         headers = {key: _text(value) for key, value in found.items()}
         if (refusal := read_refusal(headers)) is not None:

@@ -84,7 +84,6 @@ class RabbitEvents:
         return True
 
     async def close(self) -> None:
-        """End the connection, if there is one."""
         self._exchanges.clear()
         self._is_broken = False
         await self._link.close()

@@ -89,7 +89,6 @@ class SqlSink:
         return Answered(delivered=True)
 
     async def close(self) -> None:
-        """End the connections."""
         for waiting in self._idle.values():
             for _, connection in waiting:
                 connection.terminate()

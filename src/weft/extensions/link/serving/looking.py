@@ -34,19 +34,16 @@ class LinkedRunningFiles:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def listed(self, of: RunningAttempt) -> Sequence[RunningFile]:
-        """Return the files of an attempt."""
         seen = await self._ask(of)
         return () if seen is None else seen.files
 
     async def find(self, of: RunningAttempt, path: str) -> RunningFile | None:
-        """Return one of them."""
         seen = await self._ask(of, path)
         return None if seen is None or not seen.files else seen.files[0]
 
     async def read(
         self, of: RunningAttempt, path: str, start: int, stop: int
     ) -> AsyncIterator[bytes]:
-        """Yield bytes of one of them."""
         while start < stop:
             seen = await self._ask(of, path, start, min(LOG_BYTES_MAX, stop - start))
             if seen is None or not seen.data:

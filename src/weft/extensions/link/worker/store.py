@@ -131,11 +131,9 @@ class LinkedKeeper:
         self._here = here
 
     async def batches(self) -> Sequence[int]:
-        """Return the batches with output here."""
         return await self._here.batches()
 
     async def remove(self, batch_ids: Sequence[int]) -> None:
-        """Remove the output of these batches, there first: what is here is asked for again."""
         paths = [f"attempts/b{batch_id}" for batch_id in batch_ids]
         await self._caller.call("remove_logs", self._caller.incarnation_id, paths)
         await self._here.remove(batch_ids)

@@ -99,7 +99,6 @@ class ContainerExecutor:
         self._use(key, await self._images.get(*self._asked(spec, logins), key))
 
     def forget(self, keys: Iterable[AttemptKey]) -> None:
-        """Note that these attempts have ended."""
         for key in keys:
             if self._ready.pop(key, None) is not None and self._images is not None:
                 self._images.forget(key)
@@ -114,7 +113,6 @@ class ContainerExecutor:
         return self._environment
 
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
-        """Return None: jobs share nothing else."""
         return None
 
     def start_of(
@@ -127,7 +125,6 @@ class ContainerExecutor:
         environment: int,
         definition: int | None,  # noqa: ARG002 (of the port)
     ) -> StartProcess:
-        """Return the process. Raise `WeftError`."""
         image = self._ready[key]
         argv, script = program_of(spec)
         argv = argv if argv or script is not None else image.command

@@ -61,7 +61,6 @@ class FunctionExecutor:
         return known[1]
 
     def definition_of(self, spec: JobSpec) -> bytes | None:
-        """Return the pickled function."""
         function = spec.function
         if function is None or function.pickle is None:
             return None
@@ -77,7 +76,6 @@ class FunctionExecutor:
         environment: int,
         definition: int | None,
     ) -> StartProcess:
-        """Return the call."""
         function = spec.function
         if function is None:
             raise WeftError("the job has no function")

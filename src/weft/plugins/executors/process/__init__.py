@@ -37,7 +37,6 @@ class ProcessExecutor:
         return self._environment if spec.inherit_env is None else spec.inherit_env
 
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
-        """Return None: jobs share nothing else."""
         return None
 
     def start_of(

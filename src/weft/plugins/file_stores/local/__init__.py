@@ -28,7 +28,6 @@ class HostFiles:
         self._readable_only = readable_only
 
     async def facts(self, path: str) -> FileFacts:
-        """Return the size of a file."""
         fd = await asyncio.to_thread(self._open, path)
         try:
             return FileFacts(os.fstat(fd).st_size)
@@ -36,7 +35,6 @@ class HostFiles:
             os.close(fd)
 
     async def read(self, path: str, offset: int = 0) -> AsyncIterator[bytes]:
-        """Yield the bytes of a file."""
         fd = await asyncio.to_thread(self._open, path)
         try:
             while piece := await asyncio.to_thread(os.pread, fd, _PIECE_BYTES, offset):
@@ -50,7 +48,6 @@ class HostFiles:
         raise FileRefused("nothing is written to files of the host")
 
     async def remove(self, path: str) -> None:  # noqa: ARG002 (of the port)
-        """Refuse, likewise."""
         raise FileRefused("nothing is removed from the host")
 
     def _open(self, path: str) -> int:

@@ -102,7 +102,6 @@ class HttpCarrier:
             await accepted(exchange, {_OK})
 
     async def remove(self, url: str) -> None:
-        """Remove an object."""
         async with self.asked("DELETE", url) as exchange:
             await accepted(exchange, GOOD)
 

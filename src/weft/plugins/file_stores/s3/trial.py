@@ -28,11 +28,9 @@ class S3Reader:
     carrier: HttpCarrier
 
     async def facts(self, path: str) -> file_store.FileFacts:
-        """Return what is known of an object."""
         return file_store.FileFacts(await self.carrier.size(await self._url("HEAD", path)))
 
     async def read(self, path: str, offset: int = 0) -> AsyncIterator[bytes]:
-        """Yield the bytes of an object."""
         async for piece in self.carrier.read(await self._url("GET", path), offset):
             yield piece
 
@@ -94,7 +92,6 @@ class S3Objects:
         return done
 
     def reader(self, store: StoredFileStore) -> S3Reader:
-        """Return what reads objects; see the port."""
         return S3Reader(store, self._urls, self._carrier)
 
     async def _step(self, store: StoredFileStore, name: str, step: str, data: bytes) -> Tried:

@@ -34,14 +34,12 @@ class KeptFiles:
         self._root = root
 
     async def facts(self, path: str) -> FileFacts:
-        """Return the size of a file."""
         try:
             return FileFacts((await asyncio.to_thread(os.stat, self._file(path))).st_size)
         except FileNotFoundError as error:
             raise _missing() from error
 
     async def read(self, path: str, offset: int = 0) -> AsyncIterator[bytes]:
-        """Yield the bytes of a file."""
         try:
             fd = await asyncio.to_thread(os.open, self._file(path), os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError as error:
@@ -54,7 +52,6 @@ class KeptFiles:
             os.close(fd)
 
     async def write(self, path: str, file: HeldFile) -> None:
-        """Keep a file, unless it is there."""
         target = self._file(path)
         if target.name != file.digest.hex():
             raise FileRefused("a file is kept by its digest")
@@ -68,7 +65,6 @@ class KeptFiles:
             await asyncio.to_thread(self._file(path).unlink, missing_ok=True)
 
     def batches(self) -> Sequence[int]:
-        """Return the batches with files."""
         try:
             names = os.listdir(self._root)  # noqa: PTH208 (texts)
         except FileNotFoundError:

@@ -33,39 +33,31 @@ class FileLogStore:
         return self._reader.directories.find(directory) is not None
 
     def why_gone(self, log: AttemptLog) -> str | None:
-        """Return why an output was removed."""
         return self._reader.why_gone(log)
 
     async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield the stored pieces."""
         pieces = self._reader.pieces(log, after)
         while some := await asyncio.to_thread(_some_of, pieces):
             yield some
 
     async def read_all(self, logs: Sequence[AttemptLog]) -> Sequence[Sequence[Piece]]:
-        """Return all pieces of each log."""
         return await asyncio.to_thread(lambda: [list(self._reader.pieces(log, 0)) for log in logs])
 
     async def size(self, log: AttemptLog, stream: int) -> int:
-        """Return how many bytes of one stream are stored now."""
         return await asyncio.to_thread(self._reader.size, log, stream)
 
     async def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
-        """Return bytes of one stream."""
         return await asyncio.to_thread(self._reader.read, log, stream, start, stop)
 
     async def extent(self, log: AttemptLog) -> Extent:
-        """Return how much is stored now."""
         return await asyncio.to_thread(self._reader.extent, log)
 
     async def window(
         self, log: AttemptLog, stream: int | None, start: int, stop: int
     ) -> Sequence[Piece]:
-        """Return bytes as pieces."""
         return await asyncio.to_thread(lambda: list(self._reader.window(log, stream, start, stop)))
 
     async def follow(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield pieces as they arrive: the kernel reports when the file has grown."""
         own = self._reader.own(log)
         reader = PartReader(own, after)
         reading: asyncio.Future[list[Piece]] | None = None
@@ -87,7 +79,6 @@ class FileLogStore:
             _close_after(reading, reader)
 
     async def samples(self, log: AttemptLog) -> Sequence[UsageSample]:
-        """Return what the attempt used."""
         return await asyncio.to_thread(self._reader.samples, log)
 
     async def results(

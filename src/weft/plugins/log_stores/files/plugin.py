@@ -24,11 +24,9 @@ class FileLogKeeper:
         self._attempts = root / "attempts"
 
     async def batches(self) -> Sequence[int]:
-        """Return the batches with files."""
         return await asyncio.to_thread(self._batches)
 
     async def remove(self, batch_ids: Sequence[int]) -> None:
-        """Remove the files of these batches."""
         await asyncio.to_thread(self._remove, batch_ids)
 
     def _batches(self) -> list[int]:
@@ -73,7 +71,6 @@ class FileLogs:
         return FileLogStore(self._root)
 
     def keeper(self) -> FileLogKeeper:
-        """Return what removes output."""
         return FileLogKeeper(self._root)
 
     def writer(self) -> FileLogWriter:

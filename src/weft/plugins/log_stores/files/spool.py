@@ -61,7 +61,6 @@ class FileSpool:
         self._checkpoints = SpooledCheckpoints(root, self)
 
     def begin(self, folder: str, owner: str) -> None:
-        """Make a folder; see the port."""
         name = self._directory(folder) / _OWNER
         if not name.exists():
             _write_anew(name, owner)
@@ -123,7 +122,6 @@ class FileSpool:
                     kept.n_bytes -= _remove_file(directory / path)
 
     def look(self) -> Iterator[Spooled]:
-        """Yield what there is."""
         for directory in sorted(self._root.glob(f"{spooled_files.PREFIX}*/")):
             folder, n_bytes = directory.name.removeprefix(spooled_files.PREFIX), 0
             for batch_id, one in spooled_files.sums_of(directory, self._segments).items():
@@ -136,7 +134,6 @@ class FileSpool:
                 self._kept_in(folder).n_bytes = n_bytes
 
     def forget(self, batch_ids: Collection[int]) -> int:
-        """Remove batches everywhere."""
         gone, n_bytes = frozenset(batch_ids), 0
         for directory in self._root.glob(f"{spooled_files.PREFIX}*/"):
             n_bytes += sum(_remove_batch(directory, one) for one in gone)
@@ -146,7 +143,6 @@ class FileSpool:
         return n_bytes
 
     def remove_folder(self, folder: str) -> int:
-        """Remove a folder."""
         directory, kept = self._directory(folder), self._kept_in(folder)
         with kept.lock:
             n_bytes, kept.n_bytes = kept.n_bytes, 0
@@ -155,7 +151,6 @@ class FileSpool:
         return n_bytes
 
     def jobs_of(self, spooled: Spooled, *, before: float | None) -> Sequence[int]:
-        """Return jobs."""
         directory = self._directory(spooled.folder)
         found = {job for job, _, _ in spooled_files.files_of(directory, spooled.batch_id, before)}
         for segment in spooled_files.segments_of(directory, before):
@@ -165,7 +160,6 @@ class FileSpool:
     def drop(
         self, spooled: Spooled, is_meant: Callable[[int], bool], *, before: float | None, why: str
     ) -> int:
-        """Remove outputs."""
         directory, batch_id, n_bytes = self._directory(spooled.folder), spooled.batch_id, 0
         spooled_files.note_gone(directory, batch_id, why)
         for job, path, _ in spooled_files.files_of(directory, batch_id, before):
@@ -176,35 +170,28 @@ class FileSpool:
         )
 
     def refuse(self, batch_ids: Collection[int]) -> None:
-        """Take nothing of these batches."""
         self._refused = frozenset(batch_ids)
 
     def write_checkpoint(
         self, folder: str, key: AttemptKey, offset: int, data: bytes, found: CheckpointFound
     ) -> int:
-        """Write a part of a checkpoint."""
         return self._checkpoints.write(self._directory(folder), key, offset, data, found)
 
     def find_checkpoint(self, batch_id: int, job_id: int) -> CheckpointFound | None:
-        """Return what is kept of a job."""
         return self._checkpoints.find(batch_id, job_id)
 
     def read_checkpoint(self, batch_id: int, job_id: int, offset: int, n_bytes: int) -> bytes:
-        """Return a part of it."""
         return self._checkpoints.read(batch_id, job_id, offset, n_bytes)
 
     def forget_checkpoints(self, jobs: Collection[tuple[int, int]]) -> int:
-        """Remove those of these jobs."""
         return self._checkpoints.forget(jobs)
 
     def check(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
-        """See `Room`."""
         kept = self._kept_in(folder)
         with kept.lock:
             self._check_room(kept, used, batch_id, n_bytes)
 
     def charge(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
-        """See `Room`."""
         kept = self._kept_in(folder)
         with kept.lock:
             if n_bytes > 0:

@@ -38,7 +38,6 @@ class FileLogWriter:
             del self._ends[next(iter(self._ends))]
 
     async def stored(self, key: AttemptKey) -> Stored:
-        """Read the file."""
         return await asyncio.to_thread(self._stored, key)
 
     async def keep_samples(self, key: AttemptKey, samples: Sequence[UsageSample]) -> None:

@@ -42,13 +42,11 @@ class BucketLogStore:
         return self._is_shipped(directory) or self._here.can_read(directory)
 
     def why_gone(self, log: AttemptLog) -> str | None:
-        """Return why an output was removed: what is in the bucket was not."""
         if log.directory is not None and self._is_shipped(log.directory):
             return None
         return self._here.why_gone(log)
 
     async def pieces(self, log: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
-        """Yield the stored pieces; at the end, what is missing."""
         store, log = await self._at(log)
         async for some in store.pieces(log, after):
             yield some
@@ -56,7 +54,6 @@ class BucketLogStore:
             yield missing
 
     async def read_all(self, logs: Sequence[AttemptLog]) -> Sequence[Sequence[Piece]]:
-        """Return all pieces of each log."""
         sources = await asyncio.gather(*[self._at(log) for log in logs])
         found: list[Sequence[Piece]] = [()] * len(logs)
         of_store: defaultdict[FileLogStore, list[int]] = defaultdict(list)
@@ -71,26 +68,22 @@ class BucketLogStore:
         return found
 
     async def size(self, log: AttemptLog, stream: int) -> int:
-        """Return how many bytes of one stream are stored now."""
         store, log = await self._at(log)
         if store is not self._here:
             return (await store.extent(log)).count(stream)
         return await store.size(log, stream)
 
     async def read(self, log: AttemptLog, stream: int, start: int, stop: int) -> bytes:
-        """Return bytes of one stream."""
         store, log = await self._at(log)
         return await store.read(log, stream, start, stop)
 
     async def extent(self, log: AttemptLog) -> Extent:
-        """Return how much is stored now."""
         store, log = await self._at(log)
         return await store.extent(log)
 
     async def window(
         self, log: AttemptLog, stream: int | None, start: int, stop: int
     ) -> Sequence[Piece]:
-        """Return bytes as pieces."""
         store, log = await self._at(log)
         return await store.window(log, stream, start, stop)
 
@@ -113,14 +106,12 @@ class BucketLogStore:
             await asyncio.gather(looking, return_exceptions=True)
 
     async def samples(self, log: AttemptLog) -> Sequence[UsageSample]:
-        """Return what the attempt used."""
         store, log = await self._at(log, beside=True)
         return await store.samples(log)
 
     async def results(
         self, logs: Iterable[AttemptLog]
     ) -> AsyncIterator[tuple[AttemptLog, AsyncIterator[bytes]]]:
-        """Yield results."""
         for some in _some_of(logs):
             sources = await asyncio.gather(*[self._at(log, beside=True) for log in some])
             if all(store is self._here for store, _ in sources):  # many at a time

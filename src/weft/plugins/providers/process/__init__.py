@@ -64,12 +64,10 @@ class ProcessProvider:
         return await asyncio.to_thread(self._list)
 
     async def describe(self, name: str) -> FoundMachine | None:
-        """Return the machine if a process of it lives."""
         found = {one.name: one for one in await self.list()}
         return found.get(name)
 
     async def create(self, wanted: WantedMachine) -> FoundMachine:
-        """Start a worker, unless the machine has a process."""
         if unknown := sorted(wanted.options.keys() - OPTIONS):
             raise ProviderError(f"the provider process has no option {unknown[0]!r}")
         async with self._creating:

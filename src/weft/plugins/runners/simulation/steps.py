@@ -49,13 +49,11 @@ class Output:
         self.n_bytes = 0
 
     def add(self, line: str) -> None:
-        """Add a line."""
         data = line.encode(errors="replace") + b"\n"
         self._pending.append(Piece(STDOUT, self._at_ms(), data))
         self.n_bytes += len(data)
 
     async def before(self, wait_ms: int) -> None:
-        """Write what would have to wait for too long."""
         if self._pending and self._at_ms() + wait_ms - self._pending[0].at_ms >= FLUSH_MS:
             await self.write()
 

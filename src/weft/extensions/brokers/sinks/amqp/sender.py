@@ -49,6 +49,5 @@ class AmqpSink:
         return Answered(delivered=True)
 
     async def close(self) -> None:
-        """End the connections."""
         for link in self._links.values():
             await link.close()

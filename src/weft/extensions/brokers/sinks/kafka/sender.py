@@ -36,6 +36,5 @@ class KafkaSink:
         return Answered(delivered=True)
 
     async def close(self) -> None:
-        """End the producers."""
         for topic in self._topics.values():
             await topic.close()

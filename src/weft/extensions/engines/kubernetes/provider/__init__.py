@@ -52,7 +52,6 @@ class KubernetesProvider:
         return [machine_of(pod, image_s) for pod in pods if is_machine(pod, self._tag)]
 
     async def describe(self, name: str) -> FoundMachine | None:
-        """Return a machine by name; None: it is not there, or goes."""
         pod = await told_by(self._calls().get(name_of(self._tag, name)))
         if pod is None or not is_machine(pod, self._tag):
             return None
@@ -81,7 +80,6 @@ class KubernetesProvider:
         return await self._begun(machine.name)
 
     async def delete(self, name: str) -> None:
-        """Delete the pod of a name, with its Secret."""
         pod = await told_by(self._calls().get(name_of(self._tag, name)))
         if pod is not None and is_machine(pod, self._tag):
             await told_by(self._calls().delete(pod["metadata"]["name"], grace_s=END_S))

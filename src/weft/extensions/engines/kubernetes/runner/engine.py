@@ -134,7 +134,6 @@ class KubernetesEngine:
         return refused
 
     def avoid(self, nodes: Collection[str]) -> None:
-        """Bar nodes to what is submitted from now on."""
         self._avoided = sorted(nodes)
 
     async def settle(self, names: Sequence[str]) -> None:
@@ -219,7 +218,6 @@ class KubernetesEngine:
         return pieces_of(STDOUT, head, cut, tail)
 
     async def left(self, name: str) -> Left:
-        """Return the products, which the status of the pod has."""
         seen = self._pods.get(name)
         return Left() if seen is None else Left(products_of(seen.pod))
 

@@ -63,7 +63,6 @@ class NomadProvider:
         return await self._told([job for job in jobs or () if is_machine(job, self._tag)], prefix)
 
     async def describe(self, name: str) -> FoundMachine | None:
-        """Return a machine by name; None: it is not there."""
         number = id_of(self._tag, name)
         job = await self._call("GET", ["job", number])
         if job is None or not is_machine(job, self._tag):

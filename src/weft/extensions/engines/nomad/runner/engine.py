@@ -180,7 +180,6 @@ class NomadEngine:
         await self._delete([self._jobs[name] for name in names], purge=False)
 
     def avoid(self, nodes: Collection[str]) -> None:
-        """Bar nodes to what is submitted from now on."""
         self._avoided = tuple(sorted(nodes))
 
     async def settle(self, names: Sequence[str]) -> None:
@@ -194,7 +193,6 @@ class NomadEngine:
                 await self._dispatch(name, _WITHDRAWN)
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:  # noqa: ARG002 (Nomad knows one for the job)
-        """Stop the jobs."""
         jobs = await self._read_jobs() if any(name not in self._jobs for name in names) else {}
         numbers = [self._jobs.get(name) or jobs.get(name, {}).get("ID") for name in names]
         await self._delete([str(number) for number in numbers if number], purge=False)

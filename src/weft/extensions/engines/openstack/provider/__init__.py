@@ -76,7 +76,6 @@ class OpenStackProvider:
         return await self._begun(cloud, machine.name, server_id)
 
     async def delete(self, name: str) -> None:
-        """Delete all servers of a name."""
         for cloud, server in await self._named(name):
             await self._called(cloud.delete, server.server_id, self._tag)
 
@@ -89,11 +88,9 @@ class OpenStackProvider:
         return [leftover for some in found for leftover in some]
 
     async def remove_leftover(self, leftover: Leftover) -> None:
-        """Remove such a thing."""
         await self._called(self._cloud(leftover.region).remove, leftover)
 
     async def close(self) -> None:
-        """Forget the connections."""
         clouds = list(self._clouds.values())
         self._clouds.clear()
         for cloud in clouds:

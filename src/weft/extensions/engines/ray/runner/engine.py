@@ -115,7 +115,6 @@ class RayEngine:
             self._late_until[name] = time.monotonic() + _LATE_S
 
     def avoid(self, nodes: Collection[str]) -> None:
-        """Bar nodes to what is submitted from now on."""
         self._avoided = tuple(sorted(nodes))
 
     async def settle(self, names: Sequence[str]) -> None:
@@ -174,7 +173,6 @@ class RayEngine:
         return Node.ANSWERS
 
     async def stop(self, names: Sequence[str], *, grace_ms: int) -> None:  # noqa: ARG002 (Ray has one for the cluster)
-        """Stop the jobs."""
         await asyncio.gather(*map(self._stop, names))
 
     async def _stop(self, name: str) -> None:

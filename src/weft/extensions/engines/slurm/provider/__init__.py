@@ -161,7 +161,6 @@ class SlurmProvider:
         await _asked(self._run("sh", "-c", _REMOVE, "sh", self._root, name))
 
     async def close(self) -> None:
-        """Forget the connection."""
         shell, self._shell = self._shell, None
         if shell is not None:
             shell.close()

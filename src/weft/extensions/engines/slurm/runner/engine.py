@@ -132,7 +132,6 @@ class SlurmEngine:
         return refused
 
     def avoid(self, nodes: Collection[str]) -> None:
-        """Exclude nodes from what is submitted from now on."""
         self._avoided = sorted(nodes)
 
     async def settle(self, names: Sequence[str]) -> None:

@@ -112,7 +112,6 @@ class SharedFiles:
         self._folder = folder
 
     async def known(self) -> Sequence[Array]:
-        """Read the directory."""
 
         def read() -> list[Array]:
             self._folder.prepare()
@@ -127,7 +126,6 @@ class SharedFiles:
         return await asyncio.to_thread(read)
 
     async def put(self, files: Mapping[str, Mapping[str, str]]) -> None:
-        """Write."""
 
         def write() -> None:
             for name, own in files.items():
@@ -136,15 +134,12 @@ class SharedFiles:
         await asyncio.to_thread(write)
 
     async def add_array(self, array: str, names: Sequence[str]) -> str:
-        """Write."""
         return await asyncio.to_thread(self._folder.add_array, array, names)
 
     async def number_array(self, array: str, number: int) -> None:
-        """Write."""
         await asyncio.to_thread(self._folder.number_array, array, number)
 
     async def remove_array(self, array: str) -> None:
-        """Remove."""
         await asyncio.to_thread(self._folder.remove_array, array)
 
     async def take(self, names: Sequence[str]) -> set[str]:
@@ -152,31 +147,25 @@ class SharedFiles:
         return await asyncio.to_thread(lambda: {name for name in names if self._folder.take(name)})
 
     async def mark_stopped(self, names: Sequence[str]) -> None:
-        """Write."""
         await asyncio.to_thread(_each, self._folder.mark_stopped, names)
 
     async def marks(self, names: Sequence[str]) -> Mapping[str, Marks]:
-        """Read."""
         return await asyncio.to_thread(lambda: {name: self._folder.marks(name) for name in names})
 
     async def grown(
         self, stored: Mapping[str, Stored], limits: ExecutorLimits
     ) -> Mapping[str, Sequence[Piece]]:
-        """Read."""
         return await asyncio.to_thread(
             lambda: {name: self._folder.grown(name, has, limits) for name, has in stored.items()}
         )
 
     async def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
-        """Read."""
         return await asyncio.to_thread(self._folder.output, name, stored, limits)
 
     async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
-        """Read."""
         return await asyncio.to_thread(self._folder.left, name, file, bytes_max)
 
     async def forget(self, names: Sequence[str]) -> None:
-        """Remove."""
         await asyncio.to_thread(_each, self._folder.forget, names)
 
 
@@ -212,7 +201,6 @@ class StagedFiles:
         ]
 
     async def put(self, files: Mapping[str, Mapping[str, str]]) -> None:
-        """Stage."""
         await self._login.write(
             {
                 f"{self._root}/{name}/{file}": (text, 0o700)
@@ -222,7 +210,6 @@ class StagedFiles:
         )
 
     async def add_array(self, array: str, names: Sequence[str]) -> str:
-        """Stage."""
         path = f"{self._root}/{ARRAYS}/{array}"
         script = f"{path}.sh"
         await self._login.write(
@@ -234,11 +221,9 @@ class StagedFiles:
         return script
 
     async def number_array(self, array: str, number: int) -> None:
-        """Stage."""
         await self._login.write({f"{self._root}/{ARRAYS}/{array}.job": (str(number), 0o600)})
 
     async def remove_array(self, array: str) -> None:
-        """Remove."""
         await self._do(_FORGET, [f"{ARRAYS}/{array}{end}" for end in ("", ".sh", ".job")])
 
     async def take(self, names: Sequence[str]) -> set[str]:
@@ -246,12 +231,10 @@ class StagedFiles:
         return set((await self._do(_TAKE, names)).split()) if names else set()
 
     async def mark_stopped(self, names: Sequence[str]) -> None:
-        """Write."""
         if names:
             await self._do(_STOPPED, names)
 
     async def marks(self, names: Sequence[str]) -> Mapping[str, Marks]:
-        """Ask for all."""
         if not names:
             return {}
         told = await self._do(_MARKS, [f"{name}/run" for name in names])
@@ -287,7 +270,6 @@ class StagedFiles:
         return found
 
     async def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
-        """Collect."""
         pieces = []
         for file, stream in STREAMS.items():
             path = f"{self._root}/{name}/{file}"
@@ -301,11 +283,9 @@ class StagedFiles:
         return pieces
 
     async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
-        """Collect."""
         return await self._login.read(f"{self._root}/{name}/run/{file}", 0, bytes_max + 1)
 
     async def forget(self, names: Sequence[str]) -> None:
-        """Remove."""
         if names:
             await self._do(_FORGET, names)
 

@@ -53,7 +53,6 @@ class SshProvider:
         return [machine for known in self._known.values() for machine in known.machines]
 
     async def describe(self, name: str) -> FoundMachine | None:
-        """Return a machine by name; None: no host that answers has it."""
         return next((machine for machine in await self.list() if machine.name == name), None)
 
     async def create(self, machine: WantedMachine) -> FoundMachine:
@@ -79,7 +78,6 @@ class SshProvider:
                 raise ProviderError(f"host {known.host.name}: {told['error']}")
 
     async def close(self) -> None:
-        """Forget the connections."""
         known, self._known = self._known, {}
         for one in known.values():
             one.login.close()

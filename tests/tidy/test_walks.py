@@ -82,25 +82,6 @@ def test_steps_of_a_walk_have_their_functions_and_lead_to_each_other(
     assert len(found) <= files_max
 
 
-@pytest.mark.parametrize(
-    ("line", "error"),
-    [("9. `no/such.py` – `run`", "does not exist"), ("9. no path", "not a step")],
-)
-def test_what_is_no_step(line: str, error: str) -> None:
-    with pytest.raises(AssertionError, match=error):
-        step_of(line)
-
-
-def test_steps_that_do_not_lead_to_each_other_are_found() -> None:
-    first = step_of("1. `api/use_cases/cancel.py` – `cancel_group`")
-    signal = step_of("2. `worker/spawner/tree.py` – `send_group`: the signal")
-
-    assert not is_linked([first], signal)
-    assert is_linked([first], signal._replace(text="`send_group`: the signal (by a message)"))
-    assert is_linked([first], step_of("2. `store/api_store.py` – `cancel_group`"))
-    assert "no_such" not in defined_in(first.path)
-
-
 def test_pages_of_extensions_name_what_is_there() -> None:
     """A path may begin at the page, the product or a folder that the page names."""
     files = [one for folder in ("src/weft", "docs") for one in (ROOT / folder).rglob("*.*")]

@@ -6,9 +6,10 @@ gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
 States, phases, reasons, settings and ways to plan are written by name (`numbers.py`,
-`settings.py`, `profiles.py`), as `ROWS_OF_TENANT weft.batch;` is for the policies of a table
-(`rows/`), and a check of the audit whose head says that a batch which is being removed is
-incomplete looks at the others; whose rights a function has follows from its head (`heads.py`).
+`settings.py`, `profiles.py`), as `ROWS_OF_QUERIES weft.batch;` is for a policy of a table
+(`rows/`); a table with a `tenant_id` has those of tenants without saying so. A check of the audit
+whose head says that a batch which is being removed is incomplete looks at the others; whose
+rights a function has follows from its head (`heads.py`).
 Patterns begin with letters, and look behind for what may precede them: so `re` skips to them, ten
 times as fast.
 Functions stand in folders by subject; the name of a file is unique among all of its kind.
@@ -31,6 +32,8 @@ FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""
 _COMMENT = re.compile(r"\s*--[^\n]*|\s+")
 _POLICIES = re.compile(r"(ROWS_(?<=^ROWS_)[A-Z_]+) (weft\.\w+);$", re.MULTILINE)
+_TABLE = re.compile(r"TABLE (weft\.\w+) \(.*?^\)[^;]*;", re.MULTILINE | re.DOTALL)
+_TENANT = "\n    tenant_id "
 _INCOMPLETE = "\n-- A batch that is being removed is incomplete.\n"
 
 
@@ -64,12 +67,16 @@ class WholeSchema(SqlFile):
 
 
 def with_policies(source: str) -> str:
-    """Return the text with each name of `rows/` replaced by the policies that stand there."""
+    """Return the text with the policies of `rows/`: where they are named, and of tenants."""
+
+    def walled(match: re.Match[str]) -> str:
+        wall = f"\nROWS_OF_TENANT {match[1]};" if _TENANT in match[0] else ""
+        return match[0] + wall
 
     def policies(match: re.Match[str]) -> str:
         return _rows(match[1].lower()).replace("TABLE_NAME", match[2])
 
-    return _POLICIES.sub(policies, source)
+    return _POLICIES.sub(policies, _TABLE.sub(walled, source))
 
 
 def of_lasting_batches(source: str) -> str:

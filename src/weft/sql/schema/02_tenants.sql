@@ -60,7 +60,6 @@ CREATE TABLE weft.tenant (
     output_removed_to timestamptz
 );
 CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant (name_key);
-ROWS_OF_TENANT weft.tenant;
 
 CREATE TABLE weft.tenant_user (
     user_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -76,7 +75,6 @@ CREATE TABLE weft.tenant_user (
 );
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user (tenant_id, name_key);
 CREATE INDEX tenant_user_page_idx ON weft.tenant_user (tenant_id, user_id) WHERE removed_at IS NULL;
-ROWS_OF_TENANT weft.tenant_user;
 ROWS_OF_QUERIES weft.tenant_user;
 
 -- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
@@ -111,7 +109,6 @@ CREATE TABLE weft.token (
 );
 CREATE INDEX token_user_idx ON weft.token (user_id, token_id);
 CREATE INDEX token_machine_idx ON weft.token (name) WHERE kind = 'machine';
-ROWS_OF_TENANT weft.token;
 
 CREATE TABLE weft.billing_project (
     project_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -126,7 +123,6 @@ CREATE TABLE weft.billing_project (
 );
 CREATE INDEX billing_project_page_idx ON weft.billing_project (tenant_id, name) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX billing_project_name_key_idx ON weft.billing_project (tenant_id, name_key);
-ROWS_OF_TENANT weft.billing_project;
 ROWS_OF_QUERIES weft.billing_project;
 
 CREATE TABLE weft.billing_member (
@@ -136,7 +132,6 @@ CREATE TABLE weft.billing_member (
     PRIMARY KEY (project_id, user_id)
 );
 CREATE INDEX billing_member_user_idx ON weft.billing_member (user_id, project_id);
-ROWS_OF_TENANT weft.billing_member;
 
 -- Secrets of users for their jobs (ADR 54). What is stored is encrypted: the database and its copies hold no
 -- value.
@@ -150,7 +145,6 @@ CREATE TABLE weft.secret (
     PRIMARY KEY (user_id, name)
 );
 ALTER TABLE weft.secret ALTER COLUMN body SET STORAGE EXTERNAL;  -- what is encrypted does not compress
-ROWS_OF_TENANT weft.secret;
 
 -- Queries for batches that users have given a name.
 CREATE TABLE weft.saved_query (
@@ -161,4 +155,3 @@ CREATE TABLE weft.saved_query (
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (user_id, name)
 );
-ROWS_OF_TENANT weft.saved_query;

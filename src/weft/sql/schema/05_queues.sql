@@ -25,7 +25,6 @@ CREATE TABLE weft.queue (
     CONSTRAINT queue_foreign_check CHECK ((consumers = 'foreign') = (slots IS NOT NULL))
 );
 CREATE INDEX queue_monitor_idx ON weft.queue (tenant_id, name) WHERE monitor IS NOT NULL;
-ROWS_OF_TENANT weft.queue;
 ROWS_OF_QUERIES weft.queue;
 
 -- Jobs that wait and run in each queue but `default`, folded; what runs or waits besides is in `default`.
@@ -36,4 +35,3 @@ CREATE TABLE weft.queue_count (
     n_running bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, queue)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.queue_count;

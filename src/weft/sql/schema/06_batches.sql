@@ -94,7 +94,6 @@ CREATE INDEX batch_user_name_idx ON weft.batch (user_id, name, batch_id) WHERE n
 CREATE INDEX batch_project_name_idx ON weft.batch (project_id, name, batch_id) WHERE name IS NOT NULL;
 CREATE INDEX batch_user_created_idx ON weft.batch (user_id, created_at, batch_id);
 CREATE INDEX batch_project_created_idx ON weft.batch (project_id, created_at, batch_id);
-ROWS_OF_TENANT weft.batch;
 CREATE POLICY query_rows ON weft.batch FOR SELECT TO weft_api, weft_driver
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int) AND deleted_at IS NULL);
 GRANT SELECT ON weft.batch TO weft_api, weft_driver;
@@ -109,7 +108,6 @@ CREATE TABLE weft.skipped_batch (
     PRIMARY KEY (user_id, idempotency_key)
 );
 CREATE INDEX skipped_batch_batch_idx ON weft.skipped_batch (batch_id);
-ROWS_OF_TENANT weft.skipped_batch;
 
 -- One submission of jobs: reserves contiguous numbers, is filled in bunches, then committed. Until then it
 -- does not exist for readers.
@@ -133,7 +131,6 @@ CREATE UNIQUE INDEX batch_update_idempotency_key_idx ON weft.batch_update (batch
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX batch_update_first_job_idx ON weft.batch_update (batch_id, first_job);
 CREATE INDEX batch_update_open_idx ON weft.batch_update (created_at) WHERE committed_at IS NULL;
-ROWS_OF_TENANT weft.batch_update;
 ROWS_OF_QUERIES weft.batch_update;
 
 -- What users may do with batches that are neither their own nor of a billing project of theirs.
@@ -151,7 +148,6 @@ CREATE TABLE weft.batch_grant (
 -- A page of batches reads grants of batches alone, however many single jobs were granted.
 CREATE INDEX batch_grant_user_idx ON weft.batch_grant (user_id, batch_id) WHERE job_id = 0;
 CREATE INDEX batch_grant_job_idx ON weft.batch_grant (user_id, batch_id, job_id) WHERE job_id > 0;
-ROWS_OF_TENANT weft.batch_grant;
 
 -- Large arguments of functions, in parts. All parts of a payload but the last have the same size
 -- (weft.wire.payload). A payload is found by its SHA-256, so what many jobs of a batch take is stored once;
@@ -167,7 +163,6 @@ CREATE TABLE weft.batch_payload (
 );
 -- Compressing it would cost more than writing it.
 ALTER TABLE weft.batch_payload ALTER COLUMN body SET STORAGE EXTERNAL;
-ROWS_OF_TENANT weft.batch_payload;
 
 -- By batch, until it is removed; and by the owners of batches, with user 0 for all of a tenant. Folded with
 -- the counters.
@@ -176,7 +171,6 @@ CREATE TABLE weft.batch_storage (
     tenant_id int NOT NULL,
     n_bytes bigint NOT NULL
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.batch_storage;
 
 -- Batches that were made without jobs, until an update with jobs is committed, or for as long as an update
 -- may stay uncommitted.
@@ -187,7 +181,6 @@ CREATE TABLE weft.empty_batch (
 );
 CREATE INDEX empty_batch_tenant_idx ON weft.empty_batch (tenant_id);
 CREATE INDEX empty_batch_created_idx ON weft.empty_batch (created_at);
-ROWS_OF_TENANT weft.empty_batch;
 
 -- Which jobs of an update have arrived, and what they will add to the counters when it is committed.
 CREATE TABLE weft.bunch (
@@ -213,7 +206,6 @@ CREATE TABLE weft.bunch (
 );
 CREATE UNIQUE INDEX bunch_idempotency_key_idx ON weft.bunch (batch_id, update_id, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
-ROWS_OF_TENANT weft.bunch;
 ROWS_OF_QUERIES weft.bunch;
 
 CREATE TABLE weft.bunch_count (
@@ -230,7 +222,6 @@ CREATE TABLE weft.bunch_count (
 -- Where the jobs of a tree group or a membership are: a bunch says it for those that came with it, this table
 -- for those that were added to a set later. Jobs of other groups may be among them.
 CREATE INDEX bunch_count_group_idx ON weft.bunch_count (batch_id, group_id, first_job);
-ROWS_OF_TENANT weft.bunch_count;
 ROWS_OF_QUERIES weft.bunch_count;
 
 -- Which idempotency keys brought groups to an update, and with which body (weft.bunch does it for jobs).
@@ -242,4 +233,3 @@ CREATE TABLE weft.group_bunch (
     digest bytea NOT NULL,
     PRIMARY KEY (batch_id, update_id, idempotency_key)
 );
-ROWS_OF_TENANT weft.group_bunch;

@@ -24,7 +24,6 @@ CREATE UNIQUE INDEX job_group_set_name_idx ON weft.job_group (batch_id, name) WH
 -- acknowledged, are listed page by page: by these indexes no others are read.
 CREATE INDEX job_group_parent_idx ON weft.job_group (batch_id, parent_id, group_id)
     WHERE parent_id IS NOT NULL;
-ROWS_OF_TENANT weft.job_group;
 
 -- Every group with each of its ancestors, itself included.
 CREATE TABLE weft.group_ancestor (
@@ -35,7 +34,6 @@ CREATE TABLE weft.group_ancestor (
     PRIMARY KEY (batch_id, group_id, ancestor_id)
 );
 CREATE INDEX group_ancestor_members_idx ON weft.group_ancestor (batch_id, ancestor_id, group_id);
-ROWS_OF_TENANT weft.group_ancestor;
 ROWS_OF_QUERIES weft.group_ancestor;
 
 -- Which combinations of a tree group and sets jobs belong to, interned: counters are kept by membership (ADR
@@ -50,7 +48,6 @@ CREATE TABLE weft.membership (
     PRIMARY KEY (batch_id, membership_id)
 );
 CREATE UNIQUE INDEX membership_groups_idx ON weft.membership (batch_id, group_id, set_ids);
-ROWS_OF_TENANT weft.membership;
 
 CREATE TABLE weft.member_span (
     batch_id bigint NOT NULL,
@@ -60,7 +57,6 @@ CREATE TABLE weft.member_span (
     tenant_id int NOT NULL,
     PRIMARY KEY (batch_id, group_id, first_job, last_job)
 );
-ROWS_OF_TENANT weft.member_span;
 ROWS_OF_QUERIES weft.member_span;
 
 -- Changes of a group that no other row dates; of group 0: of its batch. Those of single jobs stand in
@@ -76,7 +72,6 @@ CREATE TABLE weft.group_change (
     message text,
     PRIMARY KEY (batch_id, group_id, change_id)
 );
-ROWS_OF_TENANT weft.group_change;
 
 CREATE TABLE weft.group_completion (
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
@@ -116,5 +111,4 @@ END $$;
 
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN (NEW.group_id = 0)
     EXECUTE FUNCTION weft._note_completion();
-ROWS_OF_TENANT weft.group_completion;
 ROWS_OF_QUERIES weft.group_completion;

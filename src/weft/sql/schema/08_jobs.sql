@@ -133,7 +133,6 @@ CREATE TRIGGER job_transition_is_legal AFTER UPDATE OF state ON weft.job FOR EAC
     WHEN (old.state <> new.state
         AND (('{770,860,818,786,994,898,0,3,3,3}'::int[])[old.state + 1] >> new.state) & 1 = 0)
     EXECUTE FUNCTION weft._refuse_transition();
-ROWS_OF_TENANT weft.job;
 ROWS_OF_QUERIES weft.job;
 
 -- Names and attributes, only of jobs that have some.
@@ -147,7 +146,6 @@ CREATE TABLE weft.job_label (
     PRIMARY KEY (batch_id, job_id)
 );
 CREATE INDEX job_label_name_idx ON weft.job_label (batch_id, name, job_id) WHERE name IS NOT NULL;
-ROWS_OF_TENANT weft.job_label;
 ROWS_OF_QUERIES weft.job_label;
 
 -- The service that has a name, and so runs at most once. It has it until a later one of the name is submitted,
@@ -160,7 +158,6 @@ CREATE TABLE weft.service (
     PRIMARY KEY (tenant_id, name)
 );
 CREATE INDEX service_job_idx ON weft.service (batch_id, job_id);
-ROWS_OF_TENANT weft.service;
 
 -- The specs of consecutive jobs, compressed (weft.wire.spec).
 CREATE TABLE weft.job_spec (
@@ -172,7 +169,6 @@ CREATE TABLE weft.job_spec (
     PRIMARY KEY (batch_id, first_job)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 ALTER TABLE weft.job_spec ALTER COLUMN body SET STORAGE EXTERNAL;  -- compressed already
-ROWS_OF_TENANT weft.job_spec;
 
 -- An array, or the part of one that came in one bunch: the jobs from first_job on. Its chunk in weft.job_spec
 -- begins with the same job, so weft.job.spec_first leads here. A name or attributes of one job's own stand in
@@ -189,7 +185,6 @@ CREATE TABLE weft.job_array (
     PRIMARY KEY (batch_id, first_job)
 );
 CREATE INDEX job_array_name_idx ON weft.job_array (batch_id, name, first_job) WHERE name IS NOT NULL;
-ROWS_OF_TENANT weft.job_array;
 ROWS_OF_QUERIES weft.job_array;
 
 -- Changes of state that no other row dates: retries, holds, and who cancelled a single job.
@@ -209,7 +204,6 @@ CREATE TABLE weft.job_change (
 );
 -- Queries for failures find jobs that ended late without an attempt.
 CREATE INDEX job_change_error_idx ON weft.job_change (batch_id, job_id) WHERE to_state = 8;
-ROWS_OF_TENANT weft.job_change;
 CREATE POLICY query_rows ON weft.job_change FOR SELECT TO weft_api, weft_driver
     USING (tenant_id = (SELECT current_setting('weft.tenant')::int));
 -- Queries read which jobs ended late or without their machine, and nothing else of the changes.
@@ -228,7 +222,6 @@ CREATE TABLE weft.edge (
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 CREATE INDEX edge_child_idx ON weft.edge (batch_id, child_id, parent_id);
 CREATE INDEX edge_on_end_idx ON weft.edge (batch_id, child_id, parent_id) WHERE on_end;
-ROWS_OF_TENANT weft.edge;
 
 -- Ends of parents of a crowded child that are still to be subtracted from its n_unfinished: added by every
 -- report, so that no report waits for another one at the child's row (ADR 14).
@@ -242,7 +235,6 @@ CREATE TABLE weft.parent_end (
     at timestamptz
 );
 CREATE INDEX parent_end_child_idx ON weft.parent_end (batch_id, child_id);
-ROWS_OF_TENANT weft.parent_end;
 
 -- Jobs that ended elsewhere than in complete_attempts, or with many children: their children are told in
 -- bounded sets.
@@ -253,7 +245,6 @@ CREATE TABLE weft.cascade (
     next_child int NOT NULL DEFAULT 0,
     PRIMARY KEY (batch_id, job_id)
 );
-ROWS_OF_TENANT weft.cascade;
 
 -- Which jobs of that batch became which: n_jobs jobs from from_job on became those from first_job on.
 CREATE TABLE weft.resubmitted_span (
@@ -264,4 +255,3 @@ CREATE TABLE weft.resubmitted_span (
     tenant_id int NOT NULL,
     PRIMARY KEY (batch_id, from_job)
 );
-ROWS_OF_TENANT weft.resubmitted_span;

@@ -31,7 +31,6 @@ CREATE TABLE weft.attempt (
 -- Failures: every job that failed or errored has such an attempt (audit: failures_have_attempts). A
 -- completion without one does not touch it.
 CREATE INDEX attempt_failure_idx ON weft.attempt (batch_id, job_id) WHERE reason IS NOT NULL;
-ROWS_OF_TENANT weft.attempt;
 ROWS_OF_QUERIES weft.attempt;
 
 -- What each claim call took. A heartbeat replaces an incarnation's rows by one with what is still live, so a
@@ -66,7 +65,6 @@ CREATE TABLE weft.attempt_watch (
 );
 CREATE INDEX attempt_watch_due_at_idx ON weft.attempt_watch (due_at);
 CREATE INDEX attempt_watch_incarnation_id_idx ON weft.attempt_watch (incarnation_id);
-ROWS_OF_TENANT weft.attempt_watch;
 
 -- What an engine elsewhere says of an attempt in each of its phases: why it waits, then where it runs; and where the worker copies
 -- its outputs to. In phase 0: what the job says itself, how far it is.
@@ -83,7 +81,6 @@ CREATE TABLE weft.attempt_note (
     CONSTRAINT attempt_note_is_short CHECK (length(message) <= 300 AND (message <> '' OR phase = 0)),
     CONSTRAINT attempt_note_is_progress CHECK ((phase = 0) = (percent IS NOT NULL) AND percent BETWEEN 0 AND 100)
 );
-ROWS_OF_TENANT weft.attempt_note;
 
 -- Attempts that the driver has ended, and whose processes may still be there.
 CREATE TABLE weft.attempt_stop (
@@ -100,7 +97,6 @@ CREATE TABLE weft.attempt_stop (
 );
 CREATE INDEX attempt_stop_due_at_idx ON weft.attempt_stop (due_at);
 CREATE INDEX attempt_stop_incarnation_id_idx ON weft.attempt_stop (incarnation_id);
-ROWS_OF_TENANT weft.attempt_stop;
 
 -- What running attempts are told. A signal is removed when it is acknowledged; the extension of a job stays
 -- until that has ended.
@@ -124,4 +120,3 @@ CREATE TABLE weft.job_command (
 CREATE INDEX job_command_batch_id_job_id_idx ON weft.job_command (batch_id, job_id);
 CREATE UNIQUE INDEX job_command_extension_idx ON weft.job_command (batch_id, job_id)
     WHERE extend_ms IS NOT NULL;
-ROWS_OF_TENANT weft.job_command;

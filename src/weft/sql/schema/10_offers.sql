@@ -57,7 +57,6 @@ CREATE INDEX runnable_batch_idx ON weft.runnable (batch_id);
 CREATE UNIQUE INDEX runnable_order_idx ON weft.runnable (gate_set_id, pool_id, user_id, batch_id, first_job);
 CREATE UNIQUE INDEX runnable_offer_idx ON weft.runnable (pool_id, user_id, lane_id, batch_id, first_job)
     WHERE gate_set_id = 0;
-ROWS_OF_TENANT weft.runnable;
 ROWS_OF_QUERIES weft.runnable;
 
 -- Ready jobs one by one: those that waited for parents, have a priority of their own, or are ready again.
@@ -75,7 +74,6 @@ CREATE TABLE weft.ready_job (
 CREATE UNIQUE INDEX ready_job_batch_idx ON weft.ready_job (batch_id, job_id);
 CREATE UNIQUE INDEX ready_job_offer_idx
     ON weft.ready_job (pool_id, user_id, lane_id, rank, batch_id, job_id) WHERE gate_set_id = 0;
-ROWS_OF_TENANT weft.ready_job;
 ROWS_OF_QUERIES weft.ready_job;
 
 -- Jobs that became ready while they were held, for the sweep to park.
@@ -85,7 +83,6 @@ CREATE TABLE weft.held_ready (
     tenant_id int NOT NULL,
     PRIMARY KEY (batch_id, job_id)
 );
-ROWS_OF_TENANT weft.held_ready;
 
 CREATE TABLE weft.worker_lane (
     incarnation_id int NOT NULL REFERENCES weft.worker_incarnation ON DELETE CASCADE,
@@ -114,7 +111,6 @@ CREATE INDEX user_share_running_idx ON weft.user_share (pool_id, user_id) WHERE 
 CREATE INDEX user_share_tenant_idx ON weft.user_share (pool_id, tenant_id, load, user_id) WHERE active;
 CREATE INDEX user_share_tenant_running_idx ON weft.user_share (pool_id, tenant_id, user_id)
     WHERE NOT active AND running_m > 0;
-ROWS_OF_TENANT weft.user_share;
 
 CREATE TABLE weft.user_batch_count (
     pool_id int NOT NULL,
@@ -128,7 +124,6 @@ CREATE TABLE weft.user_batch_count (
     PRIMARY KEY (pool_id, user_id, batch_id)
 ) WITH (fillfactor = 50);
 CREATE INDEX user_batch_count_batch_idx ON weft.user_batch_count (batch_id);
-ROWS_OF_TENANT weft.user_batch_count;
 
 -- Workers that are kept for large jobs which wait long (ADR 37): the next claim of the worker is of this job.
 CREATE TABLE weft.reservation (
@@ -158,4 +153,3 @@ CREATE TABLE weft.preemption (
     PRIMARY KEY (batch_id, job_id, attempt)
 );
 CREATE INDEX preemption_for_idx ON weft.preemption (for_batch_id, for_job_id);
-ROWS_OF_TENANT weft.preemption;

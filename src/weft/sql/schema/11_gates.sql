@@ -93,7 +93,6 @@ CREATE TABLE weft.place (
     PRIMARY KEY (batch_id, job_id, gate_id)
 );
 CREATE INDEX place_gate_id_idx ON weft.place (gate_id, admitted_at);
-ROWS_OF_TENANT weft.place;
 
 -- Licences: what all pools share, counted by gates (ADR 20). A job takes as many places of a gate as it needs
 -- of the licence.

@@ -19,7 +19,6 @@ CREATE TABLE weft.group_hold (
 );
 CREATE INDEX group_hold_unswept_idx ON weft.group_hold (batch_id) WHERE NOT swept;
 CREATE INDEX group_hold_limit_idx ON weft.group_hold (limit_id, batch_id) WHERE limit_id <> 0;
-ROWS_OF_TENANT weft.group_hold;
 
 CREATE TABLE weft.job_hold (
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
@@ -28,7 +27,6 @@ CREATE TABLE weft.job_hold (
     held_at timestamptz NOT NULL,
     PRIMARY KEY (batch_id, job_id)
 );
-ROWS_OF_TENANT weft.job_hold;
 
 CREATE TABLE weft.group_cancel (
     batch_id bigint NOT NULL REFERENCES weft.batch ON DELETE CASCADE,
@@ -45,7 +43,6 @@ CREATE TABLE weft.group_cancel (
 );
 CREATE INDEX group_cancel_unswept_idx ON weft.group_cancel (batch_id) WHERE NOT swept;
 CREATE INDEX group_cancel_user_idx ON weft.group_cancel (user_id, cancelled_at) WHERE NOT swept;
-ROWS_OF_TENANT weft.group_cancel;
 ROWS_OF_QUERIES weft.group_cancel;
 
 -- A single job whose worker has been told to stop it.
@@ -59,7 +56,6 @@ CREATE TABLE weft.job_cancel (
     late boolean NOT NULL DEFAULT false,
     PRIMARY KEY (batch_id, job_id)
 );
-ROWS_OF_TENANT weft.job_cancel;
 
 CREATE TABLE weft.operation (
     operation_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -102,4 +98,3 @@ CREATE INDEX operation_user_idx ON weft.operation (user_id, operation_id)
 CREATE INDEX operation_batch_idx ON weft.operation (batch_id, operation_id);
 CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHEN (NEW.batch_id IS NOT NULL)
     EXECUTE FUNCTION weft._note_owner();
-ROWS_OF_TENANT weft.operation;

@@ -17,7 +17,6 @@ CREATE TABLE weft.job_deadline (
     PRIMARY KEY (batch_id, first_job)
 );
 CREATE INDEX job_deadline_due_at_idx ON weft.job_deadline (due_at) WHERE due_at IS NOT NULL;
-ROWS_OF_TENANT weft.job_deadline;
 
 -- Jobs that became ready when they were late; the driver ends them.
 CREATE TABLE weft.late_job (
@@ -26,7 +25,6 @@ CREATE TABLE weft.late_job (
     tenant_id int NOT NULL,
     PRIMARY KEY (batch_id, job_id)
 );
-ROWS_OF_TENANT weft.late_job;
 
 -- Conditions (ADR 43): what blocked jobs wait for together, tested once for all of them.
 CREATE TABLE weft.condition (
@@ -57,7 +55,6 @@ CREATE INDEX condition_page_idx ON weft.condition (tenant_id, condition_id);
 CREATE INDEX condition_next_test_at_idx ON weft.condition (next_test_at);
 CREATE INDEX condition_going_idx ON weft.condition (condition_id) WHERE n_going > 0;
 CREATE INDEX condition_failed_idx ON weft.condition (condition_id) WHERE failed_by IS NOT NULL;
-ROWS_OF_TENANT weft.condition;
 
 -- Jobs that came to a condition or left it: a cancel does not wait for its row.
 CREATE TABLE weft.condition_delta (
@@ -66,7 +63,6 @@ CREATE TABLE weft.condition_delta (
     n int NOT NULL
 );
 CREATE INDEX condition_delta_condition_id_idx ON weft.condition_delta (condition_id);
-ROWS_OF_TENANT weft.condition_delta;
 
 -- Batches of which a job has waited for a condition since it began: who sees one of them sees the condition
 -- (ADR 83). Rows are added where jobs join, which have the condition's row; whether a job still waits is
@@ -84,7 +80,6 @@ CREATE INDEX condition_batch_owner_idx ON weft.condition_batch (owner_id, condit
 CREATE INDEX condition_batch_project_idx ON weft.condition_batch (project_id, condition_id);
 -- A condition that is over loses those of the oldest batches first.
 CREATE INDEX condition_batch_oldest_idx ON weft.condition_batch (condition_id, batch_id);
-ROWS_OF_TENANT weft.condition_batch;
 
 -- Blocked jobs (ADR 42): each waits for a date of its own. Whoever changes a row has the job's row.
 CREATE TABLE weft.blocked_job (
@@ -101,7 +96,6 @@ CREATE TABLE weft.blocked_job (
 CREATE INDEX blocked_job_own_date_idx ON weft.blocked_job (next_at) WHERE condition_id IS NULL;
 CREATE INDEX blocked_job_condition_idx ON weft.blocked_job (condition_id, next_at)
     WHERE condition_id IS NOT NULL;
-ROWS_OF_TENANT weft.blocked_job;
 
 -- What an attempt asks to wait for, noted just before its end is reported, and used by that.
 CREATE TABLE weft.block_request (
@@ -114,4 +108,3 @@ CREATE TABLE weft.block_request (
     parameters jsonb NOT NULL,
     PRIMARY KEY (batch_id, job_id)
 );
-ROWS_OF_TENANT weft.block_request;

@@ -9,7 +9,6 @@ CREATE TABLE weft.dead_letter (
     PRIMARY KEY (batch_id, job_id)
 );
 CREATE INDEX dead_letter_cause_idx ON weft.dead_letter (batch_id, acknowledged, cause_id, job_id);
-ROWS_OF_TENANT weft.dead_letter;
 
 CREATE TABLE weft.failure_cause (
     batch_id bigint NOT NULL,
@@ -41,7 +40,6 @@ CREATE INDEX failure_cause_project_seen_idx ON weft.failure_cause (project_id, b
     WHERE n_acknowledged > 0;
 CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW
     EXECUTE FUNCTION weft._note_owner();
-ROWS_OF_TENANT weft.failure_cause;
 
 -- Failures of groups with cancel_after_n_failures, locked by the failing report.
 CREATE TABLE weft.failure_count (
@@ -54,7 +52,6 @@ CREATE TABLE weft.failure_count (
     lifted_at timestamptz,
     PRIMARY KEY (batch_id, group_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.failure_count;
 
 -- What the sums of failure_cause do not contain yet. Nobody changes a row; the driver adds them up and
 -- deletes them.
@@ -71,4 +68,3 @@ CREATE TABLE weft.failure_delta (
     failed_at timestamptz
 );
 CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta (batch_id);
-ROWS_OF_TENANT weft.failure_delta;

@@ -29,7 +29,6 @@ CREATE TABLE weft.group_count (
 ) WITH (fillfactor = 50);
 CREATE INDEX group_count_open_idx ON weft.group_count (tenant_id, batch_id)
     WHERE group_id = 0 AND NOT complete;
-ROWS_OF_TENANT weft.group_count;
 ROWS_OF_QUERIES weft.group_count;
 
 -- Counters and usage: deltas are added by every transaction and folded into the sums by the driver (ADR
@@ -61,7 +60,6 @@ CREATE TABLE weft.job_delta (
     stored_bytes bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX job_delta_xid_idx ON weft.job_delta (xid);
-ROWS_OF_TENANT weft.job_delta;
 ROWS_OF_QUERIES weft.job_delta;
 
 -- How many jobs that have not ended there are in each state, by owner and billing project: what pages show of
@@ -78,7 +76,6 @@ CREATE TABLE weft.user_count (
     n_blocked bigint NOT NULL,
     PRIMARY KEY (tenant_id, user_id, project_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.user_count;
 
 -- What changed in each minute of the last hour: by the owners of batches, and, as user 0, for all of a
 -- tenant. Folded with the counters; minutes in which nothing changed have no row. n_waiting, n_running: by
@@ -95,7 +92,6 @@ CREATE TABLE weft.user_minute (
     PRIMARY KEY (tenant_id, user_id, minute)
 ) WITH (fillfactor = 50);
 CREATE INDEX user_minute_minute_idx ON weft.user_minute (minute);
-ROWS_OF_TENANT weft.user_minute;
 
 -- Quotas of running cores for which the driver gives their gates to jobs that were there already (ADR 20).
 -- Rows as in quota, while that limits cores.
@@ -114,4 +110,3 @@ CREATE TABLE weft.core_sweep (
     PRIMARY KEY (tenant_id, user_id)
 );
 CREATE INDEX core_sweep_open_idx ON weft.core_sweep (tenant_id, user_id) WHERE done_at IS NULL;
-ROWS_OF_TENANT weft.core_sweep;

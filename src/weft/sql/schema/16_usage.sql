@@ -14,7 +14,6 @@ CREATE TABLE weft.group_usage (
     usage_ms bigint NOT NULL,
     PRIMARY KEY (batch_id, group_id, rate_card_id, shape_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.group_usage;
 ROWS_OF_QUERIES weft.group_usage;
 
 -- What each batch that is not removed has used, by date.
@@ -30,7 +29,6 @@ CREATE TABLE weft.batch_usage (
 ) WITH (fillfactor = 50);
 -- A report reads the dates of its period.
 CREATE INDEX batch_usage_project_idx ON weft.batch_usage (project_id, usage_on);
-ROWS_OF_TENANT weft.batch_usage;
 
 CREATE TABLE weft.project_usage (
     project_id int NOT NULL,
@@ -41,7 +39,6 @@ CREATE TABLE weft.project_usage (
     usage_ms bigint NOT NULL,
     PRIMARY KEY (project_id, usage_on, rate_card_id, shape_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.project_usage;
 
 -- What each user has used in a billing project, by date.
 CREATE TABLE weft.user_usage (
@@ -56,7 +53,6 @@ CREATE TABLE weft.user_usage (
 ) WITH (fillfactor = 50);
 CREATE INDEX user_usage_user_idx ON weft.user_usage (user_id);
 CREATE INDEX user_usage_date_idx ON weft.user_usage (usage_on);
-ROWS_OF_TENANT weft.user_usage;
 
 -- What the attempts of removed batches have used: with the attempts that are there it explains
 -- weft.project_usage to the millisecond.
@@ -68,7 +64,6 @@ CREATE TABLE weft.removed_usage (
     usage_ms bigint NOT NULL,
     PRIMARY KEY (project_id, rate_card_id, shape_id)
 );
-ROWS_OF_TENANT weft.removed_usage;
 
 -- What was used on each date, as milliseconds times what was asked for of each resource: what pages show of
 -- costs is read from few rows, however many shapes, users and billing projects there are. Folded with the
@@ -85,7 +80,6 @@ CREATE TABLE weft.usage_sum (
     gpu numeric NOT NULL,
     PRIMARY KEY (tenant_id, project_id, user_id, usage_on, rate_card_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.usage_sum;
 
 -- How much is stored, by the owners of batches, and, as user 0, for all of a tenant (batch_storage).
 CREATE TABLE weft.user_storage (
@@ -94,4 +88,3 @@ CREATE TABLE weft.user_storage (
     n_bytes bigint NOT NULL,
     PRIMARY KEY (tenant_id, user_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.user_storage;

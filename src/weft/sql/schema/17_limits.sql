@@ -57,7 +57,6 @@ END $$;
 
 CREATE TRIGGER limit_begins BEFORE INSERT ON weft.spend_limit FOR EACH ROW
     EXECUTE FUNCTION weft._note_limited();
-ROWS_OF_TENANT weft.spend_limit;
 
 -- An attempt that a limit lets start; one row for each limit that is near. It admits while the attempt has
 -- not begun.
@@ -76,7 +75,6 @@ CREATE TABLE weft.admission (
 );
 CREATE INDEX admission_open_idx ON weft.admission (limit_id) WHERE open;
 CREATE INDEX admission_limit_idx ON weft.admission (limit_id);
-ROWS_OF_TENANT weft.admission;
 
 -- How much the users of a tenant may have submitted at a time. user_id: 0 for each user, as far as a row of
 -- their own says nothing; -1 for all users together, which administrators of the site set. NULL: no limit.
@@ -93,4 +91,3 @@ CREATE TABLE weft.quota (
     bytes_max bigint CONSTRAINT quota_of_bytes CHECK (bytes_max >= 0),
     PRIMARY KEY (tenant_id, user_id)
 );
-ROWS_OF_TENANT weft.quota;

@@ -27,7 +27,6 @@ CREATE UNIQUE INDEX schedule_user_id_idempotency_key_idx ON weft.schedule (user_
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX schedule_user_idx ON weft.schedule (user_id, schedule_id);
 CREATE INDEX schedule_project_idx ON weft.schedule (project_id, schedule_id);
-ROWS_OF_TENANT weft.schedule;
 
 -- The runs that wait for an api to submit them, and the newest ended ones.
 CREATE TABLE weft.schedule_run (
@@ -43,4 +42,3 @@ CREATE TABLE weft.schedule_run (
     CONSTRAINT schedule_run_end_has_result CHECK ((ended_at IS NULL) = (batch_id IS NULL AND error IS NULL))
 );
 CREATE INDEX schedule_run_due_at_idx ON weft.schedule_run (due_at) WHERE ended_at IS NULL;
-ROWS_OF_TENANT weft.schedule_run;

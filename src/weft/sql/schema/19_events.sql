@@ -16,7 +16,6 @@ CREATE TABLE weft.event (
     PRIMARY KEY (xid, event_id)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 ALTER TABLE weft.event ALTER COLUMN jobs SET STORAGE EXTERNAL;
-ROWS_OF_TENANT weft.event;
 
 CREATE TABLE weft.event_floor (
     one_row boolean PRIMARY KEY DEFAULT true CHECK (one_row),
@@ -79,7 +78,6 @@ CREATE INDEX callback_delivery_batch_idx ON weft.callback_delivery (batch_id, de
 CREATE INDEX callback_delivery_host_idx ON weft.callback_delivery (tenant_id, host, next_at)
     WHERE next_at IS NOT NULL AND NOT behind;
 CREATE INDEX callback_delivery_due_idx ON weft.callback_delivery (next_at) WHERE next_at IS NOT NULL AND NOT behind;
-ROWS_OF_TENANT weft.callback_delivery;
 
 -- Whatever ends a message of an order, or removes it, brings the next one back among what is due. Others cost one comparison.
 CREATE FUNCTION weft._leave_order() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -15,7 +15,6 @@ CREATE TABLE weft.trail_unsealed (
     at timestamptz NOT NULL,
     times int CHECK (times > 1)  -- NULL: it stands for one
 );
-ROWS_OF_TENANT weft.trail_unsealed;
 
 -- No foreign keys: an entry outlives what it names, and writers wait for nobody.
 CREATE TABLE weft.trail_entry (
@@ -42,7 +41,6 @@ CREATE INDEX trail_entry_user_name_idx ON weft.trail_entry (tenant_id, user_name
 CREATE INDEX trail_entry_batch_id_idx ON weft.trail_entry (batch_id, number) WHERE batch_id IS NOT NULL;
 CREATE INDEX trail_entry_sealed_at_idx ON weft.trail_entry (sealed_at, number);
 CREATE INDEX trail_entry_action_idx ON weft.trail_entry (tenant_id, action, number);
-ROWS_OF_TENANT weft.trail_entry;
 
 -- What was sealed last: without it the last entries could be removed unseen.
 CREATE TABLE weft.trail_head (

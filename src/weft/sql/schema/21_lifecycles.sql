@@ -9,7 +9,6 @@ CREATE TABLE weft.setup (
     saved_by text NOT NULL,
     PRIMARY KEY (tenant_id, name)
 );
-ROWS_OF_TENANT weft.setup;
 
 -- A lifecycle never changes: one that is saved again is a new one, and jobs keep theirs.
 CREATE TABLE weft.lifecycle (
@@ -26,7 +25,6 @@ CREATE TABLE weft.lifecycle (
 );
 CREATE INDEX lifecycle_limits_idx ON weft.lifecycle (lifecycle_id) WHERE limits IS NOT NULL;
 CREATE UNIQUE INDEX lifecycle_name_idx ON weft.lifecycle (tenant_id, name) WHERE ended_at IS NULL;
-ROWS_OF_TENANT weft.lifecycle;
 
 CREATE TABLE weft.lifecycle_edge (
     lifecycle_id int NOT NULL REFERENCES weft.lifecycle,
@@ -35,7 +33,6 @@ CREATE TABLE weft.lifecycle_edge (
     to_status smallint NOT NULL CHECK (to_status > 0),
     PRIMARY KEY (lifecycle_id, from_status, to_status)
 );
-ROWS_OF_TENANT weft.lifecycle_edge;
 
 -- The core states that a status names.
 CREATE TABLE weft.lifecycle_core (
@@ -45,7 +42,6 @@ CREATE TABLE weft.lifecycle_core (
     status smallint NOT NULL CHECK (status > 0),
     PRIMARY KEY (lifecycle_id, state, status)
 );
-ROWS_OF_TENANT weft.lifecycle_core;
 
 -- What a core move brings, by the status before it.
 CREATE TABLE weft.lifecycle_move (
@@ -58,7 +54,6 @@ CREATE TABLE weft.lifecycle_move (
     way smallint[],  -- the statuses to go through; empty: it fits already; NULL: no allowed way leads there
     PRIMARY KEY (lifecycle_id, state, from_status, within)
 );
-ROWS_OF_TENANT weft.lifecycle_move;
 
 -- What exit codes mean.
 CREATE TABLE weft.lifecycle_exit (
@@ -72,7 +67,6 @@ CREATE TABLE weft.lifecycle_exit (
     products boolean NOT NULL,  -- whether there is something to send
     PRIMARY KEY (lifecycle_id, first_code)
 );
-ROWS_OF_TENANT weft.lifecycle_exit;
 
 -- The status of a job with a lifecycle. Whoever changes a row has the job's row.
 CREATE TABLE weft.job_status (
@@ -84,7 +78,6 @@ CREATE TABLE weft.job_status (
     n int NOT NULL,  -- the number of its last row in job_status_change
     PRIMARY KEY (batch_id, job_id)
 ) WITH (fillfactor = 50);
-ROWS_OF_TENANT weft.job_status;
 
 CREATE TABLE weft.job_status_change (
     batch_id bigint NOT NULL,
@@ -102,7 +95,6 @@ CREATE TABLE weft.job_status_change (
     message text CHECK (length(message) <= 1024),
     PRIMARY KEY (batch_id, job_id, n)
 );
-ROWS_OF_TENANT weft.job_status_change;
 
 -- A row is written once. It goes with its batch, in the steps of a removal, and not before.
 CREATE FUNCTION weft._keep_status_change() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -14,4 +14,3 @@ CREATE TABLE weft.sink (
     ended_at timestamptz  -- new batches get it no more; NULL: they do
 );
 CREATE UNIQUE INDEX sink_name_idx ON weft.sink (tenant_id, name) WHERE ended_at IS NULL;
-ROWS_OF_TENANT weft.sink;

@@ -15,4 +15,3 @@ CREATE TABLE weft.subscription (
 );
 CREATE INDEX subscription_batch_idx ON weft.subscription (batch_id);
 CREATE INDEX subscription_open_idx ON weft.subscription (xid) WHERE ended_at IS NULL;
-ROWS_OF_TENANT weft.subscription;

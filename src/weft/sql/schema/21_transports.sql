@@ -19,7 +19,6 @@ CREATE TABLE weft.transport_offer (
     UNIQUE (batch_id, job_id)
 );
 CREATE INDEX transport_offer_send_idx ON weft.transport_offer (send_at) WHERE attempt IS NULL;
-ROWS_OF_TENANT weft.transport_offer;
 
 -- What the leading driver saw when it last looked at a connection.
 CREATE TABLE weft.transport_state (
@@ -40,7 +39,6 @@ CREATE TABLE weft.transport_depth (
     consumers int NOT NULL,
     PRIMARY KEY (transport, tenant_id, queue)
 );
-ROWS_OF_TENANT weft.transport_depth;
 
 -- Runs that records of topics ask for, by the ids of their records: each is had once.
 CREATE TABLE weft.topic_run (
@@ -57,7 +55,6 @@ CREATE TABLE weft.topic_run (
 );
 CREATE INDEX topic_run_begun_idx ON weft.topic_run (begun_at);
 CREATE INDEX topic_run_job_idx ON weft.topic_run (tenant_id, job_id, begun_at) WHERE tenant_id IS NOT NULL;
-ROWS_OF_TENANT weft.topic_run;
 
 -- How far the events of a tenant are told to somebody outside, and those of all tenants to subscriptions.
 CREATE TABLE weft.event_reader (
@@ -66,7 +63,6 @@ CREATE TABLE weft.event_reader (
     xid xid8 NOT NULL,  -- the last event that was told, in the order of list_events
     event_id bigint NOT NULL
 );
-ROWS_OF_TENANT weft.event_reader;
 
 -- Messages that nobody wants, as the driver found them at a transport (ADR 113).
 CREATE TABLE weft.dead_message (
@@ -86,7 +82,6 @@ CREATE TABLE weft.dead_message (
 CREATE INDEX dead_message_tenant_idx ON weft.dead_message (tenant_id, dead_id);
 CREATE INDEX dead_message_kept_idx ON weft.dead_message (kept_at);
 CREATE INDEX dead_message_resend_idx ON weft.dead_message (resend_at) WHERE resend_at IS NOT NULL;
-ROWS_OF_TENANT weft.dead_message;
 
 -- Offers that became worthless, of which the foreign programs that have them are to hear.
 CREATE TABLE weft.transport_cancel (
@@ -97,7 +92,6 @@ CREATE TABLE weft.transport_cancel (
     job_id int NOT NULL,
     at timestamptz NOT NULL
 );
-ROWS_OF_TENANT weft.transport_cancel;
 
 CREATE FUNCTION weft._note_worthless() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

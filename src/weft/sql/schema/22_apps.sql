@@ -17,7 +17,6 @@ CREATE TABLE weft.app_revision (
 CREATE UNIQUE INDEX app_revision_name_idx ON weft.app_revision (tenant_id, name, for_user) WHERE removed_at IS NULL;
 CREATE INDEX app_revision_digest_idx ON weft.app_revision (tenant_id, digest);
 CREATE INDEX app_revision_removed_idx ON weft.app_revision (tenant_id, removed_at) WHERE removed_at IS NOT NULL;
-ROWS_OF_TENANT weft.app_revision;
 
 -- Packed folders in parts, as batch_payload, found by their SHA-256. They count as stored for who sent them.
 CREATE TABLE weft.app_part (
@@ -31,7 +30,6 @@ CREATE TABLE weft.app_part (
     PRIMARY KEY (tenant_id, digest, part)
 );
 ALTER TABLE weft.app_part ALTER COLUMN body SET STORAGE EXTERNAL;
-ROWS_OF_TENANT weft.app_part;
 
 -- Which contents the jobs of a batch run: they are kept as long as the batch.
 CREATE TABLE weft.app_use (
@@ -41,4 +39,3 @@ CREATE TABLE weft.app_use (
     PRIMARY KEY (batch_id, revision_id)
 );
 CREATE INDEX app_use_revision_idx ON weft.app_use (revision_id);
-ROWS_OF_TENANT weft.app_use;

@@ -15,7 +15,6 @@ CREATE TABLE weft.job_file (
     PRIMARY KEY (batch_id, job_id, attempt, path)
 );
 CREATE INDEX job_file_path_idx ON weft.job_file (batch_id, path);
-ROWS_OF_TENANT weft.job_file;
 
 -- How long attempts waited for their files, before they started and after they ended.
 CREATE TABLE weft.attempt_staging (
@@ -27,7 +26,6 @@ CREATE TABLE weft.attempt_staging (
     storing_ms int NOT NULL CHECK (storing_ms >= 0),
     PRIMARY KEY (batch_id, job_id, attempt)
 );
-ROWS_OF_TENANT weft.attempt_staging;
 
 -- Batches whose output and files are kept for a time of their own, or were removed while the batch stays (ADR 140).
 CREATE TABLE weft.output_term (
@@ -40,4 +38,3 @@ CREATE TABLE weft.output_term (
     n_bytes bigint NOT NULL DEFAULT 0  -- of what was removed, which counts no more
 );
 CREATE INDEX output_term_own_idx ON weft.output_term (batch_id) WHERE keep_s IS NOT NULL AND removed_at IS NULL;
-ROWS_OF_TENANT weft.output_term;

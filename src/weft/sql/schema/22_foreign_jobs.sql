@@ -9,7 +9,6 @@ CREATE TABLE weft.foreign_count (
     n bigint NOT NULL
 );
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count (tenant_id, door);
-ROWS_OF_TENANT weft.foreign_count;
 
 CREATE FUNCTION weft._note_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -37,4 +36,3 @@ CREATE TABLE weft.foreign_end (
 -- With the tenant, so that its wall needs no row.
 CREATE INDEX foreign_end_door_idx ON weft.foreign_end (tenant_id, door, state, ended_at, batch_id);
 CREATE INDEX foreign_end_user_idx ON weft.foreign_end (tenant_id, user_id, door, state, ended_at, batch_id);
-ROWS_OF_TENANT weft.foreign_end;

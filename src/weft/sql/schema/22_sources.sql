@@ -39,7 +39,6 @@ CREATE TABLE weft.source (
 CREATE INDEX source_next_at_idx ON weft.source (next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX source_taken_at_idx ON weft.source (tenant_id, taken_at);
 CREATE INDEX source_work_at_idx ON weft.source (work_at) WHERE work_at IS NOT NULL;
-ROWS_OF_TENANT weft.source;
 
 CREATE TABLE weft.source_item (
     source_id int NOT NULL REFERENCES weft.source,
@@ -82,7 +81,6 @@ CREATE INDEX source_item_decided_idx ON weft.source_item (source_id, series, ser
 CREATE INDEX source_item_job_idx ON weft.source_item (batch_id, job_id)
     WHERE series IS NOT NULL AND state = 'job' AND left_over IS NULL;
 CREATE INDEX source_item_ready_idx ON weft.source_item (source_id, n) WHERE state = 'ready';
-ROWS_OF_TENANT weft.source_item;
 
 -- The dated states of an item beside those of its job: the last 100 (_note_item). What a job is made of is told of both.
 CREATE TABLE weft.source_item_change (
@@ -102,7 +100,6 @@ CREATE TABLE weft.source_item_change (
 );
 CREATE INDEX source_item_change_job_idx ON weft.source_item_change (batch_id, job_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX source_item_change_at_idx ON weft.source_item_change USING brin (at);
-ROWS_OF_TENANT weft.source_item_change;
 
 -- Every change of a state is dated, wherever it is made.
 CREATE FUNCTION weft._follow_item() RETURNS trigger LANGUAGE plpgsql AS $$

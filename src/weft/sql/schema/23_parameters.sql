@@ -11,7 +11,6 @@ CREATE TABLE weft.parameter_version (
     setup text,  -- whose file has set it; NULL: a person
     PRIMARY KEY (tenant_id, name, version)
 );
-ROWS_OF_TENANT weft.parameter_version;
 -- A version is written once.
 REVOKE ALL ON weft.parameter_version FROM weft_tenant, weft_system;
 GRANT SELECT, INSERT ON weft.parameter_version TO weft_tenant;

@@ -15,4 +15,3 @@ CREATE TABLE weft.file_store (
     PRIMARY KEY (tenant_id, name),
     CHECK ((credentials = 'secret') = (secret_name IS NOT NULL))
 );
-ROWS_OF_TENANT weft.file_store;

@@ -18,5 +18,4 @@ CREATE TABLE weft.product (
     UNIQUE (batch_id, job_id, attempt, line)
 );
 CREATE INDEX product_tenant_idx ON weft.product (tenant_id, product_id) WHERE kept_at IS NOT NULL;
-ROWS_OF_TENANT weft.product;
 ROWS_OF_QUERIES weft.product;

@@ -6,7 +6,6 @@ CREATE TABLE weft.view_login (
     tenant_id int NOT NULL REFERENCES weft.tenant,
     created_at timestamptz NOT NULL
 );
-ROWS_OF_TENANT weft.view_login;
 CREATE POLICY view_rows ON weft.view_login FOR SELECT TO weft_views USING (login = session_user);
 GRANT SELECT ON weft.view_login TO weft_views;
 GRANT SELECT ON weft.job_state TO weft_views;

@@ -9,6 +9,9 @@ from weft.sql.heads import LOGINS, with_clauses
 
 PATH = "SET search_path = pg_catalog, pg_temp"
 COLUMN = "#variable_conflict use_column"
+FOR_TENANT = re.compile(
+    r"Owner: weft_tenant\.  Granted to: .*weft_api.*\n[^$]*\btenant_id int\b[^$]*plpgsql"
+)
 
 
 def function(owner: str, clauses: str, body: str = "\nBEGIN") -> str:
@@ -60,6 +63,9 @@ def test_each_function_has_its_clauses() -> None:
     assert len(called) > 300
     assert called - definers == set()
     assert [name for name in definers if f"SECURITY DEFINER {PATH}" not in found[name][1]] == []
+    walled = [text for _, text in found.values() if FOR_TENANT.search(text)]
+    assert len(walled) > 170
+    assert [text for text in walled if "weft._as_tenant(" not in text] == []
     assert [name for name in chosen if "LANGUAGE plpgsql" in found[name][1]] == []
 
 

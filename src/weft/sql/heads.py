@@ -4,7 +4,9 @@ A head ends with `-- Owner: weft_tenant.  Granted to: weft_api.`; what follows f
 file. What a role that logs in may call runs with the rights of its owner and looks names up in
 safe places; a function that the roles of functions call says SECURITY DEFINER itself.
 In PL/pgSQL a name that is a column and a variable is the column, unless the body says otherwise:
-that is put on the first line of a body, whose lines keep their numbers.
+that is put on the first line of a body, whose lines keep their numbers. What the api calls for
+a tenant (`tenant_id int` is among its parameters) sees the rows of no other: it begins with
+`_as_tenant`, unless the body says where.
 """
 
 import re
@@ -21,6 +23,8 @@ _CLAUSES = re.compile(r"LANGUAGE (?<!\wLANGUAGE )(sql|plpgsql)\b(.*?AS \$\$)", r
 _DEFINER = "SECURITY DEFINER"
 _SAFE_PATH = "SET search_path = pg_catalog, pg_temp"
 _CONFLICT = "#variable_conflict"
+_FOR_TENANT = re.compile(r"FUNCTION weft\.(\w+)\([^$]*?\btenant_id int\b[^$]*LANGUAGE plpgsql")
+_WALL = "weft._as_tenant("
 
 
 @dataclass(frozen=True)
@@ -53,4 +57,12 @@ def with_clauses(source: str) -> str:
         choice = f" {_CONFLICT} use_column" if language == "plpgsql" and not has_choice else ""
         return f"LANGUAGE {language}{rest}{choice}"
 
-    return _CLAUSES.sub(clauses, source, count=1)
+    return _CLAUSES.sub(clauses, _walled(source, rights), count=1)
+
+
+def _walled(source: str, rights: Rights) -> str:
+    of_tenant = rights.owner == "weft_tenant" and "weft_api" in rights.granted_to
+    name = _FOR_TENANT.search(source) if of_tenant and _WALL not in source else None
+    if name is None:
+        return source
+    return source.replace("\nBEGIN\n", f"\nBEGIN PERFORM {_WALL}{name[1]}.tenant_id);\n", 1)

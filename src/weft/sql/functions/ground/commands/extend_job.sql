@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.extend_job(tenant_id int, batch_id bigint, job_i
 DECLARE
     v_job record; v_ms bigint;
 BEGIN
-    PERFORM weft._as_tenant(extend_job.tenant_id);
     PERFORM weft._check_job(extend_job.batch_id, extend_job.job_id);
     SELECT j.state, j.attempt, j.incarnation_id, s.word INTO v_job FROM weft.job j JOIN weft.job_state s USING (state)
     WHERE j.batch_id = extend_job.batch_id AND j.job_id = extend_job.job_id FOR NO KEY UPDATE OF j;

@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.message_job(tenant_id int, batch_id bigint, job_
 DECLARE
     v_to record;
 BEGIN
-    PERFORM weft._as_tenant(message_job.tenant_id);
     SELECT * INTO v_to FROM weft._attempt_to_tell(message_job.batch_id, message_job.job_id, 'a message');
     INSERT INTO weft.job_command (batch_id, job_id, tenant_id, attempt, incarnation_id, message, word, actor, at)
     VALUES (message_job.batch_id, message_job.job_id, message_job.tenant_id, v_to.attempt, v_to.incarnation_id, message_job.message,

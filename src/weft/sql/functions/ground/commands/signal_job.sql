@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.signal_job(tenant_id int, batch_id bigint, job_i
 DECLARE
     v_to record;
 BEGIN
-    PERFORM weft._as_tenant(signal_job.tenant_id);
     SELECT * INTO v_to FROM weft._attempt_to_tell(signal_job.batch_id, signal_job.job_id, 'a signal');
     INSERT INTO weft.job_command (batch_id, job_id, tenant_id, attempt, incarnation_id, signal, word, actor, at)
     VALUES (signal_job.batch_id, signal_job.job_id, signal_job.tenant_id, v_to.attempt, v_to.incarnation_id, signal_job.signal,

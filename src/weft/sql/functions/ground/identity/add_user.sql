@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.add_user(tenant_id int, by_user_id int, by_role 
 DECLARE
     v_user weft.tenant_user;
 BEGIN
-    PERFORM weft._as_tenant(add_user.tenant_id);
     PERFORM weft._lock_users(add_user.tenant_id, by_user_id, by_role);
     SELECT u.* INTO v_user FROM weft.tenant_user u WHERE u.tenant_id = add_user.tenant_id AND u.name_key = weft._name_key(of_name);
     IF v_user.user_id IS NULL THEN

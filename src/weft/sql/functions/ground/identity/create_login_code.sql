@@ -10,7 +10,6 @@ DECLARE
     v_by weft.token;
     v_expires_at timestamptz := create_login_code.at + create_login_code.valid_s * interval '1 second';
 BEGIN
-    PERFORM weft._as_tenant(create_login_code.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = create_login_code.user_id FOR NO KEY UPDATE;
     v_by := weft._token_that_asks(create_login_code.user_id, by_token);
     DELETE FROM weft.token t WHERE t.user_id = create_login_code.user_id AND t.kind = 'code';

@@ -11,7 +11,6 @@ CREATE OR REPLACE FUNCTION weft.create_token(tenant_id int, user_id int, by_toke
 DECLARE
     v_count bigint; v_new weft.token; v_by weft.token;
 BEGIN
-    PERFORM weft._as_tenant(create_token.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = create_token.user_id FOR NO KEY UPDATE;
     v_by := weft._token_that_asks(create_token.user_id, by_token);
     PERFORM weft._end_tokens(create_token.user_id, ARRAY(SELECT t.token_id FROM weft.token t WHERE t.user_id = create_token.user_id

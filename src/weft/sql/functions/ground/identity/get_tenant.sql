@@ -5,7 +5,6 @@ CREATE OR REPLACE FUNCTION weft.get_tenant(tenant_id int, of_name text) RETURNS 
 DECLARE
     v_tenant weft.tenant;
 BEGIN
-    PERFORM weft._as_tenant(get_tenant.tenant_id);
     SELECT t.* INTO v_tenant FROM weft.tenant t WHERE t.tenant_id = get_tenant.tenant_id AND t.name_key = weft._name_key(of_name);
     IF NOT FOUND THEN
         PERFORM weft._no_tenant(of_name);

@@ -11,7 +11,6 @@ AS $$
 DECLARE
     v_session bigint;
 BEGIN
-    PERFORM weft._as_tenant(open_issuer_session.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = open_issuer_session.user_id AND u.removed_at IS NULL FOR NO KEY UPDATE;
     IF NOT FOUND OR EXISTS (SELECT FROM weft.token t WHERE t.user_id = open_issuer_session.user_id AND t.idempotency_key = of_login) THEN
         RETURN NULL;

@@ -12,7 +12,6 @@ DECLARE
     v_user weft.tenant_user;
     v_document jsonb;
 BEGIN
-    PERFORM weft._as_tenant(remove_user.tenant_id);
     PERFORM weft._lock_users(remove_user.tenant_id, by_user_id, by_role);
     v_user := weft._user_to_change(remove_user.tenant_id, of_name, NULL, may_give);
     v_document := weft._user_document(v_user) || (

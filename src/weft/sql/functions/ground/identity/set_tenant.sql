@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.set_tenant(tenant_id int, of_name text, patch js
 DECLARE
     v_tenant weft.tenant;
 BEGIN
-    PERFORM weft._as_tenant(set_tenant.tenant_id);
     UPDATE weft.tenant t SET on_user_removal = coalesce(patch ->> 'on_user_removal', t.on_user_removal),
         output_keep_s = coalesce((patch ->> 'output_keep_s')::bigint, t.output_keep_s),
         output_keep_bytes = coalesce((patch ->> 'output_keep_bytes')::bigint, t.output_keep_bytes),

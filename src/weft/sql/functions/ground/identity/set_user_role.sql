@@ -7,7 +7,6 @@ RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_user weft.tenant_user;
 BEGIN
-    PERFORM weft._as_tenant(set_user_role.tenant_id);
     PERFORM weft._lock_users(set_user_role.tenant_id, by_user_id, by_role);
     v_user := weft._user_to_change(set_user_role.tenant_id, of_name, new_role, may_give);
     UPDATE weft.tenant_user u SET role = new_role WHERE u.user_id = v_user.user_id RETURNING * INTO v_user;

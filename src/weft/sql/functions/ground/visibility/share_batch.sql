@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.share_batch(tenant_id int, batch_id bigint, of_user text, permission int, actor text,
     at timestamptz DEFAULT clock_timestamp(), said text DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(share_batch.tenant_id);
     PERFORM weft._check_batch(share_batch.batch_id);
     RETURN weft._share(share_batch.tenant_id, share_batch.batch_id, 0, of_user, share_batch.permission, share_batch.actor, share_batch.at,
         share_batch.said);

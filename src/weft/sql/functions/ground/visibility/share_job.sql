@@ -6,7 +6,6 @@
 CREATE OR REPLACE FUNCTION weft.share_job(tenant_id int, batch_id bigint, job_id int, of_user text, permission int, actor text,
     at timestamptz DEFAULT clock_timestamp()) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(share_job.tenant_id);
     PERFORM weft._check_job(share_job.batch_id, share_job.job_id);
     RETURN weft._share(share_job.tenant_id, share_job.batch_id, share_job.job_id, of_user, share_job.permission, share_job.actor,
         share_job.at);

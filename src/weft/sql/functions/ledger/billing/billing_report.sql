@@ -17,7 +17,6 @@ DECLARE
     v_project int[]; v_since date := greatest(since, '0001-01-01'); v_until date := coalesce(until, 'infinity');
     v_parts weft.cost_part[]; v_names text[]; v_next bigint; v_items jsonb;
 BEGIN
-    PERFORM weft._as_tenant(billing_report.tenant_id);
     v_project := weft._report_projects(billing_report.tenant_id, of_user_id, of_project, billing_report.by, projects_max);
     IF billing_report.by = 'attribute' THEN
         SELECT r.parts, r.names INTO v_parts, v_names FROM weft._report_by_attribute(billing_report.tenant_id, v_project,

@@ -9,7 +9,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_project weft.billing_project; v_user int;
 BEGIN
-    PERFORM weft._as_tenant(delete_project.tenant_id);
     v_project := weft._lock_project(delete_project.tenant_id, of_name);
     IF v_project.name = 'default' THEN
         PERFORM weft._fail('WF124', 'billing project "default" cannot be deleted', 'Batches that name no project belong to it.',

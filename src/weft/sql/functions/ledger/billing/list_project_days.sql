@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.list_project_days(tenant_id int, of_user_id int,
 DECLARE
     v_project int;
 BEGIN
-    PERFORM weft._as_tenant(list_project_days.tenant_id);
     SELECT p.project_id INTO v_project FROM weft._find_projects(list_project_days.tenant_id, ARRAY[of_name]) p
     WHERE p.deleted_at IS NULL AND (of_user_id IS NULL OR EXISTS (
         SELECT FROM weft.billing_member m WHERE m.project_id = p.project_id AND m.user_id = of_user_id));

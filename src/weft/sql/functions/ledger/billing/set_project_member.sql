@@ -9,7 +9,6 @@ DECLARE
     v_project weft.billing_project;
     v_user int;
 BEGIN
-    PERFORM weft._as_tenant(set_project_member.tenant_id);
     -- Locked, so that nobody becomes a member while they are removed.
     SELECT u.user_id INTO v_user FROM weft.tenant_user u
     WHERE u.tenant_id = set_project_member.tenant_id AND u.name_key = weft._name_key(of_user) AND u.removed_at IS NULL FOR SHARE;

@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.redeliver_callback(
 DECLARE
     v_delivery weft.callback_delivery;
 BEGIN
-    PERFORM weft._as_tenant(redeliver_callback.tenant_id);
     PERFORM weft._check_batch(redeliver_callback.batch_id);
     SELECT d.* INTO v_delivery FROM weft.callback_delivery d
     WHERE d.batch_id = redeliver_callback.batch_id AND d.kind <> 'message'

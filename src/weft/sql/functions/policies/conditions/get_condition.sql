@@ -6,7 +6,6 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     v_found jsonb;
 BEGIN
-    PERFORM weft._as_tenant(get_condition.tenant_id);
     SELECT weft._condition_document(c) || jsonb_build_object('jobs', (
         SELECT coalesce(jsonb_agg(jsonb_build_object('batch_id', j.batch_id, 'job_id', j.job_id, 'blocked_at', j.blocked_at,
             'next_at', j.next_at) ORDER BY j.next_at, j.batch_id, j.job_id), '[]')

@@ -7,7 +7,6 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_blocked weft.blocked_job;
 BEGIN
-    PERFORM weft._as_tenant(unblock_job.tenant_id);
     PERFORM weft._check_job(unblock_job.batch_id, unblock_job.job_id);
     PERFORM FROM weft.job j WHERE j.batch_id = unblock_job.batch_id AND j.job_id = unblock_job.job_id FOR NO KEY UPDATE;
     SELECT k.* INTO v_blocked FROM weft.blocked_job k WHERE k.batch_id = unblock_job.batch_id AND k.job_id = unblock_job.job_id;

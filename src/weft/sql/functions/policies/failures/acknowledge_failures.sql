@@ -10,7 +10,6 @@ LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 DECLARE
     v_job int[];
 BEGIN
-    PERFORM weft._as_tenant(acknowledge_failures.tenant_id);
     PERFORM weft._check_batch(acknowledge_failures.batch_id);
     IF of_job_ids IS NOT NULL THEN
         v_job := of_job_ids;

@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.change_status(tenant_id int, user_id int, batch_
 DECLARE
     v_job weft.job; v_words text[]; v_old smallint; v_new smallint; v_states smallint[];
 BEGIN
-    PERFORM weft._as_tenant(change_status.tenant_id);
     PERFORM weft._before_retry(change_status.tenant_id, change_status.batch_id);
     PERFORM weft._lock_jobs(change_status.batch_id, ARRAY[change_status.job_id]);
     SELECT j.* INTO v_job FROM weft.job j WHERE j.batch_id = change_status.batch_id AND j.job_id = change_status.job_id;

@@ -6,7 +6,6 @@
 CREATE OR REPLACE FUNCTION weft.remove_setup(tenant_id int, of_name text, at timestamptz DEFAULT clock_timestamp()) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(remove_setup.tenant_id);
     PERFORM pg_advisory_xact_lock(7707, remove_setup.tenant_id);
     DELETE FROM weft.setup s WHERE s.tenant_id = remove_setup.tenant_id AND s.name = of_name;
     IF NOT FOUND THEN

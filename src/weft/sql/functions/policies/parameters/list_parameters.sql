@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.list_parameters(tenant_id int, names text[], as_of timestamptz, after text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_parameters.tenant_id);
     RETURN QUERY SELECT weft._parameter_document(x) FROM (
         SELECT DISTINCT ON (p.name) p.* FROM weft.parameter_version p
         WHERE p.tenant_id = list_parameters.tenant_id AND p.name > list_parameters.after AND (names IS NULL OR p.name = ANY (names))

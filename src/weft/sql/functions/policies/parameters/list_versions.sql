@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.list_versions(tenant_id int, of_name text, before int, limit_rows int) RETURNS SETOF jsonb LANGUAGE plpgsql
 AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_versions.tenant_id);
     IF NOT EXISTS (SELECT FROM weft.parameter_version p WHERE p.tenant_id = list_versions.tenant_id AND p.name = of_name) THEN
         PERFORM weft._fail('WF144', format('parameter "%s" does not exist', left(of_name, 64)), 'Nobody has set it.',
             format('Set it with `weft param set %s VALUE`.', left(of_name, 64)));

@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.set_parameter(tenant_id int, of_name text, value jsonb, of_type text, actor text,
     at timestamptz DEFAULT clock_timestamp(), by_user int DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(set_parameter.tenant_id);
     PERFORM pg_advisory_xact_lock(7707, set_parameter.tenant_id);
     PERFORM weft._add_version(set_parameter.tenant_id, of_name, set_parameter.value, of_type, actor, NULL, set_parameter.at, by_user);
     RETURN (SELECT weft._parameter_document(p) FROM weft.parameter_version p

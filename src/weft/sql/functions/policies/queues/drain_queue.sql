@@ -4,7 +4,6 @@
 -- Returns: whether there is such a queue.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.drain_queue(tenant_id int, name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(drain_queue.tenant_id);
     PERFORM FROM weft.queue q WHERE q.tenant_id = drain_queue.tenant_id AND q.name = 'default' FOR UPDATE;
     UPDATE weft.queue q SET state = 'draining' WHERE q.tenant_id = drain_queue.tenant_id AND q.name = drain_queue.name;
     IF FOUND THEN

@@ -8,7 +8,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_user text;
 BEGIN
-    PERFORM weft._as_tenant(list_queues.tenant_id);
     SELECT u.name INTO v_user FROM weft.tenant_user u WHERE u.user_id = weft._caller_id();
     RETURN QUERY
     WITH page AS MATERIALIZED (

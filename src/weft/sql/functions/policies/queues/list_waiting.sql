@@ -7,7 +7,6 @@ RETURNS TABLE (batch_id bigint, last_job int, jobs jsonb) LANGUAGE plpgsql PLAN_
 DECLARE
     v_batch bigint; v_last int; v_from int := after_job;
 BEGIN
-    PERFORM weft._as_tenant(list_waiting.tenant_id);
     v_batch := weft._next_open_batch(list_waiting.tenant_id, after_batch);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = v_batch;
     IF v_batch > after_batch THEN

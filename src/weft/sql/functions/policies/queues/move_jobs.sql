@@ -12,7 +12,6 @@ DECLARE
     v_id bigint := move_jobs.batch_id; v_limited text[]; v_batch record; v_old int[]; v_new int[]; v_lanes int[]; v_asks record;
     v_own text[] := ARRAY['queue', 'pool', 'transport', 'foreign']; v_job int[]; v_set int; v_sets int[]; v_gates int[]; v_pools int[];
 BEGIN
-    PERFORM weft._as_tenant(move_jobs.tenant_id);
     PERFORM weft._check_batch(v_id);
     -- How jobs travel is their queue's.
     asked := asked || coalesce((SELECT jsonb_build_object('transport', q.transport) FROM weft.queue q

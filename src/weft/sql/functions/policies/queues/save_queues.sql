@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.save_queues(tenant_id int, queues jsonb) RETURNS
 DECLARE
     v_full record;
 BEGIN
-    PERFORM weft._as_tenant(save_queues.tenant_id);
     PERFORM FROM weft.queue q WHERE q.tenant_id = save_queues.tenant_id AND q.name = 'default' FOR UPDATE;
     SELECT c.queue, c.n_waiting INTO v_full FROM weft._queue_counts(save_queues.tenant_id, NULL) c
     JOIN weft.queue q ON q.tenant_id = save_queues.tenant_id AND q.name = c.queue

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.list_quotas(tenant_id int, of_user_id int) RETUR
 DECLARE
     v_counts_bytes boolean;
 BEGIN
-    PERFORM weft._as_tenant(list_quotas.tenant_id);
     v_counts_bytes := EXISTS (SELECT FROM weft.quota q WHERE q.tenant_id = list_quotas.tenant_id AND q.bytes_max IS NOT NULL);
     RETURN QUERY
     WITH work AS MATERIALIZED (

@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.set_quota(tenant_id int, of_name text, patch jso
 DECLARE
     v_user weft.tenant_user;
 BEGIN
-    PERFORM weft._as_tenant(set_quota.tenant_id);
     IF of_name IS NULL THEN
         PERFORM weft._save_quota(set_quota.tenant_id, 0, patch);
         PERFORM weft._limit_cores(set_quota.tenant_id, 0);

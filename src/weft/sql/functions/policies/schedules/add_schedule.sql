@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.add_schedule(tenant_id int, user_id int, new jso
 DECLARE
     v_new record; v_id bigint; v_digest bytea; v_count bigint; v_project int;
 BEGIN
-    PERFORM weft._as_tenant(add_schedule.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = add_schedule.user_id FOR NO KEY UPDATE;
     SELECT s.schedule_id, s.digest INTO v_id, v_digest FROM weft.schedule s
     WHERE s.user_id = add_schedule.user_id AND s.idempotency_key = add_schedule.idempotency_key;

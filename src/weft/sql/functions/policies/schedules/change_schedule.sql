@@ -7,7 +7,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_paused boolean;
 BEGIN
-    PERFORM weft._as_tenant(change_schedule.tenant_id);
     SELECT coalesce((patch->>'paused')::boolean, s.paused_at IS NOT NULL) INTO v_paused
     FROM weft.schedule s WHERE s.schedule_id = of_schedule_id FOR UPDATE;
     IF NOT FOUND THEN

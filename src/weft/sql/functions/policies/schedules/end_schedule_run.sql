@@ -9,7 +9,6 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_schedule weft.schedule; v_pauses boolean; v_batch bigint := end_schedule_run.batch_id; v_error jsonb := end_schedule_run.error;
 BEGIN
-    PERFORM weft._as_tenant(end_schedule_run.tenant_id);
     SELECT s.* INTO v_schedule FROM weft.schedule s WHERE s.schedule_id = of_schedule_id FOR UPDATE;
     IF v_schedule.schedule_id IS NULL OR EXISTS (
         SELECT FROM weft.schedule_run r WHERE r.schedule_id = of_schedule_id AND r.ended_at IS NOT NULL

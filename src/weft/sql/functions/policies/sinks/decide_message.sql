@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.decide_message(tenant_id int, of_name text, of_d
 DECLARE
     v_delivery weft.callback_delivery;
 BEGIN
-    PERFORM weft._as_tenant(decide_message.tenant_id);
     v_delivery := weft._locked_message(decide_message.tenant_id, of_name, of_delivery_id);
     IF v_delivery.held IS DISTINCT FROM 'held' OR v_delivery.next_at IS NOT NULL THEN
         PERFORM weft._fail('WF254', format('no check has stopped message %s of sink "%s"', of_delivery_id, of_name),

@@ -5,7 +5,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_sinks int[];
 BEGIN
-    PERFORM weft._as_tenant(list_messages.tenant_id);
     v_sinks := weft._sinks_named(list_messages.tenant_id, of_name);
     RETURN QUERY
     SELECT weft._message_document(d, of_name)

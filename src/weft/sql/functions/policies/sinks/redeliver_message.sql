@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.redeliver_message(tenant_id int, of_name text, o
 DECLARE
     v_delivery weft.callback_delivery;
 BEGIN
-    PERFORM weft._as_tenant(redeliver_message.tenant_id);
     v_delivery := weft._locked_message(redeliver_message.tenant_id, of_name, of_delivery_id);
     IF v_delivery.delivered_at IS NOT NULL THEN
         PERFORM weft._fail('WF252', format('message %s of sink "%s" was delivered', of_delivery_id, of_name),

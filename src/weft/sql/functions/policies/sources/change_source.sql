@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.change_source(tenant_id int, of_name text, pause
 DECLARE
     v_source weft.source; v_paused boolean; v_again int;
 BEGIN
-    PERFORM weft._as_tenant(change_source.tenant_id);
     v_source := weft._seen_source(change_source.tenant_id, of_name);
     SELECT s.* INTO v_source FROM weft.source s WHERE s.source_id = v_source.source_id FOR UPDATE;
     v_paused := coalesce(change_source.paused, v_source.paused_at IS NOT NULL);

@@ -11,7 +11,6 @@ DECLARE
     v_source weft.source; v_day date := (decide_items.at AT TIME ZONE 'UTC')::date; v_batch bigint;
     v_new bigint[]; v_late record;
 BEGIN
-    PERFORM weft._as_tenant(decide_items.tenant_id);
     v_source := weft._taken_source(of_source_id, taking);
     IF v_source.source_id IS NULL OR v_source.next_at IS NULL THEN
         RETURN;

@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.end_items(tenant_id int, of_source_id int, taking bigint, batch_id bigint, job_ids int[],
     at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(end_items.tenant_id);
     IF (weft._taken_source(of_source_id, taking)).source_id IS NULL THEN
         RETURN;
     END IF;

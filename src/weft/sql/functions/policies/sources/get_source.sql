@@ -4,7 +4,6 @@ CREATE OR REPLACE FUNCTION weft.get_source(tenant_id int, of_name text) RETURNS 
 DECLARE
     v_source weft.source;
 BEGIN
-    PERFORM weft._as_tenant(get_source.tenant_id);
     v_source := weft._seen_source(get_source.tenant_id, of_name);
     RETURN weft._source_document(v_source) || jsonb_build_object('user_id', v_source.user_id, 'n_items', (
         SELECT coalesce(jsonb_object_agg(x.state, x.n), '{}') FROM (

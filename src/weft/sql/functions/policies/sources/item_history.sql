@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.item_history(tenant_id int, of_name text, of_key
 DECLARE
     v_source weft.source;
 BEGIN
-    PERFORM weft._as_tenant(item_history.tenant_id);
     v_source := weft._seen_source(item_history.tenant_id, of_name);
     RETURN QUERY
     WITH own AS (

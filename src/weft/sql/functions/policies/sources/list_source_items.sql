@@ -8,7 +8,6 @@ RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source;
 BEGIN
-    PERFORM weft._as_tenant(list_source_items.tenant_id);
     v_source := weft._seen_source(list_source_items.tenant_id, of_name);
     RETURN QUERY SELECT weft._item_document(i)
     FROM weft.source_item i

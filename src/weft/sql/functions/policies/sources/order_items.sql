@@ -11,7 +11,6 @@
 CREATE OR REPLACE FUNCTION weft.order_items(tenant_id int, of_source_id int, taking bigint, items jsonb, skip text[], until text,
     within_s double precision, products boolean) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(order_items.tenant_id);
     IF (weft._taken_source(of_source_id, taking)).source_id IS NULL THEN
         RETURN NULL;
     END IF;

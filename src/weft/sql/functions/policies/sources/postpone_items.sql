@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.postpone_items(tenant_id int, of_source_id int, 
 DECLARE
     v_source weft.source;
 BEGIN
-    PERFORM weft._as_tenant(postpone_items.tenant_id);
     v_source := weft._taken_source(of_source_id, taking);
     IF v_source.source_id IS NULL THEN
         RETURN;

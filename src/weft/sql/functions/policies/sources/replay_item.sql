@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.replay_item(tenant_id int, of_name text, of_key 
 DECLARE
     v_source weft.source; v_again int;
 BEGIN
-    PERFORM weft._as_tenant(replay_item.tenant_id);
     v_source := weft._seen_source(replay_item.tenant_id, of_name);
     SELECT s.* INTO v_source FROM weft.source s WHERE s.source_id = v_source.source_id FOR UPDATE;
     v_again := weft._asked_before(v_source, replay_item.user_id, idempotency_key, digest);

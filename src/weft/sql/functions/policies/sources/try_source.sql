@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.try_source(tenant_id int, of_name text, keys tex
 DECLARE
     v_source weft.source;
 BEGIN
-    PERFORM weft._as_tenant(try_source.tenant_id);
     v_source := weft._seen_source(try_source.tenant_id, of_name);
     RETURN jsonb_build_object('source_id', v_source.source_id, 'kind', v_source.kind,
         'options', weft._filled(v_source.tenant_id, v_source.options), 'every_s', v_source.every_s, 'cursor', v_source.cursor,

@@ -6,7 +6,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_project weft.billing_project;
 BEGIN
-    PERFORM weft._as_tenant(change_project.tenant_id);
     v_project := weft._lock_project(change_project.tenant_id, of_name);
     UPDATE weft.billing_project p SET
         closed_at = CASE WHEN coalesce((patch->>'closed')::boolean, p.closed_at IS NOT NULL)

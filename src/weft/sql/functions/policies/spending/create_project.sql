@@ -7,7 +7,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_project int;
 BEGIN
-    PERFORM weft._as_tenant(create_project.tenant_id);
     INSERT INTO weft.billing_project (tenant_id, name, idempotency_key)
     VALUES (create_project.tenant_id, of_name, create_project.idempotency_key)
     ON CONFLICT DO NOTHING RETURNING project_id INTO v_project;

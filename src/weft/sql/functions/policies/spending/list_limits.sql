@@ -9,7 +9,6 @@ RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_batch weft.batch; v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(list_limits.tenant_id);
     IF of_batch_id IS NOT NULL THEN
         PERFORM weft._check_batch(of_batch_id);
         SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = of_batch_id;

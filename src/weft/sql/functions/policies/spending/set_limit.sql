@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.set_limit(tenant_id int, kind text, of_name text
 DECLARE
     v_limit weft.spend_limit; v_project weft.billing_project; v_id int;
 BEGIN
-    PERFORM weft._as_tenant(set_limit.tenant_id);
     v_limit.tenant_id := set_limit.tenant_id; v_limit.measure := set_limit.measure;
     IF set_limit.kind = 'project' THEN
         v_project := weft._lock_project(set_limit.tenant_id, of_name);

@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.acknowledge_dead_message(tenant_id int, of_dead_
 DECLARE
     v_message weft.dead_message;
 BEGIN
-    PERFORM weft._as_tenant(acknowledge_dead_message.tenant_id);
     UPDATE weft.dead_message d SET acknowledged = coalesce(d.acknowledged, jsonb_build_object('at', acknowledge_dead_message.at,
         'by', acknowledge_dead_message.actor, 'note', acknowledge_dead_message.note))
     WHERE d.tenant_id = acknowledge_dead_message.tenant_id AND d.dead_id = of_dead_id RETURNING d.* INTO v_message;

@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.list_dead_messages(tenant_id int, before bigint, of_acknowledged boolean, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_dead_messages.tenant_id);
     RETURN QUERY SELECT weft._dead_document(d) FROM weft.dead_message d
     WHERE d.tenant_id = list_dead_messages.tenant_id AND (before IS NULL OR d.dead_id < before)
         AND (d.acknowledged IS NOT NULL) = of_acknowledged

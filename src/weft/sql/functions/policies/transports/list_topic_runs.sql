@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.list_topic_runs(tenant_id int, of_job text, first_row int, limit_rows int) RETURNS jsonb
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_topic_runs.tenant_id);
     RETURN (SELECT jsonb_build_object('total', (SELECT count(*) FROM weft.topic_run r
             WHERE r.tenant_id = list_topic_runs.tenant_id AND r.job_id = of_job),
         'runs', coalesce(jsonb_agg(jsonb_build_object('event_id', x.record_id, 'job_id', x.job_id, 'trace_id', x.trace_id,

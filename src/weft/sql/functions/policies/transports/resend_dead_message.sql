@@ -6,7 +6,6 @@ RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_message weft.dead_message;
 BEGIN
-    PERFORM weft._as_tenant(resend_dead_message.tenant_id);
     UPDATE weft.dead_message d
     SET resend_at = coalesce(d.resend_at,
         CASE WHEN d.queue IS NOT NULL AND d.n_bytes = octet_length(d.body) THEN resend_dead_message.at END)

@@ -6,7 +6,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_for int;
 BEGIN
-    PERFORM weft._as_tenant(remove_app.tenant_id);
     v_for := weft._app_user(remove_app.tenant_id, remove_app.for_user);
     UPDATE weft.app_revision r SET removed_at = remove_app.at
     WHERE r.tenant_id = remove_app.tenant_id AND r.name = of_name AND r.for_user = v_for AND r.removed_at IS NULL;

@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.save_app(tenant_id int, user_id int, of_name tex
 DECLARE
     v_for int; v_old weft.app_revision; v_new weft.app_revision;
 BEGIN
-    PERFORM weft._as_tenant(save_app.tenant_id);
     v_for := weft._app_user(save_app.tenant_id, save_app.for_user);
     PERFORM weft._sweep_apps(save_app.tenant_id, save_app.at);
     IF (SELECT count(*) FROM weft.app_part p WHERE p.tenant_id = save_app.tenant_id AND p.digest = of_digest AND p.n_bytes = of_bytes)

@@ -7,7 +7,6 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_is_new boolean;
 BEGIN
-    PERFORM weft._as_tenant(cancel_group.tenant_id);
     PERFORM weft._check_group(cancel_group.batch_id, cancel_group.group_id);
     v_is_new := weft._cancel_group(cancel_group.batch_id, cancel_group.group_id, cancel_group.actor, cancel_group.force, cancel_group.at);
     PERFORM weft._announce();

@@ -8,7 +8,6 @@ RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
     v_waiting int[]; v_running int[];
 BEGIN
-    PERFORM weft._as_tenant(cancel_jobs.tenant_id);
     PERFORM weft._lock_jobs(cancel_jobs.batch_id, cancel_jobs.job_ids);
     SELECT array_agg(j.job_id) FILTER (WHERE j.state < STATE_SUCCESS AND j.state <> STATE_RUNNING),
            array_agg(j.job_id) FILTER (WHERE j.state = STATE_RUNNING)

@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.delete_batch(
 DECLARE
     v_id bigint; v_last int;
 BEGIN
-    PERFORM weft._as_tenant(delete_batch.tenant_id);
     PERFORM FROM weft.batch b WHERE b.batch_id = delete_batch.batch_id FOR NO KEY UPDATE;
     -- After the row was locked: the same request at the same time has made it, or the batch is gone.
     v_id := weft._find_operation(delete_batch.user_id, delete_batch.idempotency_key, delete_batch.digest);

@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.edit_group(
 DECLARE
     v_name text; v_old_name text; v_attributes jsonb; v_old_attributes jsonb;
 BEGIN
-    PERFORM weft._as_tenant(edit_group.tenant_id);
     PERFORM weft._check_group(edit_group.batch_id, edit_group.group_id);
     IF edit_group.group_id = 0 THEN
         SELECT b.name, b.attributes INTO v_old_name, v_old_attributes FROM weft.batch b WHERE b.batch_id = edit_group.batch_id

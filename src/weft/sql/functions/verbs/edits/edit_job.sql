@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.edit_job(
 DECLARE
     v_job record; v_old record; v_name text; v_attributes jsonb; v_kind text[] := '{}';
 BEGIN
-    PERFORM weft._as_tenant(edit_job.tenant_id);
     PERFORM weft._check_job(edit_job.batch_id, edit_job.job_id);
     IF patch ? 'priority' THEN
         PERFORM pg_advisory_xact_lock_shared(edit_job.batch_id);

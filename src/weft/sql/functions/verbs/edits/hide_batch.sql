@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.hide_batch(tenant_id int, batch_id bigint, hidden boolean, actor text,
     at timestamptz DEFAULT clock_timestamp()) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(hide_batch.tenant_id);
     PERFORM weft._check_batch(hide_batch.batch_id);
     UPDATE weft.batch b SET hidden = hide_batch.hidden WHERE b.batch_id = hide_batch.batch_id AND b.hidden <> hide_batch.hidden;
     IF NOT FOUND THEN

@@ -9,7 +9,6 @@ RETURNS TABLE (n_added int, busy int[]) LANGUAGE plpgsql AS $$
 DECLARE
     v_job int;
 BEGIN
-    PERFORM weft._as_tenant(add_members.tenant_id);
     PERFORM weft._check_group(add_members.batch_id, add_members.group_id);
     PERFORM pg_advisory_xact_lock_shared(add_members.batch_id);
     PERFORM weft._check_batch(add_members.batch_id);

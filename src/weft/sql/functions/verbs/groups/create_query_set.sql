@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.create_query_set(
 DECLARE
     v_id bigint; v_set int; v_last int;
 BEGIN
-    PERFORM weft._as_tenant(create_query_set.tenant_id);
     v_id := weft._find_operation(create_query_set.user_id, create_query_set.idempotency_key, create_query_set.digest);
     IF v_id IS NOT NULL THEN
         RETURN v_id;

@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.create_set(
 DECLARE
     v_old weft.job_group; v_id int; v_name text := create_set.name;
 BEGIN
-    PERFORM weft._as_tenant(create_set.tenant_id);
     PERFORM weft._check_batch(create_set.batch_id);
     UPDATE weft.batch b SET next_group = b.next_group + 1 WHERE b.batch_id = create_set.batch_id RETURNING b.next_group - 1 INTO v_id;
     PERFORM weft._check_open(create_set.batch_id, 0);

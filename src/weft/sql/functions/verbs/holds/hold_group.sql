@@ -9,7 +9,6 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_is_new boolean;
 BEGIN
-    PERFORM weft._as_tenant(hold_group.tenant_id);
     PERFORM weft._check_group(hold_group.batch_id, hold_group.group_id);
     PERFORM pg_advisory_xact_lock(hold_group.batch_id);
     INSERT INTO weft.group_hold AS h (batch_id, group_id, tenant_id, held_at)

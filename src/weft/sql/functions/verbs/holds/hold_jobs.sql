@@ -7,7 +7,6 @@ RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[];
 BEGIN
-    PERFORM weft._as_tenant(hold_jobs.tenant_id);
     PERFORM weft._lock_jobs(hold_jobs.batch_id, hold_jobs.job_ids);
     WITH new AS (
         INSERT INTO weft.job_hold (batch_id, job_id, tenant_id, held_at)

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.release_group(tenant_id int, batch_id bigint, gr
     at timestamptz DEFAULT clock_timestamp())
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(release_group.tenant_id);
     PERFORM weft._check_group(release_group.batch_id, release_group.group_id);
     PERFORM pg_advisory_xact_lock(release_group.batch_id);
     UPDATE weft.group_hold h SET released_at = release_group.at, swept = false, sweep_job = 0

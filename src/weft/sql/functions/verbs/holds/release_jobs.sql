@@ -8,7 +8,6 @@ RETURNS TABLE (job_id int, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
     v_job int[]; v_sets int[];
 BEGIN
-    PERFORM weft._as_tenant(release_jobs.tenant_id);
     PERFORM weft._lock_jobs(release_jobs.batch_id, release_jobs.job_ids);
     WITH gone AS (
         DELETE FROM weft.job_hold h WHERE h.batch_id = release_jobs.batch_id AND h.job_id = ANY (release_jobs.job_ids) RETURNING h.job_id)

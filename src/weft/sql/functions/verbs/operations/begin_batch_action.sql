@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.begin_batch_action(tenant_id int, user_id int, a
 DECLARE
     v_id bigint; v_last bigint;
 BEGIN
-    PERFORM weft._as_tenant(begin_batch_action.tenant_id);
     v_id := weft._find_operation(begin_batch_action.user_id, begin_batch_action.idempotency_key, begin_batch_action.digest);
     IF v_id IS NOT NULL THEN
         RETURN v_id;

@@ -6,7 +6,6 @@ RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation;
 BEGIN
-    PERFORM weft._as_tenant(cancel_operation.tenant_id);
     v_operation := weft._shown_operation(of_operation_id);
     IF v_operation.kind <> 'batch_action' THEN
         PERFORM weft._fail('WF139', format('operation %s cannot be cancelled', of_operation_id),

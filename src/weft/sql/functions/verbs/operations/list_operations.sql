@@ -7,7 +7,6 @@ LANGUAGE plpgsql PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_before bigint := coalesce(list_operations.before, 9223372036854775807);
 BEGIN
-    PERFORM weft._as_tenant(list_operations.tenant_id);
     IF of_batch_id IS NOT NULL THEN
         RETURN QUERY SELECT weft._operation_document(o) FROM weft.operation o
         WHERE (o.batch_id, o.operation_id) >= (of_batch_id, 0) AND (o.batch_id, o.operation_id) < (of_batch_id, v_before)

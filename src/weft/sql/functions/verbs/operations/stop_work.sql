@@ -6,7 +6,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_ids bigint[]; v_id bigint;
 BEGIN
-    PERFORM weft._as_tenant(stop_work.tenant_id);
     v_ids := ARRAY(
         SELECT o.operation_id FROM weft.operation o
         WHERE o.state = 'running' AND o.tenant_id = stop_work.tenant_id AND o.user_id = of_user_id AND o.kind IN ('retry', 'resubmit')

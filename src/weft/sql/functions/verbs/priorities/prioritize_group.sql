@@ -11,7 +11,6 @@ CREATE OR REPLACE FUNCTION weft.prioritize_group(
 DECLARE
     v_rest jsonb := patch - 'priority'; v_last int;
 BEGIN
-    PERFORM weft._as_tenant(prioritize_group.tenant_id);
     PERFORM weft._check_group(prioritize_group.batch_id, prioritize_group.group_id);
     IF v_rest <> '{}' THEN
         PERFORM weft.edit_group(prioritize_group.tenant_id, prioritize_group.batch_id, prioritize_group.group_id, v_rest, attributes_max,

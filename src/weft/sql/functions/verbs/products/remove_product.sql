@@ -5,7 +5,6 @@ CREATE OR REPLACE FUNCTION weft.remove_product(tenant_id int, product_id bigint)
 DECLARE
     v_product weft.product; v_permission int;
 BEGIN
-    PERFORM weft._as_tenant(remove_product.tenant_id);
     SELECT * INTO v_product FROM weft.product p WHERE p.product_id = remove_product.product_id AND p.kept_at IS NOT NULL FOR UPDATE;
     v_permission := weft._permission(v_product.batch_id, v_product.user_id, v_product.project_id);
     IF v_product.product_id IS NULL OR v_permission = 0 THEN

@@ -13,7 +13,6 @@ CREATE OR REPLACE FUNCTION weft.resubmit_batch(
 DECLARE
     v_id bigint; v_new bigint; v_old record; v_last int;
 BEGIN
-    PERFORM weft._as_tenant(resubmit_batch.tenant_id);
     v_id := weft._find_operation(resubmit_batch.user_id, resubmit_batch.idempotency_key, resubmit_batch.digest);
     IF v_id IS NOT NULL THEN
         RETURN v_id;

@@ -13,7 +13,6 @@ CREATE OR REPLACE FUNCTION weft.retry_jobs(
 DECLARE
     v_id bigint; v_last int;
 BEGIN
-    PERFORM weft._as_tenant(retry_jobs.tenant_id);
     v_id := weft._find_operation(retry_jobs.user_id, retry_jobs.idempotency_key, retry_jobs.digest);
     IF v_id IS NOT NULL THEN
         RETURN v_id;

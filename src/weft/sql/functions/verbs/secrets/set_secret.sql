@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.set_secret(tenant_id int, user_id int, of_name t
 DECLARE
     v_new weft.secret;
 BEGIN
-    PERFORM weft._as_tenant(set_secret.tenant_id);
     PERFORM FROM weft.tenant_user u WHERE u.user_id = set_secret.user_id AND u.removed_at IS NULL FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         PERFORM weft._fail('WF131', 'the request is not authenticated', 'The user was removed meanwhile.', 'Use another token.');

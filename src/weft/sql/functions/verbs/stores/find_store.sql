@@ -5,7 +5,6 @@ CREATE OR REPLACE FUNCTION weft.find_store(tenant_id int, of_name text)
 RETURNS TABLE (url text, endpoint text, region text, access text, credentials text, secret_name text,
     of_tenant int, user_id int, body bytea) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(find_store.tenant_id);
     RETURN QUERY SELECT f.url, f.endpoint, f.region, f.access, f.credentials, f.secret_name, f.tenant_id, f.set_by, s.body
     FROM weft.file_store f LEFT JOIN weft.secret s ON s.user_id = f.set_by AND s.name = f.secret_name
     WHERE f.tenant_id = find_store.tenant_id AND f.name = of_name;

@@ -7,7 +7,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_new weft.file_store;
 BEGIN
-    PERFORM weft._as_tenant(save_store.tenant_id);
     IF stores_max <= (SELECT count(*) FROM weft.file_store f WHERE f.tenant_id = save_store.tenant_id AND f.name <> of_name) THEN
         RETURN NULL;
     END IF;

@@ -13,7 +13,6 @@ DECLARE
     v_update weft.batch_update; v_new record; v_id int; v_parent_id int; v_old record;
     v_is_new boolean := false;
 BEGIN
-    PERFORM weft._as_tenant(add_groups.tenant_id);
     v_update := weft._open_update(add_groups.batch_id, add_groups.update_id);
     IF add_groups.idempotency_key IS NOT NULL THEN
         INSERT INTO weft.group_bunch (batch_id, update_id, idempotency_key, tenant_id, digest)

@@ -7,7 +7,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_checks boolean;
 BEGIN
-    PERFORM weft._as_tenant(add_payload_part.tenant_id);
     v_checks := (weft._before_submit(add_payload_part.tenant_id, NULL, add_payload_part.batch_id, NULL, false)).checks;
     PERFORM pg_advisory_xact_lock_shared(add_payload_part.batch_id);
     PERFORM weft._check_batch(add_payload_part.batch_id);

@@ -12,7 +12,6 @@ PLAN_ONCE AS $$
 DECLARE
     v_update weft.batch_update; v_group int; v_checks boolean;
 BEGIN
-    PERFORM weft._as_tenant(commit_update.tenant_id);
     PERFORM weft._check_batch(commit_update.batch_id);
     v_checks := weft._before_commit(commit_update.tenant_id, commit_update.batch_id, of_update_id);
     PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);

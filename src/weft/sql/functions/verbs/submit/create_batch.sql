@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.create_batch(
 DECLARE
     v_checks boolean; v_new record; v_update weft.batch_update;
 BEGIN
-    PERFORM weft._as_tenant(create_batch.tenant_id);
     v_checks := (weft._before_submit(create_batch.tenant_id, create_batch.user_id, NULL, NULL, true)).checks;
     SELECT b.* INTO v_new FROM weft._create_batch(create_batch.tenant_id, create_batch.user_id, create_batch.batch,
         create_batch.trace_id, create_batch.idempotency_key, create_batch.digest, create_batch.at) b;

@@ -10,7 +10,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_batch weft.batch; v_old record; v_new weft.batch_update;
 BEGIN
-    PERFORM weft._as_tenant(create_update.tenant_id);
     SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = create_update.batch_id FOR NO KEY UPDATE;
     PERFORM weft._check_batch(create_update.batch_id);
     IF create_update.idempotency_key IS NOT NULL THEN

@@ -9,7 +9,6 @@ RETURNS TABLE (job_id int, cpu_m bigint, memory_mib bigint, storage_mib bigint, 
 DECLARE
     v_first int;
 BEGIN
-    PERFORM weft._as_tenant(get_bunch.tenant_id);
     SELECT u.first_job - 1 + first_position INTO STRICT v_first FROM weft.get_update(get_bunch.tenant_id, of_batch_id, of_update_id) u;
     RETURN QUERY
     SELECT j.job_id, s.cpu_m, s.memory_mib, s.storage_mib, s.gpu, coalesce(m.group_id, j.group_id), coalesce(m.set_ids, '{}'), j.priority,

@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.get_update(tenant_id int, batch_id bigint, of_update_id int)
 RETURNS TABLE (update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(get_update.tenant_id);
     PERFORM weft._check_batch(get_update.batch_id);
     RETURN QUERY SELECT u.update_id, u.first_job, u.first_group, u.n_jobs, u.n_groups, u.committed_at IS NOT NULL
     FROM weft.batch_update u WHERE u.batch_id = get_update.batch_id AND u.update_id = of_update_id;

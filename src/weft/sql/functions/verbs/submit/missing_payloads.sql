@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.missing_payloads(tenant_id int, of_batch_id bigint, digests bytea[], part_bytes int)
 RETURNS SETOF bytea LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    PERFORM weft._as_tenant(missing_payloads.tenant_id);
     PERFORM weft._check_batch(of_batch_id);
     RETURN QUERY SELECT d FROM unnest(digests) d WHERE NOT coalesce(
         (SELECT count(*) = (max(p.n_bytes) + part_bytes - 1) / part_bytes FROM weft.batch_payload p

@@ -9,7 +9,6 @@ DECLARE
     v_result jsonb := jsonb_build_object('answer', jsonb_build_object('values', answer_job.answer, 'note', answer_job.note, 'by',
         answer_job.actor, 'at', answer_job.at));
 BEGIN
-    PERFORM weft._as_tenant(answer_job.tenant_id);
     PERFORM weft._lock_jobs(answer_job.batch_id, ARRAY[answer_job.job_id]);
     SELECT j.state, s.word, l.rare_fields #>> '{wait,for}' AS kind, c.* INTO v_job
     FROM weft.job j JOIN weft.job_state s USING (state)

@@ -6,7 +6,6 @@
 CREATE OR REPLACE FUNCTION weft.count_reasons(tenant_id int, batch_id bigint, of_group_id int, after int, limit_attempts int)
 RETURNS TABLE (items jsonb, next_after int) LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 BEGIN
-    PERFORM weft._as_tenant(count_reasons.tenant_id);
     PERFORM weft._check_group(count_reasons.batch_id, of_group_id);
     RETURN QUERY
     WITH page AS MATERIALIZED (

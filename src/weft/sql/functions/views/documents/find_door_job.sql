@@ -8,7 +8,6 @@ AS $$
 DECLARE
     v_batch bigint; v_permission int;
 BEGIN
-    PERFORM weft._as_tenant(find_door_job.tenant_id);
     SELECT b.batch_id, weft._own_permission(b.batch_id, b.user_id) INTO v_batch, v_permission FROM weft.batch b
     WHERE b.tenant_id = find_door_job.tenant_id AND b.door = find_door_job.door AND b.foreign_id = find_door_job.foreign_id
       AND b.deleted_at IS NULL AND (find_door_job.with_hidden OR NOT b.hidden) AND b.foreign_document IS NOT NULL;

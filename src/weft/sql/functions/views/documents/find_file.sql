@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.find_file(tenant_id int, batch_id bigint, job_id int, of_attempt int, of_path text)
 RETURNS TABLE (attempt smallint, n_bytes bigint, digest bytea, kept_in text, folder text, why_gone text) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(find_file.tenant_id);
     PERFORM weft._check_job(find_file.batch_id, find_file.job_id);
     RETURN QUERY SELECT f.attempt, f.n_bytes, f.digest, f.address, replace(weft.database_id()::text, '-', ''),
         (SELECT o.why FROM weft.output_term o WHERE o.batch_id = f.batch_id AND f.kept_at <= o.removed_at AND f.address IS NULL)

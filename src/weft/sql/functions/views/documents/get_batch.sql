@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.get_batch(tenant_id int, batch_id bigint) RETURNS jsonb
 LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
-    PERFORM weft._as_tenant(get_batch.tenant_id);
     PERFORM weft._check_batch(get_batch.batch_id);
     RETURN (SELECT d.document FROM weft._group_documents(ARRAY[get_batch.batch_id], ARRAY[0]) d);
 END $$;

@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.get_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb
 LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
-    PERFORM weft._as_tenant(get_group.tenant_id);
     RETURN (SELECT d.document FROM weft._group_documents(
         ARRAY[get_group.batch_id], ARRAY[weft._find_group(get_group.batch_id, get_group.group_id, get_group.path)]) d);
 END $$;

@@ -6,7 +6,6 @@
 CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int, limit_parents int, limit_counted int)
 RETURNS TABLE (document jsonb, spec_index int, spec_body bytea) LANGUAGE plpgsql PLAN_ONCE AS $$
 BEGIN
-    PERFORM weft._as_tenant(get_job.tenant_id);
     PERFORM weft._check_job(get_job.batch_id, get_job.job_id);
     RETURN QUERY
     SELECT d.document || jsonb_build_object(

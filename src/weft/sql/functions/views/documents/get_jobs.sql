@@ -6,7 +6,6 @@ LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE SET enable_bitmapscan = on SET enable_h
 DECLARE
     v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(get_jobs.tenant_id);
     PERFORM weft._check_batch(get_jobs.batch_id);
     SELECT array_agg(j.job_id) INTO v_ids
     FROM unnest(get_jobs.job_ids) t

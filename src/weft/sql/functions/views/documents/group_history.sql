@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.group_history(tenant_id int, batch_id bigint, group_id int, before bigint, limit_rows int)
     RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(group_history.tenant_id);
     PERFORM weft._check_group(group_history.batch_id, group_history.group_id);
     RETURN QUERY SELECT jsonb_build_object('id', c.change_id, 'at', c.at, 'kind', c.kind, 'actor', c.actor, 'message', c.message)
     FROM weft.group_change c

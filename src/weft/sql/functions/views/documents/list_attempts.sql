@@ -2,7 +2,6 @@
 -- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF102.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_attempts(tenant_id int, batch_id bigint, job_id int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_attempts.tenant_id);
     PERFORM weft._check_job(list_attempts.batch_id, list_attempts.job_id);
     RETURN QUERY SELECT jsonb_build_object('attempt', a.attempt, 'worker', a.worker, 'state', a.state, 'phase', a.phase, 'reason', a.reason,
         'exit_code', a.exit_code, 'signal', a.signal, 'message', a.message, 'claimed_at', a.claimed_at, 'started_at', a.started_at,

@@ -7,7 +7,6 @@ RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enab
 DECLARE
     v_ids bigint[];
 BEGIN
-    PERFORM weft._as_tenant(list_batches.tenant_id);
     IF weft._caller_id() IS NOT NULL AND of_name IS NOT NULL THEN
         v_ids := ARRAY(SELECT weft._visible_named_batches(weft._caller_id(), of_name, coalesce(before, 9223372036854775807), limit_rows,
             with_hidden));

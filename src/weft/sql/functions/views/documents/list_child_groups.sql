@@ -6,7 +6,6 @@ RETURNS SETOF jsonb LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(list_child_groups.tenant_id);
     PERFORM weft._check_batch(list_child_groups.batch_id);
     PERFORM weft._check_group(list_child_groups.batch_id, of_group_id);
     SELECT array_agg(x.group_id) INTO v_ids FROM (

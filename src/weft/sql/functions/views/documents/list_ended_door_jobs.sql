@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.list_ended_door_jobs(
 DECLARE
     v_ids bigint[];
 BEGIN
-    PERFORM weft._as_tenant(list_ended_door_jobs.tenant_id);
     v_ids := ARRAY(SELECT e.batch_id FROM weft.foreign_end e
         WHERE e.tenant_id = list_ended_door_jobs.tenant_id AND e.user_id = of_user_id AND e.door = list_ended_door_jobs.door
             AND e.state IN (ENDED_ELSEWHERE, STATE_SUCCESS, STATE_FAILED, STATE_ERROR, STATE_CANCELLED)

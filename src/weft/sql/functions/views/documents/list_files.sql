@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.list_files(tenant_id int, batch_id bigint, job_id int, of_attempt int, after_path text, limit_rows int)
 RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_files.tenant_id);
     PERFORM weft._check_job(list_files.batch_id, list_files.job_id);
     RETURN QUERY SELECT jsonb_build_object('path', f.path, 'attempt', f.attempt, 'bytes', f.n_bytes,
         'sha256', encode(f.digest, 'hex'), 'address', f.address, 'kept_at', f.kept_at)

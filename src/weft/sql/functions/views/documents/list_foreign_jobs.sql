@@ -11,7 +11,6 @@ CREATE OR REPLACE FUNCTION weft.list_foreign_jobs(
 DECLARE
     v_ids bigint[]; v_total bigint;
 BEGIN
-    PERFORM weft._as_tenant(list_foreign_jobs.tenant_id);
     IF list_foreign_jobs.foreign_id IS NOT NULL THEN
         v_ids := ARRAY(SELECT b.batch_id FROM weft.batch b
             WHERE b.tenant_id = list_foreign_jobs.tenant_id AND b.door = list_foreign_jobs.door

@@ -5,7 +5,6 @@ LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off A
 DECLARE
     v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(list_groups.tenant_id);
     PERFORM weft._check_batch(list_groups.batch_id);
     SELECT array_agg(x.group_id) INTO v_ids FROM (
         SELECT g.group_id FROM weft.job_group g LEFT JOIN weft.batch_update u ON u.batch_id = g.batch_id AND u.update_id = g.update_id

@@ -13,7 +13,6 @@ RETURNS TABLE (job_id int, group_id int, attributes jsonb, state smallint, reaso
 DECLARE
     v_jobs weft.job[];
 BEGIN
-    PERFORM weft._as_tenant(list_job_entries.tenant_id);
     PERFORM weft._check_batch(list_job_entries.batch_id);
     IF of_job_ids IS NULL THEN
         v_jobs := ARRAY(

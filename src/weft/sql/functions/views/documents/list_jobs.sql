@@ -5,7 +5,6 @@ LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(list_jobs.tenant_id);
     PERFORM weft._check_batch(list_jobs.batch_id);
     SELECT array_agg(x.job_id) INTO v_ids FROM (
         SELECT j.job_id FROM weft.job j

@@ -7,7 +7,6 @@ RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, ended boolean, seg
                truncated boolean, state text, reason smallint, exit_code int, signal smallint, message text,
     log_place text, host text, log_directory text, why_gone text) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(log_places.tenant_id);
     PERFORM weft._check_jobs(of_batch_id, log_places.job_ids);
     RETURN QUERY
     SELECT j.batch_id, j.job_id, coalesce(a.attempt, j.attempt), a.attempt IS NOT NULL OR j.state >= STATE_SUCCESS, a.log_segment,

@@ -8,7 +8,6 @@
 CREATE OR REPLACE FUNCTION weft.overview_lines(tenant_id int, limit_rows int, statuses boolean) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(overview_lines.tenant_id);
     RETURN jsonb_build_object(
         'sources', (SELECT coalesce(jsonb_agg(weft._source_document(s) || jsonb_build_object('cursor', s.cursor, 'n_waiting', (
                 SELECT count(*) FROM (SELECT FROM weft.source_item i

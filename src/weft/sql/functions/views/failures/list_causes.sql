@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.list_causes(tenant_id int, batch_id bigint, show
 RETURNS TABLE (n_jobs bigint, n_acknowledged bigint, n_causes bigint, items jsonb)
 LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_causes.tenant_id);
     PERFORM weft._check_batch(list_causes.batch_id);
     RETURN QUERY
     WITH cause AS MATERIALIZED (

@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id big
     of_acknowledged boolean, after_batch bigint, after_cause bigint, after_job int, limit_rows int) RETURNS SETOF jsonb
 LANGUAGE plpgsql PLAN_BY_KEY PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_dead_letters.tenant_id);
     IF of_batch_id IS NOT NULL THEN
         PERFORM weft._check_batch(of_batch_id);
     END IF;

@@ -7,7 +7,6 @@ LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_ids int[] := '{}'; v_found int[]; v_after int := list_children.after;
 BEGIN
-    PERFORM weft._as_tenant(list_children.tenant_id);
     PERFORM weft._check_job(list_children.batch_id, list_children.job_id);
     IF NOT weft._sees_batch(list_children.batch_id) THEN
         RETURN;  -- to whom single jobs were granted: of the others they see nothing

@@ -10,7 +10,6 @@ RETURNS TABLE (from_id int, to_id int, n_edges bigint, sampled boolean) LANGUAGE
 DECLARE
     v_low int; v_high int; v_parents int[]; v_children int[]; v_sampled boolean; v_each constant int := 4;
 BEGIN
-    PERFORM weft._as_tenant(list_group_edges.tenant_id);
     PERFORM weft._check_group(list_group_edges.batch_id, of_group_id);
     SELECT s.low, s.high INTO v_low, v_high FROM weft._job_span(list_group_edges.batch_id, of_group_id) s;
     SELECT array_agg(e.parent_id), array_agg(e.child_id) INTO v_parents, v_children FROM (

@@ -7,7 +7,6 @@ LANGUAGE plpgsql PLAN_BY_KEY PLAN_ONCE AS $$
 DECLARE
     v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(list_parents.tenant_id);
     PERFORM weft._check_job(list_parents.batch_id, list_parents.job_id);
     IF NOT weft._sees_batch(list_parents.batch_id) THEN
         RETURN;  -- to whom single jobs were granted: of the others they see numbers alone

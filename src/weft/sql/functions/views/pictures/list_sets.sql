@@ -5,7 +5,6 @@ LANGUAGE plpgsql PLAN_ONCE SET enable_seqscan = off SET enable_mergejoin = off A
 DECLARE
     v_ids int[];
 BEGIN
-    PERFORM weft._as_tenant(list_sets.tenant_id);
     PERFORM weft._check_batch(list_sets.batch_id);
     SELECT array_agg(x.group_id ORDER BY x.name) INTO v_ids FROM (
         SELECT g.group_id, g.name FROM weft.job_group g

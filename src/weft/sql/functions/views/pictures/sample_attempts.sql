@@ -9,7 +9,6 @@ RETURNS TABLE (job_id int, state smallint, ready_at timestamptz, cancelled_at ti
 DECLARE
     v_last int; v_n int; v_now timestamptz := clock_timestamp();
 BEGIN
-    PERFORM weft._as_tenant(sample_attempts.tenant_id);
     PERFORM weft._check_batch(sample_attempts.batch_id);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = sample_attempts.batch_id;
     v_n := least(v_last, limit_jobs);

@@ -2,7 +2,6 @@
 -- Safe to repeat: yes.   Locks: saved_query.   Plan: by key.   Returns: whether there was one.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.remove_saved_query(tenant_id int, user_id int, of_name text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(remove_saved_query.tenant_id);
     DELETE FROM weft.saved_query s WHERE s.user_id = remove_saved_query.user_id AND s.name = of_name;
     RETURN FOUND;
 END $$;

@@ -9,7 +9,6 @@ LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 DECLARE
     v_group int; v_failed int;
 BEGIN
-    PERFORM weft._as_tenant(why_group.tenant_id);
     v_group := weft._find_group(why_group.batch_id, why_group.group_id, why_group.path);
     SELECT a.job_id INTO v_failed
     FROM (SELECT x.job_id FROM weft.attempt x WHERE x.batch_id = why_group.batch_id AND x.reason IS NOT NULL

@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.why_job(tenant_id int, batch_id bigint, job_id int) RETURNS jsonb LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE
 AS $$
 BEGIN
-    PERFORM weft._as_tenant(why_job.tenant_id);
     PERFORM weft._check_job(why_job.batch_id, why_job.job_id);
     RETURN (SELECT w.facts || jsonb_build_object('came', weft._came_by(why_job.batch_id))
         FROM weft._why_facts(why_job.batch_id, ARRAY[why_job.job_id]) w);

@@ -3,7 +3,6 @@
 CREATE OR REPLACE FUNCTION weft.why_jobs(tenant_id int, batch_id bigint, job_ids int[]) RETURNS SETOF jsonb
 LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 BEGIN
-    PERFORM weft._as_tenant(why_jobs.tenant_id);
     PERFORM weft._check_batch(why_jobs.batch_id);
     RETURN QUERY SELECT w.facts FROM weft._why_facts(why_jobs.batch_id, ARRAY(
         SELECT j.job_id FROM unnest(why_jobs.job_ids) t

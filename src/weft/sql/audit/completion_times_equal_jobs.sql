@@ -11,7 +11,7 @@ group_end AS (
     FROM job_end e JOIN weft.group_ancestor n ON n.batch_id = e.batch_id AND n.group_id = e.group_id GROUP BY 1, 2),
 unfolded AS (
     SELECT DISTINCT d.batch_id, n.ancestor_id AS group_id
-    FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+    FROM weft._unfolded() d
     JOIN weft.group_ancestor n ON n.batch_id = d.batch_id AND n.group_id = d.group_id)
 SELECT c.batch_id, c.group_id, c.last_ended_at, e.ended_at, m.completed_at
 FROM weft.group_count c JOIN weft.job_group g USING (batch_id, group_id)

@@ -10,7 +10,7 @@ WITH counted AS (
         UNION ALL
         SELECT d.batch_id, a.ancestor_id, d.n_pending, d.n_ready, d.n_queued, d.n_creating, d.n_running, d.n_blocked, d.n_succeeded,
             d.n_failed, d.n_errored, d.n_cancelled
-        FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        FROM weft._unfolded() d
         JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id) x
     GROUP BY x.batch_id, x.group_id),
 recounted AS (

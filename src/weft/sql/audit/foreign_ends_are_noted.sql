@@ -1,7 +1,6 @@
 -- Each batch of a door that is complete says how its job has ended and when; as of the last fold. No other batch does.
 WITH unfolded AS (
-    SELECT DISTINCT d.batch_id FROM weft.fold f
-    JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)),
+    SELECT DISTINCT d.batch_id FROM weft._unfolded() d),
 ended AS (
     SELECT b.batch_id, b.tenant_id, b.user_id, b.door, j.state, m.completed_at
     FROM weft.batch b JOIN weft.group_count c ON c.batch_id = b.batch_id AND c.group_id = 0 AND c.complete

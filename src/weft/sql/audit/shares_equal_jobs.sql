@@ -4,8 +4,7 @@ WITH counted AS (
     SELECT x.pool_id, x.user_id, sum(x.running_m) AS running_m, sum(x.ready_m) AS ready_m FROM (
         SELECT s.pool_id, s.user_id, s.running_m, s.ready_m FROM weft.user_share s
         UNION ALL
-        SELECT d.pool_id, b.user_id, (d.n_running + d.n_creating + d.n_queued) * h.cpu_m, d.n_ready * h.cpu_m FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        SELECT d.pool_id, b.user_id, (d.n_running + d.n_creating + d.n_queued) * h.cpu_m, d.n_ready * h.cpu_m FROM weft._unfolded() d
         JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id) x GROUP BY 1, 2),
 recounted AS (
     SELECT weft._lane_pool(j.lane_id, q.pool_id) AS pool_id, b.user_id,

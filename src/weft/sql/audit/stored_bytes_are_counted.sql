@@ -3,8 +3,7 @@ WITH counted AS (
     SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (
         SELECT s.batch_id, s.n_bytes FROM weft.batch_storage s
         UNION ALL
-        SELECT d.batch_id, d.stored_bytes FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)) x
+        SELECT d.batch_id, d.stored_bytes FROM weft._unfolded() d) x
     GROUP BY 1),
 recounted AS (
     SELECT x.batch_id, sum(x.n_bytes) AS n_bytes FROM (

@@ -15,8 +15,7 @@ recounted AS (
     UNION ALL
     SELECT 'project', r.project_id, 0, r.rate_card_id, r.shape_id, r.usage_ms FROM weft.removed_usage r),
 delta AS (
-    SELECT d.* FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
-    WHERE d.rate_card_id IS NOT NULL),
+    SELECT d.* FROM weft._unfolded() d WHERE d.rate_card_id IS NOT NULL),
 counted AS (
     SELECT x.kind, x.id, x.group_id, x.rate_card_id, x.shape_id, sum(x.ms) AS ms FROM (
         SELECT 'group' AS kind, u.batch_id AS id, u.group_id, u.rate_card_id, u.shape_id, u.usage_ms AS ms FROM weft.group_usage u

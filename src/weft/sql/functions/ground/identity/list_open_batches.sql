@@ -5,14 +5,11 @@
 CREATE OR REPLACE FUNCTION weft.list_open_batches(tenant_id int, of_user_id int, after bigint, limit_rows int) RETURNS SETOF bigint
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._as_tenant(list_open_batches.tenant_id);
     RETURN QUERY
     SELECT b.batch_id FROM (
         SELECT c.batch_id FROM weft.group_count c WHERE c.tenant_id = list_open_batches.tenant_id AND c.group_id = 0 AND NOT c.complete
         UNION
-        SELECT d.batch_id FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
-        WHERE d.tenant_id = list_open_batches.tenant_id) x
+        SELECT d.batch_id FROM weft._unfolded() d WHERE d.tenant_id = list_open_batches.tenant_id) x
     JOIN weft.batch b ON b.batch_id = x.batch_id
     WHERE b.user_id = of_user_id AND b.batch_id > list_open_batches.after AND b.deleted_at IS NULL ORDER BY 1 LIMIT limit_rows;
 END $$;

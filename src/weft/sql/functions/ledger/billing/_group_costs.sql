@@ -8,13 +8,8 @@ RETURNS TABLE (batch_id bigint, group_id int, cost numeric, cost_by_resource jso
             GROUP BY t.b, t.g),
     recent AS (
         SELECT d.batch_id, d.group_id, d.rate_card_id, d.shape_id, sum(d.usage_ms) AS usage_ms
-        FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT x.* FROM weft.job_delta x
-            WHERE x.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(x.xid, f.upto)
-                AND x.batch_id = ANY (_group_costs.batch_ids)
-              AND x.rate_card_id IS NOT NULL OFFSET 0) d
-        WHERE NOT _group_costs.folded GROUP BY 1, 2, 3, 4),
+        FROM weft._unfolded() d
+        WHERE d.batch_id = ANY (_group_costs.batch_ids) AND d.rate_card_id IS NOT NULL AND NOT _group_costs.folded GROUP BY 1, 2, 3, 4),
     part AS (
         SELECT a.b, a.g, a.n, u.rate_card_id, u.shape_id, u.usage_ms
         FROM asked a

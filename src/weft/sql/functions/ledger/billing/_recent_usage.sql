@@ -7,10 +7,7 @@ LANGUAGE sql STABLE AS $$
     SELECT b.project_id, b.user_id, r.batch_id, r.usage_on, r.rate_card_id, r.shape_id, r.usage_ms
     FROM (
         SELECT d.batch_id, d.usage_on, d.rate_card_id, d.shape_id, sum(d.usage_ms)::bigint AS usage_ms
-        FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT x.* FROM weft.job_delta x
-            WHERE x.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(x.xid, f.upto) AND x.rate_card_id IS NOT NULL OFFSET 0) d
+        FROM weft._unfolded() d WHERE d.rate_card_id IS NOT NULL
         GROUP BY 1, 2, 3, 4) r
     CROSS JOIN LATERAL (SELECT x.project_id, x.user_id FROM weft.batch x WHERE x.batch_id = r.batch_id OFFSET 0) b
 $$;

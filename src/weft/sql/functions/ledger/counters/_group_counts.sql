@@ -11,12 +11,7 @@ LANGUAGE sql STABLE AS $$
             sum(d.n_creating) AS n_creating, sum(d.n_running) AS n_running, sum(d.n_blocked) AS n_blocked,
             sum(d.n_succeeded) AS n_succeeded, sum(d.n_failed) AS n_failed, sum(d.n_errored) AS n_errored,
             sum(d.n_cancelled) AS n_cancelled, max(d.last_ended_at) AS last_ended_at
-        FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT x.* FROM weft.job_delta x
-            WHERE x.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(x.xid, f.upto)
-                AND x.batch_id = ANY (_group_counts.batch_ids) OFFSET 0) d
-        WHERE NOT _group_counts.folded GROUP BY 1, 2),
+        FROM weft._unfolded() d WHERE d.batch_id = ANY (_group_counts.batch_ids) AND NOT _group_counts.folded GROUP BY 1, 2),
     part AS (
         SELECT t.b, t.g, true AS is_asked, c.n_pending, c.n_ready, c.n_queued, c.n_creating, c.n_running, c.n_blocked, c.n_succeeded,
             c.n_failed, c.n_errored, c.n_cancelled, c.last_ended_at

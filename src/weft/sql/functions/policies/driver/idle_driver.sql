@@ -9,8 +9,7 @@ BEGIN
     IF NOT FOUND OR NOT pg_try_advisory_xact_lock(7701, 0) THEN
         RETURN false;
     END IF;
-    IF EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid,
-        f.upto))
+    IF EXISTS (SELECT FROM weft._unfolded() d)
        OR weft._loops_with_work() <> '{}' THEN
         RETURN false;
     END IF;

@@ -7,7 +7,5 @@ AS $$
     SELECT least(
         (SELECT min(c.batch_id) FROM weft.group_count c
          WHERE c.tenant_id = of_tenant_id AND c.group_id = 0 AND NOT c.complete AND c.batch_id >= from_batch_id),
-        (SELECT min(d.batch_id) FROM weft.fold f
-         JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
-         WHERE d.tenant_id = of_tenant_id AND d.batch_id >= from_batch_id))
+        (SELECT min(d.batch_id) FROM weft._unfolded() d WHERE d.tenant_id = of_tenant_id AND d.batch_id >= from_batch_id))
 $$;

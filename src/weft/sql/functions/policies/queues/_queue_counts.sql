@@ -11,7 +11,7 @@ RETURNS TABLE (queue text, n_waiting bigint, n_running bigint) LANGUAGE sql STAB
         CROSS JOIN LATERAL (SELECT y.* FROM weft.queue_count y WHERE y.tenant_id = of_tenant_id AND y.queue = q OFFSET 0) c
         UNION ALL
         SELECT coalesce(s.countables ->> 'queue', 'default'), d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_blocked, d.n_running
-        FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        FROM weft._unfolded() d
         JOIN weft.shape s ON s.shape_id = d.shape_id WHERE d.tenant_id = of_tenant_id) x
     WHERE of_queues IS NULL OR x.queue = ANY (of_queues) GROUP BY 1
 $$;

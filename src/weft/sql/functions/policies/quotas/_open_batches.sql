@@ -9,11 +9,7 @@ LANGUAGE sql STABLE AS $$
          WHERE c.tenant_id = of_tenant_id AND c.group_id = 0 AND NOT c.complete AND c.batch_id >= from_batch_id
          ORDER BY c.batch_id LIMIT limit_batches)
         UNION
-        SELECT d.batch_id FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT j.tenant_id, j.batch_id FROM weft.job_delta j
-            WHERE j.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(j.xid, f.upto) OFFSET 0) d
-        WHERE d.tenant_id = of_tenant_id AND d.batch_id >= from_batch_id
+        SELECT d.batch_id FROM weft._unfolded() d WHERE d.tenant_id = of_tenant_id AND d.batch_id >= from_batch_id
         UNION
         SELECT u.batch_id FROM weft.batch_update u
         WHERE u.committed_at IS NULL AND u.tenant_id = of_tenant_id AND u.batch_id >= from_batch_id

@@ -11,11 +11,7 @@ AS $$
             FROM weft.group_count c WHERE c.tenant_id = of_tenant_id AND c.group_id = 0 AND NOT c.complete
             UNION ALL
             SELECT d.batch_id, d.n_pending + d.n_ready + d.n_queued + d.n_creating + d.n_running + d.n_blocked
-            FROM weft.fold f
-            CROSS JOIN LATERAL (
-                SELECT j.* FROM weft.job_delta j
-                WHERE j.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(j.xid, f.upto) OFFSET 0) d
-            WHERE d.tenant_id = of_tenant_id) s
+            FROM weft._unfolded() d WHERE d.tenant_id = of_tenant_id) s
         GROUP BY s.batch_id HAVING sum(s.n) > 0) x
     CROSS JOIN LATERAL (SELECT y.user_id FROM weft.batch y WHERE y.batch_id = x.batch_id OFFSET 0) b
     UNION ALL

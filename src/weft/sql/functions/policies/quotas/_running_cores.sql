@@ -5,10 +5,7 @@ CREATE OR REPLACE FUNCTION weft._running_cores(of_tenant_id int) RETURNS TABLE (
         SELECT s.user_id, s.running_m AS cpu_m FROM weft.user_share s WHERE s.tenant_id = of_tenant_id
         UNION ALL
         SELECT b.user_id, (d.n_running + d.n_creating + d.n_queued) * h.cpu_m
-        FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT j.* FROM weft.job_delta j
-            WHERE j.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(j.xid, f.upto) OFFSET 0) d
+        FROM weft._unfolded() d
         CROSS JOIN LATERAL (SELECT y.user_id FROM weft.batch y WHERE y.batch_id = d.batch_id OFFSET 0) b
         CROSS JOIN LATERAL (SELECT y.cpu_m FROM weft.shape y WHERE y.shape_id = d.shape_id OFFSET 0) h
         WHERE d.tenant_id = of_tenant_id AND d.n_running + d.n_creating + d.n_queued <> 0) x

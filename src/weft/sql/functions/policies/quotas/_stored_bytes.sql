@@ -6,10 +6,7 @@ CREATE OR REPLACE FUNCTION weft._stored_bytes(of_tenant_id int) RETURNS TABLE (u
         SELECT s.user_id, s.n_bytes FROM weft.user_storage s WHERE s.tenant_id = of_tenant_id
         UNION ALL
         SELECT u.user_id, d.stored_bytes
-        FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT j.* FROM weft.job_delta j
-            WHERE j.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(j.xid, f.upto) OFFSET 0) d
+        FROM weft._unfolded() d
         CROSS JOIN LATERAL (SELECT y.user_id FROM weft.batch y WHERE y.batch_id = d.batch_id AND NOT y.removing OFFSET 0) b
         CROSS JOIN LATERAL (VALUES (b.user_id), (0)) u (user_id)
         WHERE d.tenant_id = of_tenant_id AND d.stored_bytes <> 0

@@ -13,9 +13,7 @@ BEGIN
     SELECT b.batch_id, 0 FROM (
         SELECT c.batch_id FROM weft.group_count c WHERE c.tenant_id = of_limit.tenant_id AND c.group_id = 0 AND NOT c.complete
         UNION
-        SELECT d.batch_id FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
-        WHERE d.tenant_id = of_limit.tenant_id) x
+        SELECT d.batch_id FROM weft._unfolded() d WHERE d.tenant_id = of_limit.tenant_id) x
     CROSS JOIN LATERAL (SELECT y.* FROM weft.batch y WHERE y.batch_id = x.batch_id OFFSET 0) b
     WHERE (b.project_id = of_limit.project_id OR b.user_id = of_limit.user_id) AND NOT b.removing;
 END $$;

@@ -13,10 +13,7 @@ RETURNS TABLE (limit_id int, used numeric, used_per_hour numeric) LANGUAGE sql S
     -- What the sums do not hold yet: deltas that are not folded, and what runs; `n` attempts of that.
     late AS MATERIALIZED (
         SELECT d.batch_id, d.group_id, d.rate_card_id, d.shape_id, sum(d.usage_ms)::numeric AS ms, 0::bigint AS n
-        FROM weft.fold f
-        CROSS JOIN LATERAL (
-            SELECT x.* FROM weft.job_delta x
-            WHERE x.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(x.xid, f.upto) AND x.rate_card_id IS NOT NULL OFFSET 0) d
+        FROM weft._unfolded() d WHERE d.rate_card_id IS NOT NULL
         GROUP BY 1, 2, 3, 4
         UNION ALL
         SELECT j.batch_id, j.group_id, j.rate_card_id, j.shape_id,

@@ -12,8 +12,7 @@ CREATE OR REPLACE FUNCTION weft._fair_shares(of_pool_id int, budget bigint, user
     WITH recent AS MATERIALIZED (
         SELECT b.user_id, sum(d.n_ready) AS n_ready, sum(d.n_ready * h.cpu_m) AS ready_m,
                sum((d.n_running + d.n_creating + d.n_queued) * h.cpu_m) AS running_m
-        FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        FROM weft._unfolded() d
         JOIN weft.batch b ON b.batch_id = d.batch_id JOIN weft.shape h ON h.shape_id = d.shape_id
         WHERE d.pool_id = of_pool_id GROUP BY 1),
     candidate AS MATERIALIZED (

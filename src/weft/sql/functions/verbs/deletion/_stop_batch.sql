@@ -29,9 +29,7 @@ BEGIN
        OR EXISTS (SELECT FROM weft.held_ready h WHERE h.batch_id = v_batch)
        OR EXISTS (SELECT FROM weft._group_counts(ARRAY[v_batch], ARRAY[0]) n
            WHERE n.n_pending + n.n_ready + n.n_queued + n.n_creating + n.n_running + n.n_blocked <> 0)
-       OR EXISTS (SELECT FROM weft.fold f JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid,
-           f.upto)
-                  WHERE d.batch_id = v_batch) THEN
+       OR EXISTS (SELECT FROM weft._unfolded() d WHERE d.batch_id = v_batch) THEN
         RETURN false;
     END IF;
     INSERT INTO weft.removed_usage AS r (project_id, rate_card_id, shape_id, tenant_id, usage_ms)

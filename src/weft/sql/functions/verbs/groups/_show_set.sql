@@ -9,8 +9,7 @@ BEGIN
     UPDATE weft.job_group g SET hidden = false WHERE g.batch_id = of_batch_id AND g.group_id = set_id;
     -- Members that are not folded yet: the fold that counts them decides.
     IF NOT EXISTS (
-        SELECT FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        SELECT FROM weft._unfolded() d
         JOIN weft.group_ancestor a ON a.batch_id = d.batch_id AND a.group_id = d.group_id
         WHERE a.batch_id = of_batch_id AND a.ancestor_id = set_id)
     THEN

@@ -23,8 +23,7 @@ CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb LAN
         JOIN weft.group_count c ON c.batch_id = b.batch_id AND c.group_id = 0
         WHERE NOT EXISTS (SELECT FROM weft.billing_member m WHERE m.project_id = b.project_id AND m.user_id = u.user_id)
         UNION ALL
-        SELECT sum(d.n_pending), sum(d.n_ready), sum(d.n_running), sum(d.n_queued), sum(d.n_blocked) FROM weft.fold f
-        JOIN weft.job_delta d ON d.xid >= pg_snapshot_xmin(f.upto) AND NOT pg_visible_in_snapshot(d.xid, f.upto)
+        SELECT sum(d.n_pending), sum(d.n_ready), sum(d.n_running), sum(d.n_queued), sum(d.n_blocked) FROM weft._unfolded() d
         WHERE d.tenant_id = overview_counts.tenant_id GROUP BY d.batch_id HAVING weft._sees_batch(d.batch_id))
     SELECT jsonb_build_object(
         'pending', (SELECT coalesce(sum(n_pending), 0) FROM part), 'ready', (SELECT coalesce(sum(n_ready), 0) FROM part),

@@ -58,8 +58,9 @@ BEGIN
     ELSE
         PERFORM weft._announce();
     END IF;
-    IF frees THEN
-        PERFORM weft._tell_room(_after_ends.incarnation_ids);
+    IF frees THEN  -- a worker that goes to sleep sees the end, or is seen to wait here; those who offer nothing wait for all
+        PERFORM pg_notify('work', CASE WHEN i.offers IS NULL THEN i.pool_id::text ELSE i.pool_id || ':' || i.incarnation_id END)
+        FROM weft.worker_incarnation i WHERE i.incarnation_id = ANY (_after_ends.incarnation_ids) AND i.waiting;
     END IF;
     IF v_gates IS NOT NULL THEN
         PERFORM weft._pass_gates(v_gates, false);  -- last, and without waiting (ADR 20)

@@ -1,6 +1,8 @@
 -- _at_release: what follows when a person has released jobs, or a group, of a batch.
--- Safe to repeat: yes.   Plan: as _ask_to_admit.   For: release_group, release_jobs, before they announce.   Owner: weft_tenant.
+-- Safe to repeat: yes.   Plan: holds by key.   For: release_group, release_jobs, before they announce.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._at_release(of_batch_id bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._ask_to_admit(of_batch_id);
+    -- Those that fit below limits which are near: nothing else may wake the driver.
+    PERFORM pg_notify('driver', 'spending')
+    WHERE EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = of_batch_id AND h.admits AND h.released_at IS NULL);
 END $$;

@@ -3,7 +3,7 @@
 -- A report on a parent counts its failure and then waits for the children, so what waits for parents is noted as late, and ends in a
 --   step that locks the counters first.
 -- Safe to repeat: yes.   For: DriverStore.sweep, again and again until it returns 0.
--- Locks: as _check_epoch; deadline (SKIP LOCKED); as _lock_failure_counts; as _end_waits (rows above).
+-- Locks: as _check_epoch; deadline (SKIP LOCKED); failure_count (in key order); as _end_waits (rows above).
 -- Plan: rows by date, of one batch per call; jobs by key.   Returns: how many jobs it examined, at least 1 while work remains.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_deadlines(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp()) RETURNS bigint
@@ -21,7 +21,11 @@ BEGIN
             WHERE x.batch_id = v_batch ORDER BY x.job_id LIMIT limit_jobs) s;
         IF v_pend IS NOT NULL THEN
             v_waiting := v_pend;
-            PERFORM weft._lock_failure_counts(v_batch, v_waiting);
+            PERFORM FROM weft.failure_count c WHERE c.batch_id = v_batch AND c.group_id IN (
+                SELECT a.ancestor_id FROM unnest(v_waiting) x
+                JOIN weft.job j ON j.batch_id = v_batch AND j.job_id = x
+                JOIN weft.group_ancestor a ON a.batch_id = j.batch_id AND a.group_id = j.group_id)
+            ORDER BY c.batch_id, c.group_id FOR UPDATE;
         END IF;
         v_rest := weft._end_waits(v_batch, v_waiting, sweep_deadlines.at);
         -- After the jobs were locked: a report that lists one of them notes it, too.

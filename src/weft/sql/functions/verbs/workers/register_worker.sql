@@ -85,7 +85,10 @@ BEGIN
         PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation),
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
     END IF;
-    PERFORM weft._serve_lanes(v_id);
+    INSERT INTO weft.worker_lane (incarnation_id, lane_id)
+    SELECT i.incarnation_id, l.lane_id FROM weft.worker_incarnation i CROSS JOIN weft.lane l
+    WHERE i.incarnation_id = v_id AND weft._serves(weft._offers(i), l.asks)
+    ON CONFLICT DO NOTHING;
     PERFORM weft._after_registration(v_id, v_pool, register_worker.name);
     PERFORM weft._announce();
     RETURN QUERY SELECT v_worker.worker_id, v_id, v_pool;

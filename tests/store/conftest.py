@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from store.site import Site, open_site
-from store.world import Backend, World, open_backend, open_world
+from store.world import Backend, Worker, World, open_backend, open_world
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,6 +46,12 @@ async def world(backend: Backend, audited_later: bool) -> AsyncIterator[World]: 
     """Give a tenant of one's own in the shared database."""
     async with open_world(backend, audited_later=audited_later) as result:
         yield result
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def worker(world: World) -> Worker:
+    """Give a worker that takes all."""
+    return await world.worker()
 
 
 @pytest_asyncio.fixture(loop_scope="session")

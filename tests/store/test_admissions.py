@@ -74,10 +74,9 @@ async def claimed_by(worker: Worker) -> list[int]:
 
 
 @pytest.mark.heavy
-async def test_only_what_fits_below_a_limit_may_start(world: World) -> None:
+async def test_only_what_fits_below_a_limit_may_start(world: World, worker: Worker) -> None:
     """Of eight jobs of a core each three, and the next one when one of them has ended."""
     batch = await world.submit(8)
-    worker = await world.worker()
     (found,) = (await limit(world, 3.5)).values()
     assert (found.n_admitted, found.is_short) == (3, True)
 
@@ -95,28 +94,25 @@ async def test_only_what_fits_below_a_limit_may_start(world: World) -> None:
     assert await world.findings() == {}
 
 
-async def test_what_is_admitted_and_not_claimed_counts(world: World) -> None:
+async def test_what_is_admitted_and_not_claimed_counts(world: World, worker: Worker) -> None:
     await world.submit(8)
-    worker = await world.worker()
     await limit(world, 3.5)
     await look(world)
 
     assert await claimed_by(worker) == [1, 2, 3]
 
 
-async def test_lowered_limit_holds_for_what_was_admitted(world: World) -> None:
+async def test_lowered_limit_holds_for_what_was_admitted(world: World, worker: Worker) -> None:
     await world.submit(4)
-    worker = await world.worker()
     await limit(world, 3.5)
     await limit(world, 1.5)
 
     assert len(await worker.claim()) == 1
 
 
-async def test_far_from_its_limit_a_project_starts_all(world: World) -> None:
+async def test_far_from_its_limit_a_project_starts_all(world: World, worker: Worker) -> None:
     """No hold is made; and it is far again when the limit is raised."""
     await world.submit(8)
-    worker = await world.worker()
     await limit(world, 1e9)
     holds = "SELECT count(*) FROM weft.group_hold WHERE tenant_id = $1"
     assert await world.admin.fetchval(holds, world.caller.tenant_id) == 0
@@ -151,9 +147,8 @@ async def test_new_batches_children_and_retries_wait_to_be_admitted(world: World
     assert await world.findings() == {}
 
 
-async def test_lost_attempt_needs_another_admission(world: World) -> None:
+async def test_lost_attempt_needs_another_admission(world: World, worker: Worker) -> None:
     await world.submit(1)
-    worker = await world.worker()
     await limit(world, 1.5)
     (one,) = await worker.claim()
     await worker.end(one, reason=Reason.LOST, start_age_us=None)
@@ -164,21 +159,19 @@ async def test_lost_attempt_needs_another_admission(world: World) -> None:
     assert again.attempt == one.attempt + 1
 
 
-async def test_priority_comes_first(world: World) -> None:
+async def test_priority_comes_first(world: World, worker: Worker) -> None:
     """Also that of a later batch; a job that does not fit lets others pass."""
     await world.submit(job_rows(3, shapes=[SMALL, LARGE], shape_index=[1, 0, 0]))
     late = await world.submit(job_rows(2, priority=[0, 7]))
-    worker = await world.worker()
     await limit(world, 2.5)
 
     found = [(one.batch_id == late, one.job_id) for one in await worker.claim()]
     assert found == [(True, 2), (False, 2)]
 
 
-async def test_range_of_a_million_jobs_stays_one_row(world: World) -> None:
+async def test_range_of_a_million_jobs_stays_one_row(world: World, worker: Worker) -> None:
     """But for those that are admitted."""
     batch = await world.submit(5000)
-    worker = await world.worker()
     await limit(world, 2.5)
     ranges = "SELECT count(*) FROM weft.runnable WHERE batch_id = $1 AND gate_set_id = 1"
     listed = "SELECT count(*) FROM weft.ready_job WHERE batch_id = $1"
@@ -201,10 +194,9 @@ async def test_limit_of_a_group_lets_the_others_go_on(world: World, group: int) 
     assert await world.findings() == {}
 
 
-async def test_job_must_fit_below_each_of_its_limits(world: World) -> None:
+async def test_job_must_fit_below_each_of_its_limits(world: World, worker: Worker) -> None:
     """One of the user admits three, one of the batch two of them."""
     batch, other = await world.submit(4), await world.submit(4)
-    worker = await world.worker()
     await world.api.set_limit(
         world.caller, Limited("user", world.caller.user_name), Measure.CPU, {"amount_max": 3.5}
     )
@@ -215,10 +207,9 @@ async def test_job_must_fit_below_each_of_its_limits(world: World) -> None:
 
 
 @pytest.mark.parametrize("group", [True, False])
-async def test_hold_of_a_person_is_stronger(world: World, *, group: bool) -> None:
+async def test_hold_of_a_person_is_stronger(world: World, worker: Worker, *, group: bool) -> None:
     """What was admitted before it keeps waiting, and takes no room once nobody claims it."""
     batch, other = await world.submit(2), await world.submit(2)
-    worker = await world.worker()
     await limit(world, 1.5)
     if group:
         await hold(world, batch)
@@ -267,10 +258,9 @@ async def test_what_nobody_claims_makes_room(world: World) -> None:
     assert await world.findings() == {}
 
 
-async def test_limit_is_reached_from_near(world: World) -> None:
+async def test_limit_is_reached_from_near(world: World, worker: Worker) -> None:
     """Then what was admitted does not start, and the history tells of one pause."""
     batch = await world.submit(4)
-    worker = await world.worker()
     await limit(world, 2.5)
     claimed = await worker.claim_and_start(1)
     assert await world.api.group_history(world.caller, batch, 0, before=None, limit=9) == []
@@ -288,9 +278,8 @@ async def test_limit_is_reached_from_near(world: World) -> None:
     assert [one["kind"] for one in history] == ["resumed", "paused"]
 
 
-async def test_limit_that_cancels_cancels_from_near(world: World) -> None:
+async def test_limit_that_cancels_cancels_from_near(world: World, worker: Worker) -> None:
     batch = await world.submit(4)
-    worker = await world.worker()
     await limit(world, 2.5, on_limit="cancel")
     assert await claimed_by(worker) == [1, 2]
     await limit(world, 0, on_limit="cancel")
@@ -301,9 +290,8 @@ async def test_limit_that_cancels_cancels_from_near(world: World) -> None:
     assert await world.findings() == {}
 
 
-async def test_cancelled_jobs_take_no_room(world: World) -> None:
+async def test_cancelled_jobs_take_no_room(world: World, worker: Worker) -> None:
     batch = await world.submit(4)
-    worker = await world.worker()
     await limit(world, 2.5)
     await world.api.cancel_jobs(world.caller, batch, [1, 3])
     await look(world)
@@ -322,9 +310,8 @@ async def test_always_run_job_of_a_cancelled_batch_is_admitted(world: World) -> 
     assert await claimed_by(worker) == [2]
 
 
-async def test_admitted_job_waits_for_its_gates(world: World) -> None:
+async def test_admitted_job_waits_for_its_gates(world: World, worker: Worker) -> None:
     batch = await world.submit(4, max_running=1)
-    worker = await world.worker()
     await limit(world, 3.5)
     await world.call("pass_gates", epoch=await world.lead(), limit_jobs=100)
     (one,) = await worker.claim()
@@ -353,10 +340,9 @@ async def test_why_names_the_limit(world: World) -> None:
 
 
 @pytest.mark.heavy
-async def test_claim_beside_an_admission_that_is_taken_back(world: World) -> None:
+async def test_claim_beside_an_admission_that_is_taken_back(world: World, worker: Worker) -> None:
     """Either the worker has the job, or it waits; never both."""
     batch = await world.submit(1)
-    worker = await world.worker()
     for _ in range(10):
         await limit(world, 1.5)
         await world.admin.execute(
@@ -423,10 +409,9 @@ async def test_batches_that_wait_for_something_else_let_others_pass(world: World
     assert [one.batch_id for one in await worker.claim()] == [late]
 
 
-async def test_admissions_of_what_has_started_are_closed(world: World) -> None:
+async def test_admissions_of_what_has_started_are_closed(world: World, worker: Worker) -> None:
     """Also if all that waits fits: who looks would read ever more of them."""
     await world.submit(2)
-    worker = await world.worker()
     await limit(world, 5.5)
     await worker.end(*await worker.claim())
     await world.fold()
@@ -437,11 +422,10 @@ async def test_admissions_of_what_has_started_are_closed(world: World) -> None:
 
 
 @pytest.mark.heavy
-async def test_closed_project_is_deleted_near_its_limit(world: World) -> None:
+async def test_closed_project_is_deleted_near_its_limit(world: World, worker: Worker) -> None:
     """It is not paused: what fits goes on, and what does not is cancelled in the end."""
     await world.api.create_project(world.caller, "lab", cost_max=None)
     batch = await world.submit(2, billing_project="lab")
-    worker = await world.worker()
     await limit(world, 1.5, Limited("project", name="lab"))
     await world.api.change_project(world.caller, "lab", {"closed": True})
     await world.api.delete_project(world.caller, "lab")

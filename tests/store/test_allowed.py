@@ -1,13 +1,12 @@
 """What a tenant lets its jobs choose is told of batches to their workers."""
 
 from plans.test_plans import reads
-from store.world import World
+from store.world import Worker, World
 from weft.store.database import call_on
 
 
-async def test_lists_are_told_as_they_are_now(world: World) -> None:
+async def test_lists_are_told_as_they_are_now(world: World, worker: Worker) -> None:
     """By batch, read by key."""
-    worker = await world.worker()
     batches = [await world.submit(1) for _ in range(3)]
     name = await world.api.tenant_name(world.caller)
     change = {"allowed": {"image": ["docker://a/*"]}}

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Phase, Reason
 from weft.ports.store import Claimed, EndReport, PhaseReport, ProgressReport
 from weft.store.end_columns import end_columns
@@ -111,8 +111,7 @@ async def test_another_end_of_an_attempt_that_ended_is_stale(world: World) -> No
     assert await world.states(batch) == "r"
 
 
-async def test_no_reports_have_no_verdicts(world: World) -> None:
-    worker = await world.worker()
+async def test_no_reports_have_no_verdicts(world: World, worker: Worker) -> None:
 
     assert await worker.end() == []
     assert await worker.start() == []
@@ -228,9 +227,8 @@ async def test_times_of_an_attempt_are_in_order_whatever_the_ages_say(
     assert (attempt["started_at"] is None) == (start_age_us is None)
 
 
-async def test_failure_is_retried_as_often_as_it_may(world: World) -> None:
+async def test_failure_is_retried_as_often_as_it_may(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(max_attempts=3, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
     states = []
     for _ in range(3):
         await worker.run(reason=Reason.EXIT)
@@ -240,11 +238,10 @@ async def test_failure_is_retried_as_often_as_it_may(world: World) -> None:
     assert [row["state"] for row in await world.attempts(batch)] == [1, 1, 7]
 
 
-async def test_only_these_reasons_are_retried(world: World) -> None:
+async def test_only_these_reasons_are_retried(world: World, worker: Worker) -> None:
     """Cancelled is never tried again; what was lost or preempted is in any case."""
     rows = job_rows(len(Reason), max_attempts=2, retry_on=[Reason.OOM, Reason.CANCELLED])
     batch = await world.submit(rows)
-    worker = await world.worker()
     for reason, claimed in zip(Reason, await worker.claim(), strict=True):
         await worker.end(claimed, reason=reason)
     letters = dict(zip(Reason, await world.states(batch), strict=True))
@@ -255,9 +252,8 @@ async def test_only_these_reasons_are_retried(world: World) -> None:
     assert letters[Reason.CANCELLED] == "c"
 
 
-async def test_losses_do_not_use_up_attempts(world: World) -> None:
+async def test_losses_do_not_use_up_attempts(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(max_attempts=2, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
     for reason in (Reason.LOST, Reason.EXIT, Reason.PREEMPTED):
         await worker.run(reason=reason)
         assert await world.states(batch) == "r"
@@ -267,9 +263,8 @@ async def test_losses_do_not_use_up_attempts(world: World) -> None:
 
 
 @pytest.mark.parametrize("reason", [Reason.LOST, Reason.PREEMPTED])
-async def test_sixth_loss_is_an_error(world: World, reason: Reason) -> None:
+async def test_sixth_loss_is_an_error(world: World, worker: Worker, reason: Reason) -> None:
     batch = await world.submit()
-    worker = await world.worker()
     states = []
     for _ in range(6):
         await worker.run(reason=reason)
@@ -293,11 +288,10 @@ async def test_losses_count_as_tries_if_the_job_says_so(world: World, reason: Re
     assert states == ["r"] * 6 + ["e"]
 
 
-async def test_number_of_losses_is_a_setting_of_the_driver(world: World) -> None:
+async def test_number_of_losses_is_a_setting_of_the_driver(world: World, worker: Worker) -> None:
     epoch = await world.lead()
     await world.driver.configure(epoch, {"losses_max": 1})
     batch = await world.submit()
-    worker = await world.worker()
     states = []
     for _ in range(2):
         await worker.run(reason=Reason.LOST)
@@ -307,9 +301,8 @@ async def test_number_of_losses_is_a_setting_of_the_driver(world: World) -> None
     assert states == ["r", "e"]
 
 
-async def test_leases_may_be_handed_back_for_ever(world: World) -> None:
+async def test_leases_may_be_handed_back_for_ever(world: World, worker: Worker) -> None:
     batch = await world.submit()
-    worker = await world.worker()
     for _ in range(8):
         (claimed,) = await worker.claim()
         await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None)

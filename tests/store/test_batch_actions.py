@@ -9,7 +9,7 @@ import pytest
 from store.test_deletion import delete
 from store.test_retry import end_all
 from store.test_sight import grant, leave
-from store.world import World
+from store.world import Worker, World
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.core.errors import (
@@ -147,8 +147,7 @@ async def test_killed_anywhere_each_batch_is_changed_once(
     assert not await world.findings()
 
 
-async def test_retry_and_cancel_do_what_their_requests_do(world: World) -> None:
-    worker = await world.worker()
+async def test_retry_and_cancel_do_what_their_requests_do(world: World, worker: Worker) -> None:
     failed, fine = await world.submit(2), await world.submit(1)
     await end_all(worker, 2)
     waits, cancelled = await world.submit(job_rows(1), name="x"), await world.submit(1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from store.usage_sums import add_up_usage
-from store.world import World
+from store.world import Worker, World
 from weft.core.access.rights import UserRole
 from weft.core.billing.rates import InvalidPrice, kept_prices
 from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
@@ -36,8 +36,7 @@ async def attempt_ms(world: World, *batches: int) -> int:
     )  # fmt: skip
 
 
-async def test_project_costs_the_sum_of_its_attempts(world: World) -> None:
-    worker = await world.worker()
+async def test_project_costs_the_sum_of_its_attempts(world: World, worker: Worker) -> None:
     batches = [await world.submit(job_rows(3, shapes=[SHAPE])) for _ in range(2)]
     claimed = await worker.claim()
     await worker.start(*claimed, age_us=4_000_000)

@@ -103,10 +103,9 @@ async def test_output_specs_and_payloads_are_stored_until_their_batch_is_removed
     assert await stored(world) == 0
 
 
-async def test_nothing_more_is_stored_beyond_a_quota(world: World) -> None:
+async def test_nothing_more_is_stored_beyond_a_quota(world: World, worker: Worker) -> None:
     """Output may exceed it; what is removed makes room."""
     bob = await world.user("bob")
-    worker = await world.worker()
     await set_quota(world, "ada", bytes=500 + ONE)
     batch = await world.submit(1)
     (one,) = await worker.claim()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
@@ -175,10 +175,9 @@ async def test_job_that_is_ready_again_behind_the_sweep_is_cancelled(
     assert await world.states(batch) == "ccc"
 
 
-async def test_cancel_waits_for_claims_under_way(world: World) -> None:
+async def test_cancel_waits_for_claims_under_way(world: World, worker: Worker) -> None:
     """When it is acknowledged nothing is claimed any more, and what was is told."""
     batch = await world.submit(4)
-    worker = await world.worker()
     connection = await world.connect("weft_worker")
     async with connection.transaction():
         await call_on(
@@ -245,7 +244,7 @@ async def test_nth_failure_cancels_the_group_at_once(world: World) -> None:
     assert await world.states(batch) == "feRcccRR"
 
 
-async def test_failures_below_count_in_all_ancestors(world: World) -> None:
+async def test_failures_below_count_in_all_ancestors(world: World, worker: Worker) -> None:
     """A retried failure does not count, nor does a cancelled job."""
     groups = [
         NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=5),
@@ -255,7 +254,6 @@ async def test_failures_below_count_in_all_ancestors(world: World) -> None:
         job_rows(9, group=[1, 2, 2, 0, 0, 0, 0, 0, 0], max_attempts=2, retry_on=[Reason.SIGNAL]),
         groups=groups, cancel_after_n_failures=3,
     )  # fmt: skip
-    worker = await world.worker()
     claimed = {one.job_id: one for one in await worker.claim(8)}
     await worker.end(claimed[4], reason=Reason.SIGNAL)
     await worker.end(claimed[5], reason=Reason.CANCELLED)
@@ -290,9 +288,8 @@ async def test_failures_at_once_are_counted_exactly(world: World) -> None:
     assert await world.counts(batch) == {"failed": 20, "cancelled": 10}
 
 
-async def test_cancel_notices_name_the_batch(world: World) -> None:
+async def test_cancel_notices_name_the_batch(world: World, worker: Worker) -> None:
     batch = await world.submit(2)
-    worker = await world.worker()
     await worker.claim(1)
     notices = worker.store.notices.listen("cancel")
     heard = [await anext(notices)]

@@ -5,7 +5,7 @@ from secrets import token_hex
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup, Shape
 from weft.store.database import call_on
@@ -47,10 +47,9 @@ async def test_large_claim_or_chunk_comes_without_specs(
     assert [one.chunk for one in claimed] == [None] * limit
 
 
-async def test_higher_priority_is_served_first_then_age(world: World) -> None:
+async def test_higher_priority_is_served_first_then_age(world: World, worker: Worker) -> None:
     first = await world.submit(job_rows(3, priority=[0, 5, -5]))
     second = await world.submit(job_rows(3, priority=[0, 5, 9]))
-    worker = await world.worker()
     claimed = [(one.batch_id, one.job_id) for one in await worker.claim()]
 
     assert claimed == [(second, 3), (first, 2), (second, 2), (first, 1), (second, 1), (first, 3)]
@@ -78,9 +77,8 @@ async def test_budget_bounds_the_sums_but_the_first_may_exceed_it(world: World) 
     assert numbers(await worker.claim(cpu_m=0, memory_mib=0)) == [4]
 
 
-async def test_budget_of_memory_counts_as_well(world: World) -> None:
+async def test_budget_of_memory_counts_as_well(world: World, worker: Worker) -> None:
     await world.submit(job_rows(4, shapes=[A]))
-    worker = await world.worker()
 
     assert numbers(await worker.claim(memory_mib=250)) == [1, 2]
 
@@ -136,10 +134,9 @@ async def test_countables_are_not_for_workers_that_have_none(
     assert await worker.waits()
 
 
-async def test_jobs_below_a_hint_are_found(world: World) -> None:
+async def test_jobs_below_a_hint_are_found(world: World, worker: Worker) -> None:
     """A hint says where the last claim stood; what was locked below it is not forgotten."""
     batch = await world.submit(10)
-    worker = await world.worker()
     locker = await world.connect()
     async with locker.transaction():
         await locker.execute(
@@ -222,19 +219,17 @@ async def test_batch_at_max_running_is_no_work(world: World) -> None:
     assert not await worker.waits()
 
 
-async def test_draining_worker_claims_nothing(world: World) -> None:
+async def test_draining_worker_claims_nothing(world: World, worker: Worker) -> None:
     await world.submit(1)
-    worker = await world.worker()
     await worker.beat(draining=True)
 
     assert await worker.claim() == []
     assert await worker.waits()
 
 
-async def test_user_who_runs_least_is_served_first(world: World) -> None:
+async def test_user_who_runs_least_is_served_first(world: World, worker: Worker) -> None:
     bob = await world.user("bob")
     mine = await world.submit(10)
-    worker = await world.worker()
     await worker.claim(4)
     await world.fold()
     his = await world.submit(10, caller=bob)
@@ -248,22 +243,20 @@ async def test_user_who_runs_least_is_served_first(world: World) -> None:
     assert [one.batch_id for one in await worker.claim(2)] == [mine] * 2
 
 
-async def test_who_was_served_since_the_last_fold_comes_last(world: World) -> None:
+async def test_who_was_served_since_the_last_fold_comes_last(world: World, worker: Worker) -> None:
     callers = [world.caller, await world.user("bob"), await world.user("eve")]
     batches = [await world.submit(6, caller=caller) for caller in callers]
-    worker = await world.worker()
     served = [(await worker.claim(1))[0].batch_id for _ in range(3)]
 
     assert sorted(served) == sorted(batches)
 
 
-async def test_weight_counts(world: World) -> None:
+async def test_weight_counts(world: World, worker: Worker) -> None:
     bob = await world.user("bob")
     await world.admin.execute(
         "UPDATE weft.tenant_user SET weight = 3 WHERE user_id = $1", bob.user_id
     )
     mine, his = await world.submit(40), await world.submit(40, caller=bob)
-    worker = await world.worker()
     taken = []
     for _ in range(16):
         taken += [one.batch_id for one in await worker.claim(1)]
@@ -284,7 +277,7 @@ async def test_large_claim_goes_on_to_the_users_who_run_least(world: World) -> N
     assert claimed == [his, his, hers, hers, mine, mine]
 
 
-async def test_cancelled_group_is_skipped_before_it_is_swept(world: World) -> None:
+async def test_cancelled_group_is_skipped_before_it_is_swept(world: World, worker: Worker) -> None:
     groups = [
         NewGroup(group_id=1, parent_id=0, name="a"),
         NewGroup(group_id=2, parent_id=1, name="b"),
@@ -293,7 +286,6 @@ async def test_cancelled_group_is_skipped_before_it_is_swept(world: World) -> No
         job_rows(6, group=[0, 1, 2, 0, 1, 2], priority=[0, 0, 0, 1, 1, 1]), groups=groups
     )
     await world.api.cancel_group(world.caller, batch, 1, force=False)
-    worker = await world.worker()
 
     assert numbers(await worker.claim()) == [4, 1]
     assert await worker.waits()
@@ -335,10 +327,9 @@ async def test_always_run_job_of_a_cancelled_batch_is_work(world: World, priorit
     assert numbers(await worker.claim()) == [3]
 
 
-async def test_forced_cancel_leaves_no_work(world: World) -> None:
+async def test_forced_cancel_leaves_no_work(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(2, always_run=True))
     await world.api.cancel_group(world.caller, batch, 0, force=True)
-    worker = await world.worker()
 
     assert await worker.claim() == []
     assert await worker.waits()

@@ -100,10 +100,9 @@ async def test_signal_that_was_lost_with_its_worker_is_recorded(own_world: World
     ]
 
 
-async def test_extension_holds_for_all_further_attempts(world: World) -> None:
+async def test_extension_holds_for_all_further_attempts(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(1, max_attempts=3, retry_on=[Reason.EXIT]))
     await world.api.extend_job(world.caller, batch, 1, by_ms=60_000)
-    worker = await world.worker()
     store = world.backend.worker_store()
     (one,) = await worker.claim(1)
     (first,), asks_again = await _list(world, worker, one)

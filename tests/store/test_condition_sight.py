@@ -9,7 +9,7 @@ import pytest
 from store.test_conditions import ASK, block, due, operator, record, soon
 from store.test_deletion import delete, remove
 from store.test_sight import get, grant, join, leave
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.access.permissions import Permission
 from weft.core.ends.conditions import Ask
@@ -168,8 +168,7 @@ async def test_job_that_is_seen_in_several_ways_counts_once(world: World) -> Non
     assert len(shown[0]["jobs"]) == 3
 
 
-async def test_why_counts_the_jobs_that_one_sees(world: World) -> None:
-    worker = await world.worker()
+async def test_why_counts_the_jobs_that_one_sees(world: World, worker: Worker) -> None:
     await world.submit(3)
     await block(worker, *await worker.claim())
     bob = await world.user("bob")
@@ -194,9 +193,8 @@ async def close_all(world: World, batches: list[int]) -> None:
     await due(world, soon(1000))
 
 
-async def test_end_is_told_to_those_whose_jobs_waited(world: World) -> None:
+async def test_end_is_told_to_those_whose_jobs_waited(world: World, worker: Worker) -> None:
     start = await world.api.events_now()
-    worker = await world.worker()
     users = [await world.user(name) for name in ("bob", "cyd")]
     batches = [await world.submit(2, caller=users[0]), await world.submit(caller=users[0])]
     first, second, third = await worker.claim()
@@ -254,8 +252,7 @@ async def test_event_of_many_batches_counts_the_jobs_that_one_sees(world: World)
     assert await counted(operator(world)) == [5]
 
 
-async def test_jobs_that_go_on_take_the_condition_along(world: World) -> None:
-    worker = await world.worker()
+async def test_jobs_that_go_on_take_the_condition_along(world: World, worker: Worker) -> None:
     bob = await world.user("bob")
     await world.submit(caller=bob)
     await block(worker, *await worker.claim())
@@ -272,8 +269,7 @@ async def test_jobs_that_go_on_take_the_condition_along(world: World) -> None:
     assert len(await refusal(world, bob, number)) == 4
 
 
-async def test_removed_batch_is_noted_no_more(world: World) -> None:
-    worker = await world.worker()
+async def test_removed_batch_is_noted_no_more(world: World, worker: Worker) -> None:
     batch = await world.submit(2)
     await block(worker, *await worker.claim())
     other = await world.submit()

@@ -142,10 +142,9 @@ async def test_test_is_made_at_the_earliest_date(world: World) -> None:
     assert (one["passed"], one["message"], one["n_jobs"]) == (False, "so", 2)
 
 
-async def test_jobs_wait_on_once_however_long_that_takes(world: World) -> None:
+async def test_jobs_wait_on_once_however_long_that_takes(world: World, worker: Worker) -> None:
     """A job that is due again before the last one waits on has to wait for the next test."""
     batch = await world.submit(3)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     found = await due(world, soon(11))
     moved = [
@@ -183,10 +182,9 @@ async def test_tests_are_recorded_together(world: World) -> None:
     }  # fmt: skip
 
 
-async def test_jobs_of_several_batches_are_given_up(world: World) -> None:
+async def test_jobs_of_several_batches_are_given_up(world: World, worker: Worker) -> None:
     """In as many steps as there are batches."""
     batches = [await world.submit(2) for _ in range(3)]
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     await let_attempts_age(world, *batches)
     await look(world, soon(11), passed=False)
@@ -211,9 +209,8 @@ async def test_room_in_a_pool_is_what_its_workers_have_left(world: World) -> Non
     assert (gone.passed, gone.message) == (False, f"pool {pool} has no active worker")
 
 
-async def test_few_go_at_first_then_twice_as_many(world: World) -> None:
+async def test_few_go_at_first_then_twice_as_many(world: World, worker: Worker) -> None:
     batch = await world.submit(75)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     released = []
     for in_s in (11, 72, 133):
@@ -227,10 +224,9 @@ async def test_few_go_at_first_then_twice_as_many(world: World) -> None:
     assert (one["n_jobs"], one["n_next"]) == (5, 80)
 
 
-async def test_job_that_comes_back_stops_the_others(world: World) -> None:
+async def test_job_that_comes_back_stops_the_others(world: World, worker: Worker) -> None:
     """What let them go was wrong: nobody goes before the date of the one that came back."""
     batch = await world.submit(40)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     await look(world, soon(11))
     await look(world, soon(72))
@@ -249,9 +245,8 @@ async def test_job_that_comes_back_stops_the_others(world: World) -> None:
     assert await world.counts(batch) == {"ready": 10, "blocked": 1, "succeeded": 29}
 
 
-async def test_job_that_comes_back_during_a_release_stops_it(world: World) -> None:
+async def test_job_that_comes_back_during_a_release_stops_it(world: World, worker: Worker) -> None:
     batch = await world.submit(10)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     epoch, at = await world.lead(), soon(11)
     (one,) = await due(world, at)
@@ -264,10 +259,9 @@ async def test_job_that_comes_back_during_a_release_stops_it(world: World) -> No
     assert await world.counts(batch) == {"ready": 2, "blocked": 8}
 
 
-async def test_condition_is_over_when_no_job_waits(world: World) -> None:
+async def test_condition_is_over_when_no_job_waits(world: World, worker: Worker) -> None:
     """The same incident goes on if a job comes back at once."""
     batch = await world.submit(2)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     (before,) = await conditions(world)
     await look(world, soon(11))
@@ -288,9 +282,8 @@ async def test_condition_is_over_when_no_job_waits(world: World) -> None:
     assert (await world.job(batch, 2))["attempt"] == 3
 
 
-async def test_blocked_attempts_do_not_count(world: World) -> None:
+async def test_blocked_attempts_do_not_count(world: World, worker: Worker) -> None:
     batch = await world.submit(1)
-    worker = await world.worker()
     for _ in range(3):
         await block(worker, *await worker.claim())
         await look(world, soon(100))
@@ -316,10 +309,9 @@ async def test_job_that_waits_too_long_is_given_up(world: World) -> None:
     assert one["n_jobs"] == 2
 
 
-async def test_cancel_that_is_under_way_wins_over_a_release(world: World) -> None:
+async def test_cancel_that_is_under_way_wins_over_a_release(world: World, worker: Worker) -> None:
     """Whichever began first."""
     batch = await world.submit(3)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     api = await world.connect("weft_api")
     async with api.transaction():
@@ -348,10 +340,9 @@ async def test_cancel_that_is_under_way_wins_over_a_release(world: World) -> Non
     assert await worker.claim() == []
 
 
-async def test_cancelled_group_is_not_released(world: World) -> None:
+async def test_cancelled_group_is_not_released(world: World, worker: Worker) -> None:
     groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     batch = await world.submit(retried(3, group=[0, 1, 0]), groups=groups)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     await world.api.cancel_group(world.caller, batch, 1, force=False)
     await look(world, soon(61))
@@ -415,9 +406,8 @@ async def test_events_tell_when_an_incident_begins_and_ends(world: World) -> Non
     assert "condition.opened" not in {row["kind"] for row in of_batch}
 
 
-async def test_why_of_a_batch_names_the_incident(world: World) -> None:
+async def test_why_of_a_batch_names_the_incident(world: World, worker: Worker) -> None:
     batch = await world.submit(3)
-    worker = await world.worker()
     await block(worker, *await worker.claim())
     facts = await world.api.why_group(world.caller, batch, 0)
 

@@ -65,8 +65,7 @@ async def test_cordoned_worker_gets_nothing_and_ends_what_it_has(world: World) -
     assert "cordoned_workers_claim_nothing" not in await world.findings()
 
 
-async def test_uncordoned_worker_wakes_and_claims(world: World) -> None:
-    worker = await world.worker()
+async def test_uncordoned_worker_wakes_and_claims(world: World, worker: Worker) -> None:
     await cordon(world)
     assert await worker.waits()
     listener = await ear(world, "work")
@@ -185,8 +184,7 @@ async def test_draining_worker_ends_when_nothing_runs(world: World) -> None:
     assert len(await again.claim()) == 1
 
 
-async def test_a_cordon_becomes_a_drain_and_is_taken_back(world: World) -> None:
-    worker = await world.worker()
+async def test_a_cordon_becomes_a_drain_and_is_taken_back(world: World, worker: Worker) -> None:
     listener = await ear(world, "worker")
     await cordon(world, reason="hot")
 
@@ -201,9 +199,8 @@ async def test_a_cordon_becomes_a_drain_and_is_taken_back(world: World) -> None:
     assert (await shown(world))["state"] == "active"
 
 
-async def test_drain_goes_on_after_a_loss_and_a_restart(world: World) -> None:
+async def test_drain_goes_on_after_a_loss_and_a_restart(world: World, worker: Worker) -> None:
     batch = await world.submit(1)
-    worker = await world.worker()
     await worker.start(*await worker.claim())
     await drain(world)
     await silent(world, worker)
@@ -227,8 +224,7 @@ async def test_drain_of_a_lost_worker_is_over_at_once(world: World) -> None:
         await drain(world)
 
 
-async def test_draining_worker_that_is_stopped_is_drained(world: World) -> None:
-    worker = await world.worker()
+async def test_draining_worker_that_is_stopped_is_drained(world: World, worker: Worker) -> None:
     await drain(world)
     await worker.store.leave(worker.id)
 

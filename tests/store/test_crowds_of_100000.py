@@ -27,9 +27,8 @@ async def settle(world: World) -> tuple[int, float]:
             return total, longest_s
 
 
-async def test_chain_falls_without_a_long_transaction(world: World) -> None:
+async def test_chain_falls_without_a_long_transaction(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(N, parents={job: [job - 1] for job in range(2, N + 1)}))
-    worker = await world.worker()
     for job in range(1, 101):
         assert await worker.run() == [job]
     await worker.run(reason=Reason.EXIT)

@@ -120,8 +120,7 @@ async def full_batch(world: World, worker: Worker) -> int:
     return batch
 
 
-async def test_batch_is_gone_at_once(world: World) -> None:
-    worker = await world.worker()
+async def test_batch_is_gone_at_once(world: World, worker: Worker) -> None:
     batch, other = await full_batch(world, worker), await world.submit(3)
 
     await delete(world, batch)
@@ -317,10 +316,9 @@ async def test_nobody_is_called_back_for_a_deleted_batch(world: World) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_races_leave_no_row_without_a_batch(world: World, seed: int) -> None:
+async def test_races_leave_no_row_without_a_batch(world: World, worker: Worker, seed: int) -> None:
     """Uploads, commits, claims and reports go on while batches are deleted."""
     chance = random.Random(seed)  # noqa: S311 (order of calls)
-    worker = await world.worker()
     operations: list[int] = []
     deleted: list[int] = []
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
@@ -70,10 +70,9 @@ async def test_events_of_one_batch(world: World) -> None:
     assert [event["batch_id"] for event in events] == [batch]
 
 
-async def test_event_of_a_late_commit_comes_in_its_place(world: World) -> None:
+async def test_event_of_a_late_commit_comes_in_its_place(world: World, worker: Worker) -> None:
     """Nothing younger than an open writer is shown, so nobody reads past what it will commit."""
     batch = await world.submit(4)
-    worker = await world.worker()
     after = await world.api.events_now()
     connection = await world.connect("weft_worker")
     async with connection.transaction():

@@ -2,7 +2,7 @@
 
 from store.test_rare_fields import with_fields
 from store.test_recovery import fail, release, retried, wait_of
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 
 
@@ -20,14 +20,13 @@ async def test_policy_of_a_job_holds_for_its_external_errors(world: World) -> No
     assert found == ["b", "b", "e"]
 
 
-async def test_errors_before_a_long_run_are_forgotten(world: World) -> None:
+async def test_errors_before_a_long_run_are_forgotten(world: World, worker: Worker) -> None:
     """Those of services: waits begin anew after it, also when it is the last attempt but one."""
     steps = [{"tries": 1, "wait_s": one} for one in (1, 2, 4, 8)]
     policy = {"policy": "stepwise", "jitter": 0, "steps": steps, "give_up_s": None}
     batch = await world.submit(
         with_fields(retried(), j1={"retry": {**policy, "forgets_s": 0.0005}})
     )
-    worker = await world.worker()
     found = []
     for is_long in (False, False, False, True, False, False):
         claimed = await worker.claim()

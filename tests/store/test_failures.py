@@ -112,9 +112,8 @@ async def test_late_jobs_are_dead_letters(world: World) -> None:
     assert letter["final_retry_count"] == 0
 
 
-async def test_lost_too_often_is_a_dead_letter(world: World) -> None:
+async def test_lost_too_often_is_a_dead_letter(world: World, worker: Worker) -> None:
     batch = await world.submit(1)
-    worker = await world.worker()
     while claimed := await worker.claim():
         await worker.start(*claimed)
         await worker.end(*claimed, reason=Reason.LOST, message="its worker was lost")

@@ -73,7 +73,7 @@ async def test_ends_of_which_one_cannot_go_back_into_its_queue(world: World) -> 
     assert await failures(world, batch) == [2, 2]
 
 
-async def test_jobs_that_waited_too_long_for_several_reasons(world: World) -> None:
+async def test_jobs_that_waited_too_long_for_several_reasons(world: World, worker: Worker) -> None:
     """A blocked job of the second group, and one of the first that is ready."""
     limits = msgspec.to_builtins(MonitorDocument(ready_s=60, blocked_s=60))
     queue = Queue(name="q", priority=1, pools=(world.pool,), monitor=limits)
@@ -83,7 +83,6 @@ async def test_jobs_that_waited_too_long_for_several_reasons(world: World) -> No
         shapes=[Shape(words=(("pool", world.pool), ("queue", "q")))],
     )  # fmt: skip
     batch = await world.submit(rows, groups=GROUPS)
-    worker = await world.worker()
     blocked, *claimed = sorted(await worker.claim(3), key=lambda one: one.job_id)
     await worker.store.complete_attempts(
         worker.id, [end_report(blocked, Reason.EXIT, exit_code=75)]
@@ -107,14 +106,13 @@ async def test_jobs_that_waited_too_long_for_several_reasons(world: World) -> No
     assert await failures(world, batch) == [2, 2]
 
 
-async def test_nth_failure_while_members_are_added_to_a_set(world: World) -> None:
+async def test_nth_failure_while_members_are_added_to_a_set(world: World, worker: Worker) -> None:
     """The report cancels the group under the lock of the batch, and has counted in the set."""
     groups = [
         NewGroup(group_id=1, parent_id=0, name="a", cancel_after_n_failures=1),
         NewGroup(group_id=2, parent_id=0, name="s", is_set=True, cancel_after_n_failures=9),
     ]
     batch = await world.submit(job_rows(2, group=[1, 0], sets={1: (-2,)}), groups=groups)
-    worker = await world.worker()
     claimed = sorted(await worker.claim(), key=lambda one: one.job_id)
     adder = await world.connect("weft_api")
     async with adder.transaction():
@@ -132,10 +130,9 @@ async def test_nth_failure_while_members_are_added_to_a_set(world: World) -> Non
     assert (added["n_added"], added["busy"]) == (0, [2])  # they are added with the next call
 
 
-async def test_nth_failure_while_jobs_are_retried(world: World) -> None:
+async def test_nth_failure_while_jobs_are_retried(world: World, worker: Worker) -> None:
     """It holds the counter, and waits for the batch, of which the retry has a share."""
     batch = await world.submit(2, cancel_after_n_failures=3)
-    worker = await world.worker()
     for claimed in await worker.claim():
         await worker.end(claimed, reason=Reason.EXIT)
     operation = await world.api.retry_jobs(

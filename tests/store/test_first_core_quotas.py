@@ -236,9 +236,8 @@ async def under_way(
 @pytest.mark.parametrize(
     "act", ["claim", "lost", "ended", "hold", "release", "unpark", "add", "commit"]
 )
-async def test_who_is_under_way_is_waited_for(world: World, act: str) -> None:
+async def test_who_is_under_way_is_waited_for(world: World, worker: Worker, act: str) -> None:
     """Whatever commits only after the quota or a step has begun."""
-    worker = await world.worker()
     priority = 1 if act == "unpark" else 0
     batch = await world.submit(job_rows(4, max_attempts=3, priority=priority))
     running = await worker.claim(1)

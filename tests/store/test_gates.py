@@ -6,7 +6,7 @@ import pytest
 
 from store.gate_rows import change_limit, licence
 from store.test_holds import hold, numbers, park, release
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.testing.builders import job_rows
 
@@ -87,11 +87,10 @@ async def test_lost_worker_frees_its_places(world: World) -> None:
     assert len(await places(world, batch)) == 1
 
 
-async def test_cancelled_job_leaves_its_place_to_the_next(world: World) -> None:
+async def test_cancelled_job_leaves_its_place_to_the_next(world: World, worker: Worker) -> None:
     batch = await world.submit(3, max_running=1)
     await world.api.cancel_jobs(world.caller, batch, [1])
     await visit(world)
-    worker = await world.worker()
 
     assert [await worker.run() for _ in range(3)] == [[2], [3], []]
 
@@ -240,7 +239,7 @@ async def test_commit_behind_a_date_lists_nothing(world: World) -> None:
     assert tuple(rows) == (1, 0, 0)
 
 
-async def test_job_behind_a_date_takes_no_place_from_others(world: World) -> None:
+async def test_job_behind_a_date_takes_no_place_from_others(world: World, worker: Worker) -> None:
     """It shares a licence with jobs that may start now; the licence is free for them."""
     later, now = [await world.submit(0) for _ in range(2)]
     await licence(world, 1, later, now)
@@ -248,7 +247,6 @@ async def test_job_behind_a_date_takes_no_place_from_others(world: World) -> Non
     await licence(world, None, later, opens_at=opens_at)
     for batch in (later, now):
         await world.submit(job_rows(2, priority=5 if batch == later else 0), batch=batch)
-    worker = await world.worker()
     first = await places(world, now)
     done = [await worker.run() for _ in range(3)]
     await visit(world, in_s=3601)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.testing.builders import job_rows
@@ -41,9 +41,8 @@ async def test_job_that_succeeds(world: World) -> None:
     assert [row["actor"] for row in rows] == ["user ada"] + ["worker w"] * 3
 
 
-async def test_job_that_is_lost_and_retried(world: World) -> None:
+async def test_job_that_is_lost_and_retried(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(max_attempts=2, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
     for reason in (Reason.LOST, Reason.EXIT, Reason.OOM):
         await worker.run(reason=reason)
     rows = await history(world, batch)
@@ -61,9 +60,8 @@ async def test_job_that_is_lost_and_retried(world: World) -> None:
     ]
 
 
-async def test_child_that_waits(world: World) -> None:
+async def test_child_that_waits(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
     pending = short(await history(world, batch, 2))
     await worker.run()
     await worker.run(reason=Reason.LOST)

@@ -78,10 +78,9 @@ async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
     assert numbers(await worker.claim()) == [2, 3]
 
 
-async def test_release_and_sweep_at_once(world: World) -> None:
+async def test_release_and_sweep_at_once(world: World, worker: Worker) -> None:
     """A step that parks while the group is released leaves nothing behind."""
     batch = await world.submit(job_rows(400, group=1, priority=[0, 1] * 200), groups=TREE)
-    worker = await world.worker()
     epoch = await world.lead()
 
     async def sweep() -> None:

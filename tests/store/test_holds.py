@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from store.test_submission import open_update
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup
@@ -107,9 +107,8 @@ async def test_set_is_held_whatever_tree_groups_its_jobs_are_in(world: World) ->
     assert numbers(await worker.claim()) == [1, 2, 3, 5, 8]
 
 
-async def test_nested_holds_are_released_one_by_one(world: World) -> None:
+async def test_nested_holds_are_released_one_by_one(world: World, worker: Worker) -> None:
     batch = await tree_of(world)
-    worker = await world.worker()
     for group in (0, 1, 2):
         await hold(world, batch, group)
     await world.api.hold_jobs(world.caller, batch, [6, 7])
@@ -173,11 +172,10 @@ async def test_running_attempts_go_on_and_lost_ones_wait(world: World) -> None:
     assert numbers(await worker.claim()) == [2, 3]
 
 
-async def test_children_that_become_ready_are_held(world: World) -> None:
+async def test_children_that_become_ready_are_held(world: World, worker: Worker) -> None:
     batch = await world.submit(
         job_rows(4, parents={2: [1], 3: [1], 4: [1]}, group=[0, 1, 1, 3]), groups=TREE
     )
-    worker = await world.worker()
     await hold(world, batch, 1)
     await park(world)
     await worker.run()
@@ -228,14 +226,13 @@ async def test_update_that_is_committed_while_held_is_parked_whenever_it_was_fil
     assert len(await (await world.worker()).claim()) == 10
 
 
-async def test_cancel_ends_what_is_held(world: World) -> None:
+async def test_cancel_ends_what_is_held(world: World, worker: Worker) -> None:
     batch = await tree_of(world, always_run=[False] * 7 + [True])
     await hold(world, batch)
     await park(world)
     await world.api.cancel_jobs(world.caller, batch, [3, 4])
     await world.api.cancel_group(world.caller, batch, 2, force=False)
     await world.sweep()
-    worker = await world.worker()
 
     assert await world.states(batch) == "rrccccrr"
     assert await held(world, batch) == [1, 2, 7, 8]
@@ -250,11 +247,10 @@ async def test_cancel_ends_what_is_held(world: World) -> None:
 
 
 @pytest.mark.heavy
-async def test_held_jobs_leave_their_range(world: World) -> None:
+async def test_held_jobs_leave_their_range(world: World, worker: Worker) -> None:
     """Claimers do not walk over them again and again, not even while they are being parked."""
     n_jobs = 12_000
     batch = await world.submit(job_rows(n_jobs, group=[1] * 11_900 + [0] * 100), groups=TREE)
-    worker = await world.worker()
     await hold(world, batch, 1)
     near = await worker.claim(10)
     asleep = await worker.waits()
@@ -290,9 +286,8 @@ async def test_ranges_of_a_held_batch_are_hidden(world: World) -> None:
     assert len(await (await world.worker()).claim()) == 6
 
 
-async def test_hold_again_before_all_is_listed(world: World) -> None:
+async def test_hold_again_before_all_is_listed(world: World, worker: Worker) -> None:
     batch = await tree_of(world)
-    worker = await world.worker()
     await hold(world, batch, 1)
     await park(world)
     await release(world, batch, 1)

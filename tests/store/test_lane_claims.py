@@ -300,10 +300,9 @@ async def test_children_that_become_ready_wake_workers_of_their_lane(world: Worl
     assert await numbers(gpu) == [2]
 
 
-async def test_lanes_without_end_do_not_slow_a_claim(world: World) -> None:
+async def test_lanes_without_end_do_not_slow_a_claim(world: World, worker: Worker) -> None:
     """A hundred lanes that the worker serves, with work in one of them."""
     await world.submit(job_rows(1, shapes=[Shape(storage_mib=n) for n in range(1, 101)]))
-    worker = await world.worker()
     await world.submit(job_rows(3, shapes=[Shape(storage_mib=50)]))
 
     assert len(await worker.claim()) == 4

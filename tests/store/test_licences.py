@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from store.test_gates import visit
 from store.test_rare_fields import with_fields
-from store.world import Backend, World, open_world
+from store.world import Backend, Worker, World, open_world
 from weft.core.states import Reason
 from weft.core.why.facts import JobName
 from weft.ports.store import JobRows
@@ -90,11 +90,10 @@ async def test_one_that_needs_more_than_there_are_lets_others_pass(
     assert ids(await worker.claim()) == [3]
 
 
-async def test_a_removed_licence_comes_back(world: World, name: str) -> None:
+async def test_a_removed_licence_comes_back(world: World, worker: Worker, name: str) -> None:
     await world.api.set_licence(world.caller, name, 1)
     await world.api.remove_licence(name)
     await world.submit(asking({name: 1}))
-    worker = await world.worker()
 
     assert await worker.claim() == []
     await world.api.set_licence(world.caller, name, 1)

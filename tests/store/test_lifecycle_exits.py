@@ -32,10 +32,9 @@ async def subtypes(world: World, batch: int) -> list[tuple[str, str]]:
     ]
 
 
-async def test_external_error_is_tried_again_from_its_status(world: World) -> None:
+async def test_external_error_is_tried_again_from_its_status(world: World, worker: Worker) -> None:
     """As section 5 of the reference: external_error, then started again, and done."""
     batch = await line(world)
-    worker = await world.worker()
     await end(worker, 130)
     assert await both(world, batch) == ("external_error", "blocked")
     await release(world, in_s=3600)
@@ -47,10 +46,9 @@ async def test_external_error_is_tried_again_from_its_status(world: World) -> No
     assert await subtypes(world, batch) == [("external_error", "SIP expected error")]
 
 
-async def test_a_blocked_job_goes_back_to_its_first_status(world: World) -> None:
+async def test_a_blocked_job_goes_back_to_its_first_status(world: World, worker: Worker) -> None:
     """`initialized` is a status of pending jobs, and one that is blocked waits no longer."""
     batch = await line(world)
-    worker = await world.worker()
     await end(worker, 130)
     await put(world, batch, "error_checked")
     await put(world, batch, "initialized")
@@ -93,21 +91,19 @@ async def test_a_phase_is_dated_by_its_age(world: World) -> None:
     assert datetime.fromisoformat(entered_at) < reported_at
 
 
-async def test_statuses_of_a_short_run_lie_within_it(world: World) -> None:
+async def test_statuses_of_a_short_run_lie_within_it(world: World, worker: Worker) -> None:
     batch = await line(world)
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
     rows = await world.api.job_history(world.caller, batch, 1)
     (ended_at,) = [row["at"] for row in rows if row["from"] == "running" != row["to"]][:1]
     assert all(row["at"] <= ended_at for row in rows if row.get("status") in STARTED)
 
 
-async def test_every_error_says_in_its_status_why(world: World) -> None:
+async def test_every_error_says_in_its_status_why(world: World, worker: Worker) -> None:
     """A code without a rule is as ever otherwise: the first of them has one."""
     kinds = [reason for reason in Reason if reason is not Reason.CANCELLED]
     expected = {Reason.EXIT: "exit code 250", Reason.LOST: "dated at its last heartbeat"}
     batch = await line(world, len(kinds), max_attempts=1)
-    worker = await world.worker()
     for reason, claimed in zip(kinds, await worker.claim(len(kinds)), strict=True):
         code = 250 if reason is Reason.EXIT else None
         await worker.end(claimed, reason=reason, exit_code=code)
@@ -129,10 +125,9 @@ async def test_status_that_a_person_set_stays_when_a_short_run_fails(world: Worl
     ]  # fmt: skip
 
 
-async def test_third_external_error_is_an_internal_one(world: World) -> None:
+async def test_third_external_error_is_an_internal_one(world: World, worker: Worker) -> None:
     """Another code between them counts for its own rule; a retry by hand begins anew."""
     batch = await line(world)
-    worker = await world.worker()
     for code in (130, 7, 199, 100):
         await end(worker, code)
         await release(world, in_s=3600)
@@ -146,9 +141,8 @@ async def test_third_external_error_is_an_internal_one(world: World) -> None:
     assert await both(world, batch) == ("external_error", "blocked")
 
 
-async def test_internal_error_is_checked_and_tried_again(world: World) -> None:
+async def test_internal_error_is_checked_and_tried_again(world: World, worker: Worker) -> None:
     batch = await line(world)
-    worker = await world.worker()
     await end(worker, 1)
     assert await both(world, batch) == ("internal_error", "blocked")
     await release(world, in_s=3600)
@@ -162,9 +156,8 @@ async def test_internal_error_is_checked_and_tried_again(world: World) -> None:
     ]  # fmt: skip
 
 
-async def test_no_product_is_a_success(world: World) -> None:
+async def test_no_product_is_a_success(world: World, worker: Worker) -> None:
     batch = await line(world)
-    worker = await world.worker()
     await end(worker, 203)
     assert await both(world, batch) == ("done", "success")
     assert await subtypes(world, batch) == [("done", "no product")]

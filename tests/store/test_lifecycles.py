@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.errors import (
     InvalidStatusTransition,
     LifecycleNotFound,
@@ -100,10 +100,9 @@ async def test_core_moves_bring_their_statuses(world: World) -> None:
     assert len({row["at"] for row in rows if "status" in row}) == 10
 
 
-async def test_failed_job_is_checked_and_runs_again(world: World) -> None:
+async def test_failed_job_is_checked_and_runs_again(world: World, worker: Worker) -> None:
     """A person walks it: checking changes the status alone, `ready` makes the core ready."""
     batch = await line(world)
-    worker = await world.worker()
     await worker.run(reason=Reason.EXIT)
     assert await both(world, batch) == ("internal_error", "failed")
     await put(world, batch, "error_checked", message="seen")
@@ -138,14 +137,13 @@ async def test_running_core_is_not_moved_by_hand(world: World) -> None:
     assert (await put(world, batch, "internal_error"))["state"] == "success"
 
 
-async def test_waiting_core_ends_by_hand(world: World) -> None:
+async def test_waiting_core_ends_by_hand(world: World, worker: Worker) -> None:
     """As an error, or cancelled; both can be lifted."""
     batch = await line(world, 2)
     assert (await put(world, batch, "internal_error", message="no input"))["state"] == "error"
     found = await world.api.get_job(world.caller, batch, 1)
     assert (found["reason"], found["message"]) == ("system", "no input")
     assert (await put(world, batch, "cancelled", 2))["state"] == "cancelled"
-    worker = await world.worker()
     assert await worker.run() == []
     for job in (1, 2):
         for word in ("internal_error", "error_checked", "ready"):
@@ -153,10 +151,9 @@ async def test_waiting_core_ends_by_hand(world: World) -> None:
     assert await worker.run() == [1, 2]
 
 
-async def test_children_begin_pending(world: World) -> None:
+async def test_children_begin_pending(world: World, worker: Worker) -> None:
     batch = await line(world, 2, parents={2: [1]})
     assert await both(world, batch, 2) == ("initialized", "pending")
-    worker = await world.worker()
     await worker.run()
     assert await both(world, batch, 2) == ("ready", "ready")
     assert await worker.run() == [2]

@@ -77,12 +77,11 @@ async def test_lifted_limit_cancels_again(world: World) -> None:
     assert await world.states(batch) == "ccff"
 
 
-async def test_limit_is_lifted_when_what_it_stops_has_ended(world: World) -> None:
+async def test_limit_is_lifted_when_what_it_stops_has_ended(world: World, worker: Worker) -> None:
     """Else a job would become cancelled after the retry; jobs that always run are not stopped."""
     batch = await world.submit(
         job_rows(3, always_run=[False, False, True]), cancel_after_n_failures=1
     )
-    worker = await world.worker()
     one, two, three = sorted(await worker.claim(3), key=lambda one: one.job_id)
     await worker.end(one, reason=Reason.EXIT)
     await world.sweep()

@@ -8,7 +8,7 @@ import pytest
 
 from store.test_holds import TREE
 from store.test_spending import ENOUGH, TOO_LITTLE, look, stop
-from store.world import World
+from store.world import Worker, World
 from weft.core.access.rights import UserRole
 from weft.core.billing.rates import UNITS_OF_A_PRICE
 from weft.core.billing.spending import Measure, Stage
@@ -169,13 +169,12 @@ async def test_hours_are_what_was_billed_and_what_runs(own_world: World) -> None
     await worker.end(*running)
 
 
-async def test_limits_in_hours_pause_like_those_in_money(world: World) -> None:
+async def test_limits_in_hours_pause_like_those_in_money(world: World, worker: Worker) -> None:
     """Two of one batch pause it each by itself."""
     batch = await world.submit(2)
     of = Limited("group", None, batch)
     await limit(world, of, 0, Measure.CPU)
     await limit(world, of, 0, Measure.GPU)
-    worker = await world.worker()
     assert await worker.claim() == []
     await limit(world, of, None, Measure.CPU)
     assert await worker.claim() == []
@@ -203,7 +202,7 @@ async def test_soft_limit_of_a_group_slows_its_part_of_the_batch(world: World) -
         assert await world.admin.fetchval(weight, *whose) == 1
 
 
-async def test_limit_of_a_removed_user_is_raised(world: World) -> None:
+async def test_limit_of_a_removed_user_is_raised(world: World, worker: Worker) -> None:
     """Their batches go on to their end, which is not for ever behind their limit."""
     bob = await world.user("bob")
     await world.submit(1, caller=bob)
@@ -213,7 +212,6 @@ async def test_limit_of_a_removed_user_is_raised(world: World) -> None:
     )
     admin = replace(world.caller, role=UserRole.ADMIN)
     await world.api.remove_user(admin, "bob", may_give=list(UserRole))
-    worker = await world.worker()
     assert await worker.claim() == []
     await limit(world, Limited("user", "BOB"), None)
     await world.api.set_quota(admin, "bob", {"cores": 8})

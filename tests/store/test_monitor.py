@@ -276,9 +276,8 @@ async def dead_letters(world: World, batch: int) -> list[tuple[int, str]]:
     return [tuple(row) for row in rows]
 
 
-async def test_job_that_is_ready_for_too_long_ends(world: World) -> None:
+async def test_job_that_is_ready_for_too_long_ends(world: World, worker: Worker) -> None:
     """Not before it was ready for so long; those that run, are held or have ended stay."""
-    worker = await world.worker()
     batch = await watched(world, 4, ready_s=60)
     (first,) = await worker.claim(1)
     await worker.end(first)
@@ -302,8 +301,7 @@ async def test_job_that_is_ready_for_too_long_ends(world: World) -> None:
     await worker.end(one)
 
 
-async def test_time_as_ready_begins_anew_after_each_attempt(world: World) -> None:
-    worker = await world.worker()
+async def test_time_as_ready_begins_anew_after_each_attempt(world: World, worker: Worker) -> None:
     batch = await watched(world, ready_s=60)
     (one,) = await worker.claim_and_start()
     await an_hour_passes(world, batch)
@@ -314,9 +312,8 @@ async def test_time_as_ready_begins_anew_after_each_attempt(world: World) -> Non
     assert await wait(world, batch, in_s=61) != []
 
 
-async def test_time_as_ready_begins_anew_after_each_retry(world: World) -> None:
+async def test_time_as_ready_begins_anew_after_each_retry(world: World, worker: Worker) -> None:
     """A retry keeps the date at which the job was ready for the first time."""
-    worker = await world.worker()
     batch = await watched(world, ready_s=60)
     for _ in range(2):
         (one,) = await worker.claim()

@@ -7,7 +7,7 @@ import pytest
 
 from store.test_gates import visit
 from store.test_holds import hold, park, release
-from store.world import World
+from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import JobRows, Shape
 from weft.testing.builders import job_rows
@@ -84,11 +84,10 @@ async def test_held_jobs_move_and_stay_held(world: World) -> None:
     assert await counts(world) == {"to": (0, 3), "from": (0, 0), "default": (0, 0)}
 
 
-async def test_claims_and_moves_at_once_lose_no_job(world: World) -> None:
+async def test_claims_and_moves_at_once_lose_no_job(world: World, worker: Worker) -> None:
     """To and fro, while a worker claims and ends."""
     await save(world, max_running=3)
     batch = await world.submit(rows_of(world, 200))
-    worker = await world.worker()
     done: list[int] = []
 
     async def work() -> None:

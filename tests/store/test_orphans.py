@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from store.test_recovery import fail, retried
-from store.world import World
+from store.world import Worker, World
 from weft.ports.store import Position
 from weft.sql import files_of
 from weft.testing.builders import job_rows
@@ -79,10 +79,9 @@ async def test_audit_and_driver_find_an_orphan(world: World, kind: str) -> None:
     assert {check, state} <= await found_by(world, batch, broken)
 
 
-async def test_driver_looks_at_each_job_once(world: World) -> None:
+async def test_driver_looks_at_each_job_once(world: World, worker: Worker) -> None:
     """However small its steps are; jobs that have ended are passed over."""
     batches = [await world.submit(n_jobs) for n_jobs in (3, 1, 4)]
-    worker = await world.worker()
     await worker.run()
     batches += [await world.submit(job_rows(2, parents={2: [1]})) for _ in range(3)]
     sparse = await world.submit(100)

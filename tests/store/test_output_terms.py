@@ -59,9 +59,8 @@ async def keep(world: World, **limits: int) -> None:
     await world.api.set_tenant(world.caller.tenant_id, name, limits)
 
 
-async def test_old_output_goes_and_counts_no_more(world: World) -> None:
+async def test_old_output_goes_and_counts_no_more(world: World, worker: Worker) -> None:
     """Workers are told; what is younger stays, and so does all without a limit."""
-    worker = await world.worker()
     old, young = [await ended(world, worker, 100, days) for days in (9, 1)]
     before = await stored(world)
     assert await remove(world) == 0
@@ -78,9 +77,8 @@ async def test_old_output_goes_and_counts_no_more(world: World) -> None:
     await put_back(world)
 
 
-async def test_batch_that_runs_again_has_output_again(world: World) -> None:
+async def test_batch_that_runs_again_has_output_again(world: World, worker: Worker) -> None:
     """Nothing removes it as long as it runs."""
-    worker = await world.worker()
     batch = await ended(world, worker, 100, 9)
     await keep(world, output_keep_s=86_400)
     assert await remove(world) == 1
@@ -98,8 +96,7 @@ async def test_batch_that_runs_again_has_output_again(world: World) -> None:
     await put_back(world)
 
 
-async def test_oldest_output_goes_if_there_is_too_much(world: World) -> None:
-    worker = await world.worker()
+async def test_oldest_output_goes_if_there_is_too_much(world: World, worker: Worker) -> None:
     batches = [await ended(world, worker, 1000, days) for days in (3, 2, 1)]
     await keep(world, output_keep_bytes=3 * ONE + 1500)
 

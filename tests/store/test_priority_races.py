@@ -8,7 +8,7 @@ import pytest
 from store.test_hold_races import claim_call
 from store.test_holds import TREE, hold, numbers, park, release
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
-from store.world import World
+from store.world import Worker, World
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
@@ -17,9 +17,8 @@ async def step_call(world: World, operation: int) -> dict[str, Any]:
     return {"epoch": await world.lead(), "of_operation_id": operation, "limit_rows": 100}
 
 
-async def test_step_leaves_what_a_claim_has_to_the_next_one(world: World) -> None:
+async def test_step_leaves_what_a_claim_has_to_the_next_one(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(5, priority=[0, 0, 0, 4, 4]))
-    worker = await world.worker()
     connection = await world.connect("weft_worker")
     operation = await ask(world, batch, 0, 7)
     async with connection.transaction():

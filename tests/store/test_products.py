@@ -26,11 +26,10 @@ async def products(world: World) -> list[Any]:
     return [one["product"] for one in await world.api.query_products(world.caller, wanted)]
 
 
-async def test_products_stay_when_their_batch_is_deleted(world: World) -> None:
+async def test_products_stay_when_their_batch_is_deleted(world: World, worker: Worker) -> None:
     """With what was known of the job; those of an attempt that never ended well go with it."""
     rows = replace(job_rows(2, names={1: "snow"}), label_attributes=[{"param.clouds_max": "2"}])
     batch = await world.submit(rows)
-    worker = await world.worker()
     good, lost = sorted(await worker.claim(), key=lambda one: one.job_id)
     await name(worker, good, FSC)
     await name(worker, lost, FSC, FSC)
@@ -65,11 +64,10 @@ async def test_the_attempt_that_ended_well_counts(world: World) -> None:
     assert await world.admin.fetchval(left, second.batch_id) == 1
 
 
-async def test_an_exit_code_without_products_keeps_none(world: World) -> None:
+async def test_an_exit_code_without_products_keeps_none(world: World, worker: Worker) -> None:
     text = HRSI
     await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
     await world.submit(job_rows(2), lifecycle="hrsi")
-    worker = await world.worker()
     for one, code in zip(await worker.claim(), (0, 201), strict=True):
         await name(worker, one, {"code": code})
         await worker.start(one)

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from store.test_submission import add, new_batch, open_update
-from store.world import World
+from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
 from weft.ports.store import Caller
@@ -74,7 +74,7 @@ async def test_bob_adds_to_adas_batch_and_her_quota_counts(world: World) -> None
     assert await used(world, world.caller) == (2, 1)
 
 
-async def test_update_is_counted_when_it_is_committed(world: World) -> None:
+async def test_update_is_counted_when_it_is_committed(world: World, worker: Worker) -> None:
     """Refused, it stays open and may be committed later; a repeat counts once."""
     await set_quota(world, None, jobs=2)
     batch = await new_batch(world)
@@ -83,7 +83,6 @@ async def test_update_is_counted_when_it_is_committed(world: World) -> None:
     await world.submit(1)
     with pytest.raises(QuotaExceeded):
         await world.api.commit_update(world.caller, batch, update.update_id)
-    worker = await world.worker()
     await worker.run()
     for _ in range(2):
         done = await world.api.commit_update(world.caller, batch, update.update_id)
@@ -165,10 +164,9 @@ async def test_without_a_quota_nobody_waits_for_another(world: World) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
-async def test_quotas_count_what_has_not_ended(world: World, seed: int) -> None:
+async def test_quotas_count_what_has_not_ended(world: World, worker: Worker, seed: int) -> None:
     """Against a model, at every moment: submissions, ends, losses, cancels, folds."""
     rng = random.Random(seed)  # noqa: S311 (a test)
-    worker = await world.worker()
     states: dict[tuple[int, int], str] = {}
     n_refused = 0
     for _ in range(STEPS):

@@ -6,7 +6,7 @@ import pytest
 
 from store.test_arrays import array_rows
 from store.test_gates import places, visit
-from store.world import Backend, World, open_world
+from store.world import Backend, Worker, World, open_world
 from weft.ports.store import EditLimits, Gate, JobRows
 from weft.testing.builders import job_rows
 
@@ -61,10 +61,9 @@ async def test_gate_of_one_job_is_shared_by_batches(world: World) -> None:
     assert await worker.run() == [2]
 
 
-async def test_gate_of_an_array_counts_each_of_its_jobs(world: World) -> None:
+async def test_gate_of_an_array_counts_each_of_its_jobs(world: World, worker: Worker) -> None:
     own = {"gates": [{"kind": "licence", "key": "x", "max_places": 2}]}
     batch = await world.submit(with_fields(array_rows(None, 5), j2=own))
-    worker = await world.worker()
 
     assert await places(world, batch) == [2, 3]
     assert [sorted(await worker.run()) for _ in range(3)] == [[1, 2, 3], [4, 5], [6]]
@@ -89,7 +88,7 @@ async def test_tenants_share_no_gate(world: World, backend: Backend) -> None:
         assert [len(await (await one.worker()).claim()) for one in (world, other)] == [1, 1]
 
 
-async def test_batch_shows_its_gates_by_kind(world: World) -> None:
+async def test_batch_shows_its_gates_by_kind(world: World, worker: Worker) -> None:
     """Those with a key are not the batch's alone, so its document cannot show them by kind."""
     opens_at = datetime.now(UTC) + timedelta(hours=1)
     gates = [
@@ -103,7 +102,6 @@ async def test_batch_shows_its_gates_by_kind(world: World) -> None:
     assert datetime.fromisoformat(document["not_before"]) == opens_at
     assert document["max_running"] == 7
     assert "concurrency_key" not in document
-    worker = await world.worker()
     assert await worker.claim() == []
     await visit(world, in_s=3601)
     assert len(await worker.claim()) == 1

@@ -65,8 +65,7 @@ async def test_reasons_are_counted_by_group_and_by_page(world: World) -> None:
     assert [row["first_job"] for row in rows] == [2, 3, 4]
 
 
-async def test_only_the_last_attempt_of_a_failed_job_counts(world: World) -> None:
-    worker = await world.worker()
+async def test_only_the_last_attempt_of_a_failed_job_counts(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(2, max_attempts=3, retry_on=[Reason.EXIT]))
     for first, second in ((1, 4), (2, 5), (None, 6)):
         one, two = sorted(await worker.claim(), key=lambda one: one.job_id)

@@ -76,9 +76,8 @@ async def wait_of(world: World, batch: int, job: int = 1) -> float:
     return wait.total_seconds()
 
 
-async def test_retry_waits_for_its_date(world: World) -> None:
+async def test_retry_waits_for_its_date(world: World, worker: Worker) -> None:
     batch = await world.submit(retried(2))
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
     await release(world, in_s=59)
     early = await worker.claim(), await world.states(batch)
@@ -95,9 +94,8 @@ async def test_retry_waits_for_its_date(world: World) -> None:
     assert await world.counts(batch) == {"succeeded": 2}
 
 
-async def test_document_and_history_say_when_it_goes_on(world: World) -> None:
+async def test_document_and_history_say_when_it_goes_on(world: World, worker: Worker) -> None:
     batch = await world.submit(retried())
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
     blocked = await world.api.get_job(world.caller, batch, 1)
     facts = await world.api.why_job(world.caller, batch, 1)
@@ -117,10 +115,9 @@ async def test_document_and_history_say_when_it_goes_on(world: World) -> None:
     ]  # fmt: skip
 
 
-async def test_jobs_of_an_array_share_a_policy(world: World) -> None:
+async def test_jobs_of_an_array_share_a_policy(world: World, worker: Worker) -> None:
     rows = array_rows(None, 3, max_attempts=2, retry_on=[Reason.EXIT])
     batch = await world.submit(waiting(rows, 2))
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
 
     blocked = await world.states(batch)
@@ -173,11 +170,10 @@ async def test_external_error_is_given_up_after_two_days(world: World) -> None:
     assert await world.states(batch) == "ec"
 
 
-async def test_policy_that_gives_up_makes_the_failure_final(world: World) -> None:
+async def test_policy_that_gives_up_makes_the_failure_final(world: World, worker: Worker) -> None:
     policy = {"policy": "stepwise", "jitter": 0, "steps": [{"tries": 1, "wait_s": 5}]}
     rows = job_rows(1, max_attempts=9, retry_on=[Reason.EXIT])
     batch = await world.submit(waiting(rows, 1, policy=policy))
-    worker = await world.worker()
     for _ in range(2):
         await fail(worker, *await worker.claim())
         await release(world, in_s=61)
@@ -186,12 +182,11 @@ async def test_policy_that_gives_up_makes_the_failure_final(world: World) -> Non
     assert (await world.job(batch))["attempt"] == 2
 
 
-async def test_cancelled_jobs_are_not_released(world: World) -> None:
+async def test_cancelled_jobs_are_not_released(world: World, worker: Worker) -> None:
     """A single one ends at once, those of a group with the sweep or, before it, when due."""
     groups = [NewGroup(group_id=1, parent_id=0, name="a"),
               NewGroup(group_id=2, parent_id=0, name="b")]  # fmt: skip
     batch = await world.submit(retried(4, group=[0, 1, 2, 0]), groups=groups)
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
     answer = await world.api.cancel_jobs(world.caller, batch, [1])
     await world.api.cancel_group(world.caller, batch, 1, force=False)
@@ -218,10 +213,9 @@ async def test_job_that_fails_while_it_is_being_cancelled_is_not_blocked(world: 
     assert await world.states(batch) == "ccb"
 
 
-async def test_cancel_that_is_under_way_wins_over_a_release(world: World) -> None:
+async def test_cancel_that_is_under_way_wins_over_a_release(world: World, worker: Worker) -> None:
     """The release leaves the row alone; one that it waits for it ends as well."""
     batch = await world.submit(retried(2))
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
     api = await world.connect("weft_api")
     async with api.transaction():
@@ -269,9 +263,8 @@ async def test_blocked_job_ends_at_its_deadline(world: World, in_s: float) -> No
     assert (blocked, job["state"], job["reason"]) == ("b", "error", "deadline")
 
 
-async def test_held_job_is_ready_but_not_claimed(world: World) -> None:
+async def test_held_job_is_ready_but_not_claimed(world: World, worker: Worker) -> None:
     batch = await world.submit(retried(2))
-    worker = await world.worker()
     await fail(worker, *await worker.claim())
     await world.api.hold_jobs(world.caller, batch, [1])
     await release(world, in_s=61)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from store.test_arrays import array_rows
 from store.test_completion_times import TREE
 from store.test_retry import DIAMOND, begin, end_all
-from store.world import World
+from store.world import Worker, World
 from weft.core.errors import BatchNotFound, IdempotencyConflict, JobNotFound, NothingToResubmit
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
@@ -130,11 +130,10 @@ async def test_all_jobs_of_a_batch_make_a_new_one(world: World) -> None:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_failed_jobs_and_their_children_make_a_new_one(world: World) -> None:
+async def test_failed_jobs_and_their_children_make_a_new_one(world: World, worker: Worker) -> None:
     """Parents that succeeded count as done; what a person cancelled stays behind."""
     parents = {3: [1, 2], 4: [3], 6: [1]}
     batch = await world.submit(job_rows(7, parents=parents, names={3: "c", 4: "d", 7: "g"}))
-    worker = await world.worker()
     await world.api.cancel_jobs(world.caller, batch, job_ids=[5])
     await end_all(worker, 2, 7)
     await end_all(worker)
@@ -180,10 +179,9 @@ async def test_what_a_limit_of_failures_cancelled_is_copied(world: World, group:
 
 
 @pytest.mark.usefixtures("small_steps")
-async def test_arrays_stay_arrays(world: World) -> None:
+async def test_arrays_stay_arrays(world: World, worker: Worker) -> None:
     """Cut where a step ends, or a job is left out; each job keeps its index."""
     batch = await world.submit(array_rows(None, 5, edges={2: [range(1, 2)]}))
-    worker = await world.worker()
     await end_all(worker)
     await end_all(worker, 3, 4, 6)
     whole, part = await copy(world, batch), await copy(world, batch, failed=True)

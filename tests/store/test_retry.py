@@ -105,10 +105,9 @@ async def test_failed_jobs_run_again_and_the_batch_completes_again(world: World)
     assert [one["completion"] for one in sent] == [1, 2]
 
 
-async def test_retry_between_two_folds_is_another_completion(world: World) -> None:
+async def test_retry_between_two_folds_is_another_completion(world: World, worker: Worker) -> None:
     """Its deltas add up to nothing."""
     batch = await world.submit(2)
-    worker = await world.worker()
     await end_all(worker, 1)
     assert await completions(world, batch) == 1
     await retry(world, batch)
@@ -117,10 +116,9 @@ async def test_retry_between_two_folds_is_another_completion(world: World) -> No
     assert await completions(world, batch) == 2
 
 
-async def test_job_with_another_bad_parent_stays_cancelled(world: World) -> None:
+async def test_job_with_another_bad_parent_stays_cancelled(world: World, worker: Worker) -> None:
     """It runs when the last of them is retried."""
     batch = await world.submit(job_rows(3, parents={3: [1, 2]}))
-    worker = await world.worker()
     await end_all(worker, 1, 2)
     one = await retry(world, batch, 1), await world.states(batch)
     await end_all(worker)
@@ -205,9 +203,8 @@ async def test_parent_that_was_cancelled_runs_after_a_job_that_always_runs(world
     assert await world.findings() == {}
 
 
-async def test_retried_job_has_all_its_tries_again(world: World) -> None:
+async def test_retried_job_has_all_its_tries_again(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(1, max_attempts=2, retry_on=[Reason.EXIT]))
-    worker = await world.worker()
     for _ in range(2):
         await end_all(worker, 1)
     ended = await world.states(batch)
@@ -221,13 +218,12 @@ async def test_retried_job_has_all_its_tries_again(world: World) -> None:
     assert [one["attempt"] for one in await world.attempts(batch)] == [1, 2, 3, 4]
 
 
-async def test_policy_counts_from_the_retry_on(world: World) -> None:
+async def test_policy_counts_from_the_retry_on(world: World, worker: Worker) -> None:
     """It gave up after two minutes; now it has them again."""
     policy = {**A_MINUTE, "give_up_s": 120}
     batch = await world.submit(
         waiting(job_rows(1, max_attempts=9, retry_on=[Reason.EXIT]), 1, policy=policy)
     )
-    worker = await world.worker()
     await end_all(worker, 1)
     await release(world, in_s=61)
     await let_attempts_age(world, batch, hours=1)
@@ -268,10 +264,9 @@ async def test_retry_of_a_query(world: World) -> None:
     assert await world.states(batch) == "frsp"
 
 
-async def test_retry_by_cause(world: World) -> None:
+async def test_retry_by_cause(world: World, worker: Worker) -> None:
     """In steps, with what was cancelled because of it; an acknowledged job is of it, too."""
     batch = await world.submit(job_rows(8, parents={8: [7]}))
-    worker = await world.worker()
     for one in await worker.claim(7):
         await worker.end(one, reason=Reason.EXIT, exit_code=one.job_id % 2)
     await world.sweep()
@@ -309,10 +304,9 @@ async def test_jobs_too_late_for_their_deadlines_are_left_out_and_counted(world:
     assert await world.states(batch) == "erer"
 
 
-async def test_retry_of_a_group(world: World) -> None:
+async def test_retry_of_a_group(world: World, worker: Worker) -> None:
     """With what is below it. A cancelled one is refused."""
     batch = await world.submit(job_rows(3, group=[0, 1, 2]), groups=TREE)
-    worker = await world.worker()
     await end_all(worker, 1, 2, 3)
     n = await retry(world, batch, group=1)
 
@@ -338,9 +332,8 @@ async def test_later_retry_waits_for_an_earlier_one(world: World) -> None:
     )  # fmt: skip
 
 
-async def test_history_shows_who_retried(world: World) -> None:
+async def test_history_shows_who_retried(world: World, worker: Worker) -> None:
     batch = await world.submit(1)
-    worker = await world.worker()
     await end_all(worker, 1)
     await retry(world, batch)
     await end_all(worker)
@@ -355,10 +348,9 @@ async def test_history_shows_who_retried(world: World) -> None:
     ]
 
 
-async def test_retried_jobs_are_no_dead_letters(world: World) -> None:
+async def test_retried_jobs_are_no_dead_letters(world: World, worker: Worker) -> None:
     """Until they fail once more."""
     batch = await world.submit(2)
-    worker = await world.worker()
     await end_all(worker, 1, 2)
     before = len(await letters(world, batch))
     await retry(world, batch)

@@ -54,8 +54,7 @@ async def test_a_retry_after_oom_asks_for_more_memory(world: World) -> None:
     assert await world.findings() == {}
 
 
-async def test_only_the_ends_of_a_rule_count(world: World) -> None:
-    worker = await world.worker()
+async def test_only_the_ends_of_a_rule_count(world: World, worker: Worker) -> None:
     rule = {**OOM, "reasons": [], "exits": [[3, 5]], "signals": [10], "after": 2}
     await world.submit(asking(world, rule))
     ends = [(Reason.OOM, None, None), (Reason.EXIT, 6, None), (Reason.EXIT, 3, None),
@@ -190,9 +189,8 @@ def timed(world: World, n_jobs: int = 1) -> JobRows:
     return with_fields(rows, **{f"j{one}": {"more": [rule]} for one in range(1, n_jobs + 1)})
 
 
-async def test_a_retry_after_a_timeout_may_run_longer(world: World) -> None:
+async def test_a_retry_after_a_timeout_may_run_longer(world: World, worker: Worker) -> None:
     """Its worker is told the limit of each attempt, and its lane says the class of it."""
-    worker = await world.worker()
     batch = await world.submit(timed(world))
     asks = """SELECT l.asks ->> 'timeout_s' FROM weft.job j JOIN weft.lane l USING (lane_id)
         WHERE j.batch_id = $1"""
@@ -271,8 +269,7 @@ async def test_the_audit_finds_a_retry_that_has_less(world: World, reason: Reaso
     assert await world.findings() == {}
 
 
-async def test_why_says_that_a_retry_asked_for_more(world: World) -> None:
-    worker = await world.worker()
+async def test_why_says_that_a_retry_asked_for_more(world: World, worker: Worker) -> None:
     batch = await world.submit(asking(world, OOM))
     await end(worker, Reason.OOM)
     (why,) = await world.api.why_jobs(world.caller, batch, [1])

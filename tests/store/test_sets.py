@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.errors import BatchCancelled, GroupExists, GroupNotFound, TooManyGroups, TooManySets
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
@@ -112,9 +112,8 @@ async def test_set_is_made_once(world: World) -> None:
         await new_set(world, batch, "x", cancel_after_n_failures=1)
 
 
-async def test_cancelled_set_cancels_its_jobs_only(world: World) -> None:
+async def test_cancelled_set_cancels_its_jobs_only(world: World, worker: Worker) -> None:
     batch = await two_sets(world)
-    worker = await world.worker()
     (first,) = await worker.claim(1)  # job 1, in pca
     await world.api.cancel_group(world.caller, batch, PCA, force=False)
 
@@ -278,9 +277,8 @@ async def test_query_fills_a_set_step_by_step(
     assert job["groups"] == [1]
 
 
-async def test_query_set_is_filled_while_its_jobs_end(world: World) -> None:
+async def test_query_set_is_filled_while_its_jobs_end(world: World, worker: Worker) -> None:
     batch = await world.submit(300)
-    worker = await world.worker()
     await begin_set(world, batch, "job_id > 100")
 
     async def work() -> None:

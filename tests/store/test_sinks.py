@@ -210,11 +210,10 @@ async def test_rejection_walks_its_own_path(
     ]
 
 
-async def test_each_product_is_sent(world: World) -> None:
+async def test_each_product_is_sent(world: World, worker: Worker) -> None:
     """A job without products is done, as one without files is."""
     await apply(world, SINK + "products = true\n")
     batch = await scene(world, 2)
-    worker = await world.worker()
     for one in await worker.claim():
         await worker.start(one)
         if one.job_id == 1:
@@ -231,11 +230,10 @@ async def test_each_product_is_sent(world: World) -> None:
     assert await both(world, batch) == ("done", "success")
 
 
-async def test_each_file_that_is_a_message_is_sent(world: World) -> None:
+async def test_each_file_that_is_a_message_is_sent(world: World, worker: Worker) -> None:
     """The job is done when all of them are; one that left none has nothing to send."""
     await apply(world, SINK + "each = 'products/*.json'\n")
     batch = await scene(world, 2)
-    worker = await world.worker()
     for one in await worker.claim():
         await worker.start(one)
         if one.job_id == 1:
@@ -262,10 +260,9 @@ async def test_each_file_that_is_a_message_is_sent(world: World) -> None:
     assert [one["file"] for one in shown] == ["products/a.json", "products/b.json"]
 
 
-async def test_only_jobs_with_products_have_messages(world: World) -> None:
+async def test_only_jobs_with_products_have_messages(world: World, worker: Worker) -> None:
     await apply(world)
     batch = await scene(world, 2)
-    worker = await world.worker()
     await end_each(worker, (203, 250))
     assert await due(world) == []
     assert await both(world, batch) == ("done", "success")

@@ -36,11 +36,10 @@ async def run_all(worker: Worker) -> list[int]:
     return done
 
 
-async def test_retried_jobs_get_a_range(world: World) -> None:
+async def test_retried_jobs_get_a_range(world: World, worker: Worker) -> None:
     """Others lie between them; what a range cannot say stands beside it."""
     own = [int(job == 9) for job in range(1, N + 1)]
     batch = await world.submit(job_rows(N, priority=own))
-    worker = await world.worker()
     await end(world, worker, THIRD)
     assert await retry(world, batch) == len(THIRD)
     found = await ranges(world, batch), await listed(world, batch), await world.findings()

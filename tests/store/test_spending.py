@@ -82,10 +82,9 @@ async def test_paused_project_starts_nothing_until_its_limit_is_raised(world: Wo
     assert [one["kind"] for one in history] == ["resumed", "paused"]
 
 
-async def test_project_that_goes_on_is_paused_again(world: World) -> None:
+async def test_project_that_goes_on_is_paused_again(world: World, worker: Worker) -> None:
     """Also before its jobs are offered: the hold of its batch that was released counts anew."""
     batch = await world.submit(2)
-    worker = await world.worker()
     await limit(world, 0)
     await world.api.change_project(world.caller, "default", {"cost_max": ENOUGH})
     await look(world, sweeps_holds=False)
@@ -269,7 +268,7 @@ async def test_limit_that_changes_meanwhile_is_decided_again(world: World) -> No
     assert await look(world) == [Stage.BELOW]
 
 
-async def test_soft_limit_halves_the_weight_of_its_jobs(world: World) -> None:
+async def test_soft_limit_halves_the_weight_of_its_jobs(world: World, worker: Worker) -> None:
     """Of a user who has others as well, in proportion."""
     bob = await world.user("bob")
     await world.api.create_project(world.caller, "other", cost_max=None)
@@ -279,7 +278,6 @@ async def test_soft_limit_halves_the_weight_of_its_jobs(world: World) -> None:
     await world.submit(
         job_rows(3, shapes=[Shape(cpu_m=1000)]), caller=bob, billing_project="other"
     )
-    worker = await world.worker()
     await worker.claim(1)
     await world.fold()
     weights = (
@@ -300,11 +298,10 @@ async def test_soft_limit_halves_the_weight_of_its_jobs(world: World) -> None:
     assert await weighed() == {"ada": 1, "bob": 1}
 
 
-async def test_users_without_work_keep_their_weight(world: World) -> None:
+async def test_users_without_work_keep_their_weight(world: World, worker: Worker) -> None:
     """Whoever has nothing there has nothing that is slowed; nor does a new driver slow them."""
     bob = await world.user("bob")
     done = await world.submit(1, caller=bob)
-    worker = await world.worker()
     await worker.end(*await worker.claim())
     assert await world.states(done) == "s"
     await world.submit(1)
@@ -323,10 +320,9 @@ async def test_users_without_work_keep_their_weight(world: World) -> None:
     assert await weighed() == {world.caller.user_id: 1, bob.user_id: 1}
 
 
-async def test_project_says_when_it_reaches_its_limit(world: World) -> None:
+async def test_project_says_when_it_reaches_its_limit(world: World, worker: Worker) -> None:
     """As long as something runs."""
     await world.submit(job_rows(2, shapes=[Shape(cpu_m=1000, memory_mib=1024)]))
-    worker = await world.worker()
     await limit(world, ENOUGH)
     assert (await project(world))["limit_in_s"] is None
     claimed = await worker.claim_and_start()
@@ -338,10 +334,9 @@ async def test_project_says_when_it_reaches_its_limit(world: World) -> None:
     await worker.end(*claimed)
 
 
-async def test_project_without_a_hard_limit_reaches_none(world: World) -> None:
+async def test_project_without_a_hard_limit_reaches_none(world: World, worker: Worker) -> None:
     """Though something runs beyond its soft limit."""
     await world.submit()
-    worker = await world.worker()
     await limit(world, None, cost_soft_max=0)
     (one,) = await worker.claim_and_start()
     found = await project(world)

@@ -4,7 +4,7 @@ import asyncpg
 import pytest
 
 from end_states import SYSTEM_REASONS, state_of_end
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import TRANSITIONS, JobState, Reason
 from weft.testing.builders import job_rows
 
@@ -56,9 +56,8 @@ async def test_state_of_end_is_what_complete_attempts_writes(
     assert (await world.job(batch))["state"] == state_of_end(reason)
 
 
-async def test_only_system_reasons_are_an_error(world: World) -> None:
+async def test_only_system_reasons_are_an_error(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(len(Reason)))
-    worker = await world.worker()
     for reason, claimed in zip(Reason, await worker.claim(), strict=True):
         await worker.end(claimed, reason=reason)
     letters = await world.states(batch)

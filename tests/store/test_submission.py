@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import JobRows, NewBatch, NewGroup, NewSet, Reserved, Shape
 from weft.store.database import call_on
@@ -192,9 +192,8 @@ async def test_uncommitted_group_of_before_is_refused(
     await world.submit(rows, batch=batch, groups=groups)
 
 
-async def test_repeated_parent_counts_once(world: World) -> None:
+async def test_repeated_parent_counts_once(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(2, parents={2: [1, 1, 1]}))
-    worker = await world.worker()
 
     assert [await worker.run(), await worker.run()] == [[1], [2]]
     assert await world.states(batch) == "ss"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store.database import call_on
@@ -13,9 +13,8 @@ from weft.testing.builders import job_rows
 TREE = [NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b")]
 
 
-async def test_counters_are_exact_before_and_after_folds(world: World) -> None:
+async def test_counters_are_exact_before_and_after_folds(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(9, group=[0, 1, 2] * 3), groups=TREE)
-    worker = await world.worker()
     seen = []
 
     async def see() -> None:
@@ -51,10 +50,9 @@ async def test_counters_are_exact_before_and_after_folds(world: World) -> None:
     ]
 
 
-async def test_delta_of_a_late_commit_is_folded_once(world: World) -> None:
+async def test_delta_of_a_late_commit_is_folded_once(world: World, worker: Worker) -> None:
     """Its transaction began first and commits after two folds of younger ones."""
     batch = await world.submit(10)
-    worker = await world.worker()
     connection = await world.connect("weft_worker")
     async with connection.transaction():
         await call_on(

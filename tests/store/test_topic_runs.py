@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID, uuid4
 
-from store.world import World, open_world
+from store.world import Worker, World, open_world
 from weft.core.states import Reason
 from weft.ports.store import NewBatch
 from weft.store import TopicRuns
@@ -44,9 +44,8 @@ async def test_a_run_of_an_incarnation_that_has_ended_is_run_again(world: World)
     ).answer == "running"
 
 
-async def test_what_is_older_than_it_is_kept_is_forgotten(world: World) -> None:
+async def test_what_is_older_than_it_is_kept_is_forgotten(world: World, worker: Worker) -> None:
     """So the ledger is bounded by time."""
-    worker = await world.worker()
     owner, old = worker.facts["incarnation"], uuid4()
     runs = TopicRuns(world.backend.workers)
     await runs.begin_run(old, owner, keep_s=KEEP_S)

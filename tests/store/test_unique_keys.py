@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.errors import IdempotencyConflict
 from weft.ports.store import Caller, NewBatch
 from weft.testing.builders import job_rows
@@ -59,8 +59,7 @@ async def test_of_two_at_once_one_has_the_key(world: World, how: str, *, empty: 
     assert {one["id"] for one in seen if one["cancelled"]} == replaced
 
 
-async def test_waiting_within_and_cancelled(world: World) -> None:
-    worker = await world.worker()
+async def test_waiting_within_and_cancelled(world: World, worker: Worker) -> None:
     first, *_ = await submit(world, while_="waiting")
     assert (await submit(world, while_="waiting"))[0] == first
     await worker.claim()

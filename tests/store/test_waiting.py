@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
@@ -64,8 +64,7 @@ async def pool_of(world: World) -> str:
     )
 
 
-async def test_worker_is_woken_by_a_commit(world: World) -> None:
-    worker = await world.worker()
+async def test_worker_is_woken_by_a_commit(world: World, worker: Worker) -> None:
     listener = await ear(world, "work")
     before = await worker.waits()
     await world.submit()
@@ -127,9 +126,8 @@ async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World)
     assert await world.states(batch) == "ss"
 
 
-async def test_work_that_begins_after_a_worker_went_to_sleep(world: World) -> None:
+async def test_work_that_begins_after_a_worker_went_to_sleep(world: World, worker: Worker) -> None:
     """The sleeper has not committed yet: who announces waits for it, then sees it sleep."""
-    worker = await world.worker()
     listener = await ear(world, "work")
     async with in_transaction(world, "weft_worker") as connection:
         waits = not await connection.fetchval("SELECT weft.wait_for_work($1)", worker.id)

@@ -7,7 +7,7 @@ import pytest
 from store.test_deadlines import look
 from store.test_rare_fields import with_fields
 from store.test_retry import retry
-from store.world import World
+from store.world import Worker, World
 from weft.core.errors import NotWaiting
 from weft.ports.store import JobRows
 from weft.testing.builders import job_rows
@@ -29,9 +29,8 @@ async def answer(world: World, batch: int, job: int, *, approve: bool = True) ->
     )
 
 
-async def test_an_answer_ends_a_job_and_opens_its_children(world: World) -> None:
+async def test_an_answer_ends_a_job_and_opens_its_children(world: World, worker: Worker) -> None:
     batch = await world.submit(waiting(job_rows(4, parents={2: [1], 3: [2], 4: [2]}), 2))
-    worker = await world.worker()
     with pytest.raises(NotWaiting, match="yet"):
         await answer(world, batch, 2)
     with pytest.raises(NotWaiting, match="waits for no answer"):

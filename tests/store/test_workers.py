@@ -68,8 +68,7 @@ async def test_registration_may_be_repeated_and_gives_what_is_live(world: World)
     assert await world.states(batch) == "RRs"
 
 
-async def test_name_is_taken_while_its_worker_is_heard_of(world: World) -> None:
-    worker = await world.worker()
+async def test_name_is_taken_while_its_worker_is_heard_of(world: World, worker: Worker) -> None:
 
     for more in ({"host": "there"}, {"host": "there", "gone": True}, {}):
         with pytest.raises(errors.WorkerAlive, match="already running"):
@@ -161,17 +160,15 @@ async def test_same_host_takes_over_at_once_when_the_processes_are_gone(world: W
     assert await old.waits()
 
 
-async def test_pool_must_exist(world: World) -> None:
-    worker = await world.worker()
+async def test_pool_must_exist(world: World, worker: Worker) -> None:
 
     with pytest.raises(errors.PoolNotFound):
         await worker.store.register_worker(**{**worker.facts, "pool": "nowhere"})
 
 
-async def test_workers_see_the_jobs_of_their_pool_only(world: World) -> None:
+async def test_workers_see_the_jobs_of_their_pool_only(world: World, worker: Worker) -> None:
     await world.submit(2)
     stranger = world.backend.worker_store()
-    worker = await world.worker()
     there = await stranger.register_worker(
         **{**worker.facts, "pool": "default", "incarnation": world.pool}
     )
@@ -255,8 +252,7 @@ async def test_attempt_that_is_lost_before_its_first_heartbeat_costs_nothing(wor
     assert await usage_ms(world, batch) == 0
 
 
-async def test_next_due_is_when_the_first_worker_is_lost(world: World) -> None:
-    worker = await world.worker()
+async def test_next_due_is_when_the_first_worker_is_lost(world: World, worker: Worker) -> None:
     await was_silent(world, worker, 3600)
     due = await world.driver.next_due(await world.lead(), GRACE_S)
 
@@ -323,9 +319,8 @@ async def test_heartbeat_tells_what_must_stop_and_that_there_is_work(world: Worl
     assert not (await worker.beat(one)).has_work
 
 
-async def test_heartbeat_shortens_what_was_claimed(world: World) -> None:
+async def test_heartbeat_shortens_what_was_claimed(world: World, worker: Worker) -> None:
     batch = await world.submit(30)
-    worker = await world.worker()
     claims = [await worker.claim(10) for _ in range(3)]
     for claim in claims:
         await worker.end(*claim[1:])

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
+import asyncpg
 import httpx
 import pytest
 
@@ -20,6 +21,14 @@ from weft.telemetry.metrics import HTTP_REQUEST_SECONDS, HTTP_REQUESTS, STORE_CA
 @pytest.fixture
 def store() -> RecordingStore:
     return RecordingStore()
+
+
+@pytest.fixture
+async def admin(database: dict[str, str]) -> AsyncIterator[asyncpg.Connection]:
+    """Give a connection that may do all."""
+    connection = await asyncpg.connect(database["admin"])
+    yield connection
+    await connection.close()
 
 
 @pytest.fixture

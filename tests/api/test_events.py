@@ -223,11 +223,9 @@ async def test_stream_goes_on_when_its_connections_are_lost(
 
 
 async def test_events_that_were_removed_are_gone(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: httpx.AsyncClient, admin: asyncpg.Connection
 ) -> None:
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute("UPDATE weft.event_floor SET xid = '1000000000', event_id = 5")
-    await admin.close()
 
     answer = await http.get("/v1/events?since=3-1")
 

@@ -67,7 +67,7 @@ async def line(api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]) 
 
 
 async def test_jobs_of_a_source_tell_all_sinks_of_their_template(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     """So do those of a batch, which names each once."""
     both = SINK + SINK.replace("wekeo", "lineage")
@@ -78,9 +78,7 @@ async def test_jobs_of_a_source_tell_all_sinks_of_their_template(
     asked = {"lifecycle": "hrsi", "sink": ["wekeo", "lineage"], "jobs": [{"command": ["true"]}]}
     answer = await http.post("/v1/batches", json=asked)
     assert answer.status_code == 201, answer.text
-    admin = await asyncpg.connect(database["admin"])
     told = await admin.fetch(TOLD)
-    await admin.close()
     assert [tuple(row) for row in told] == [("wekeo", "lineage")] * 2
     for sinks in (["wekeo", "wekeo"], []):
         answer = await http.post("/v1/batches", json={**asked, "sink": sinks})

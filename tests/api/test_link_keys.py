@@ -102,16 +102,14 @@ async def test_an_api_of_the_previous_release_is_named_as_the_cause() -> None:
 
 
 async def test_a_secret_that_cannot_be_opened_stops_no_other(
-    working: Working, database: dict[str, str]
+    working: Working, admin: asyncpg.Connection
 ) -> None:
     (one,) = await working.claim([SECRETIVE], 1)
     key = AttemptKey(one.batch_id, one.job_id, one.attempt)
     await working.of.http.put("/v1/secrets/moved", json={"value": "x"})
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute(
         "UPDATE weft.secret SET body = decode(repeat('00', 64), 'hex') WHERE name = 'moved'"
     )
-    await admin.close()
     found = await working.store.get_secrets(working.worker, [(key, "moved"), (key, "db")])
     moved, good = found
     assert moved is not None
@@ -134,7 +132,7 @@ async def test_what_is_no_key_of_a_worker_is_refused(working: Working, public: b
 
 
 async def test_functions_are_checked_where_the_keys_are(
-    working: Working, database: dict[str, str]
+    working: Working, admin: asyncpg.Connection
 ) -> None:
     some = await working.claim([BRINGS, CALLS], 2)
     (key,) = {(one.batch_id, one.chunk_first) for one in some}
@@ -148,9 +146,7 @@ async def test_functions_are_checked_where_the_keys_are(
     assert other is not None
     assert (await signatures.refused({key: other}))[key].reason == Reason.SYSTEM
 
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute("UPDATE weft.job_spec SET body = $1", body[:-4] + b"yyyy")
-    await admin.close()
     body = (await working.store.get_chunks([key[0]], [key[1]]))[key]
     changed = signatures.signer_of(body, specs)
     assert changed is not None

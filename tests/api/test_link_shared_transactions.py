@@ -18,7 +18,7 @@ from weft.testing.builders import end_report, key_of, request
 
 @pytest.mark.parametrize("call", ["heartbeat", "complete_attempts"])
 async def test_calls_of_many_workers_share_a_transaction(
-    outside: Outside, database: dict[str, str], monkeypatch: pytest.MonkeyPatch, call: str
+    outside: Outside, admin: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """Whatever one of them sends, is lost or locked, the others are answered as if alone."""
     monkeypatch.setattr(shared_transactions, "GATHER_S", 60.0)
@@ -32,7 +32,6 @@ async def test_calls_of_many_workers_share_a_transaction(
         registered = await store.register_worker(**facts(name=f"node{n}", incarnation=f"i{n}"))
         ids.append(registered.incarnation_id)
         has += await store.claim_jobs(ids[-1], request(1))
-    admin = await asyncpg.connect(database["admin"])
     await admin.fetch("SELECT weft._lose_incarnation($1, clock_timestamp())", ids[0])
 
     async def answers(**wrong: int) -> list[Any]:
@@ -75,4 +74,3 @@ async def test_calls_of_many_workers_share_a_transaction(
         await asyncio.wait(asked[:5])
         assert not asked[5].done()
     assert (await asked[5]).alive
-    await admin.close()

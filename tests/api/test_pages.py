@@ -428,7 +428,7 @@ async def test_costs_of_many_groups_come_by_their_numbers(
 
 async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
-    database: dict[str, str],
+    admin: asyncpg.Connection,
 ) -> None:  # fmt: skip
     """An end in ten thousand years is no forecast; only the JSON of a job is whole."""
     deep: Any = 1
@@ -439,9 +439,7 @@ async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
     batch_id = await _submit(http, jobs=jobs)
     (first,) = await worker.claim_and_start(1)
     await worker.end([first])
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute("UPDATE weft.job_group SET created_at = now() - interval '30 years'")
-    await admin.close()
 
     page = await browser.get(f"/ui/batches/{batch_id}")
     job = await browser.get(f"/ui/batches/{batch_id}/jobs/2")

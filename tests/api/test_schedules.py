@@ -148,7 +148,7 @@ async def test_limits(api: LiveApi, http: httpx.AsyncClient) -> None:
 
 
 async def test_due_run_is_submitted_as_its_owner(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     await add(http, time_zone="Europe/Berlin")
     await begin(database, n_runs=2)
@@ -156,12 +156,10 @@ async def test_due_run_is_submitted_as_its_owner(
     runs = (await shown(http))["runs"]
     batches = [(await http.get(f"/v1/batches/{one['batch_id']}")).json() for one in runs]
 
-    admin = await asyncpg.connect(database["admin"])
     trail = await admin.fetch(
         "SELECT user_name, path, address, token_id, batch_id FROM weft.trail_unsealed "
         "WHERE action = 'run_schedule' ORDER BY at"
     )
-    await admin.close()
 
     assert again_s is None
     assert sorted(map(tuple, trail)) == [
@@ -194,18 +192,16 @@ async def test_run_is_not_submitted_twice(
 
 
 async def test_refused_run_is_told_and_the_schedule_goes_on(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     """Its owner is no member of the project any more; after ten of these it pauses itself."""
     await add(http)
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute("DELETE FROM weft.billing_member")
     found = []
     for _ in range(10):
         await begin(database)
         await api.app.schedule_runs.submit_due()
         found.append(await shown(http))
-    await admin.close()
 
     assert [one["n_failures"] for one in found] == list(range(1, 11))
     assert found[0]["last_run"]["error"]["code"] == "API.PROJECT_NOT_FOUND"
@@ -235,11 +231,10 @@ async def test_run_by_hand(http: httpx.AsyncClient, database: dict[str, str]) ->
 
 
 async def test_only_the_owner_runs_and_sees_and_changes(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     """An administrator may change it; another tenant does not see it."""
     await add(http)
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute(
         """
         WITH person AS (
@@ -264,7 +259,6 @@ async def test_only_the_owner_runs_and_sees_and_changes(
     async with api.client(authorization="Bearer strangers") as stranger:
         unknown = await stranger.get("/v1/schedules/1")
         listed = await stranger.get("/v1/schedules")
-    await admin.close()
 
     assert (seen["user"], seen["document"]) == ("tester", None)
     assert {one.json()["code"] for one in answers} == {"API.SCHEDULE_OF_ANOTHER"}

@@ -109,12 +109,10 @@ async def test_all_are_encrypted_anew_and_old_keys_can_go(
 
 
 async def test_a_value_that_was_moved_stops_the_rotation(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+    http: httpx.AsyncClient, api: LiveApi, admin: asyncpg.Connection
 ) -> None:
     await set_secret(http)
-    admin = await asyncpg.connect(database["admin"])
     await admin.execute("UPDATE weft.secret SET name = 'moved'")
-    await admin.close()
     api.secret_keys.insert(0, *parse_keys(new_key()))
     answer = await http.post("/v1/secret-rotation", json={})
 

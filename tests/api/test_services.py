@@ -12,7 +12,7 @@ async def submitted(http: httpx.AsyncClient, *names: str) -> httpx.Response:
 
 
 async def test_one_service_of_a_name_has_not_ended(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: httpx.AsyncClient, admin: asyncpg.Connection
 ) -> None:
     assert (await submitted(http, "a", "b")).status_code == 201
     for names in (("b",), ("c", "a")):
@@ -22,12 +22,10 @@ async def test_one_service_of_a_name_has_not_ended(
     assert (await submitted(http, "c")).status_code == 201  # the refused one has not taken it
     shown = (await http.get("/v1/batches/1/jobs/1")).json()
     assert shown["service"] == {}
-    admin = await asyncpg.connect(database["admin"])
     check = text_of("audit", "services_have_names")
     assert await admin.fetch(check) == []
     await admin.execute("DELETE FROM weft.service WHERE name = 'a'")
     assert [row["name"] for row in await admin.fetch(check)] == ["a"]
-    await admin.close()
 
 
 async def test_a_later_update_does_not_wait_for_a_service(http: httpx.AsyncClient) -> None:

@@ -140,11 +140,13 @@ async def reader_of(api: LiveApi, tenant: FullTenant) -> dict[str, str]:
 
 @pytest.mark.heavy
 async def test_visitor_sees_on_each_route_what_administrators_of_the_tenant_see(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+    api: LiveApi,
+    http: httpx.AsyncClient,
+    database: dict[str, str],
+    admin: asyncpg.Connection,
+    tmp_path: Path,
 ) -> None:
-    admin = await asyncpg.connect(database["admin"])
     tenant = await fill(api, database, admin, tmp_path / "logs", word=WORD, first=FIRST)
-    await admin.close()
     reader, visit = await reader_of(api, tenant), {HEADER: f"{WORD}-t"}
     await http.post("/v1/batches", json={"name": "at home", "jobs": [{}]})
     reads = {one for one in routes_of(api.app) if one.startswith("GET ") and not is_door(one)}

@@ -385,9 +385,8 @@ async def test_notices_end_at_once_when_the_token_is_revoked(outside: Outside) -
 
 
 async def test_one_connection_listens_for_all_workers(
-    outside: Outside, database: dict[str, str]
+    outside: Outside, admin: asyncpg.Connection
 ) -> None:
-    admin = await asyncpg.connect(database["admin"])
     listening = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
         "AND usename = 'weft_worker' AND query LIKE 'LISTEN%'"
@@ -408,7 +407,6 @@ async def test_one_connection_listens_for_all_workers(
     async with asyncio.timeout(30):
         while await admin.fetchval(listening):
             pass
-    await admin.close()
 
     assert n_listening == 1
     assert told == [("cancel", "")] * 2

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from store.world import World, open_backend
+from store.world import Worker, World, open_backend
 
 
 @pytest.fixture
@@ -15,3 +15,9 @@ async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
         result = World(backend, stack)
         await result.open()
         yield result
+
+
+@pytest.fixture
+async def worker(own_world: World) -> Worker:
+    """Give a worker that takes all."""
+    return await own_world.worker()

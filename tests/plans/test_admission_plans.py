@@ -5,7 +5,7 @@ import pytest
 from plans.test_driver_plans import read_by
 from plans.test_plans import reads
 from store.test_admissions import limit
-from store.world import World
+from store.world import Worker, World
 
 pytestmark = pytest.mark.slow
 MANY = 20_000
@@ -26,8 +26,7 @@ async def test_driver_admits_without_reading_all_that_waits(own_world: World) ->
     assert read["ready_job"] <= 100
 
 
-async def test_batches_without_limits_read_no_admissions(own_world: World) -> None:
-    worker = await own_world.worker()
+async def test_batches_without_limits_read_no_admissions(own_world: World, worker: Worker) -> None:
     async with reads(own_world.admin, "admission") as found:
         await own_world.submit(3)
         await worker.run()

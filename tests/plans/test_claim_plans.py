@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from plans.test_plans import reads
-from store.world import World
+from store.world import Worker, World
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
 
@@ -98,7 +98,7 @@ async def test_claim_finds_switches_by_key_and_those_that_park_by_their_index(
     assert "Function Scan" not in every + parking
 
 
-async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
+async def test_claim_looks_at_few_of_many_users(own_world: World, worker: Worker) -> None:
     first = await own_world.user("first")
     await own_world.submit(10, caller=first)
     await own_world.fold()
@@ -112,7 +112,6 @@ async def test_claim_looks_at_few_of_many_users(own_world: World) -> None:
         "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
         own_world.pool, first.user_id,
     )  # fmt: skip
-    worker = await own_world.worker()
     connection = await own_world.connect()
     async with reads(connection, "user_share") as found:
         claimed = await call_on(

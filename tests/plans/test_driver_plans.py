@@ -6,7 +6,7 @@ import pytest
 
 from plans.test_plans import reads
 from store.test_queue_limits import rows_of, save
-from store.world import World
+from store.world import Worker, World
 from weft.core.pools.keep import Keep
 from weft.ports.store import Shape
 from weft.store.database import call_on
@@ -64,8 +64,7 @@ async def test_a_gap_is_filled_without_a_walk_over_what_may_not(own_world: World
     assert all(read["job"] < 500 for _, read in found)
 
 
-async def test_ends_are_those_of_the_newest_events(own_world: World) -> None:
-    worker = await own_world.worker()
+async def test_ends_are_those_of_the_newest_events(own_world: World, worker: Worker) -> None:
     await own_world.submit(N_JOBS)
     for _ in range(20):
         await worker.end(*await worker.claim(N_JOBS // 20))

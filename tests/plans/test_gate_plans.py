@@ -35,10 +35,9 @@ async def read_by_ends(world: World, worker: Worker, claimed: list[Claimed]) -> 
     return found
 
 
-async def test_admission_reads_the_jobs_that_it_admits(own_world: World) -> None:
+async def test_admission_reads_the_jobs_that_it_admits(own_world: World, worker: Worker) -> None:
     """However many wait behind the gate, and however many have passed it; the driver is away."""
     await own_world.submit(N_JOBS, max_running=20)
-    worker = await own_world.worker()
     claimed = await turns(worker, 60)
     found = await read_by_ends(own_world, worker, claimed)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from plans.test_plans import reads
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
@@ -15,13 +15,12 @@ N_EDGES = N_JOBS - 1
 TABLES = ("job", "attempt", "edge", "job_group", "group_ancestor", "bunch_count", "job_change")
 
 
-async def test_few_rows_of_a_large_batch_are_read(own_world: World) -> None:
+async def test_few_rows_of_a_large_batch_are_read(own_world: World, worker: Worker) -> None:
     """Also of a job with many parents."""
     groups = [NewGroup(group_id=i, parent_id=0, name=f"g{i}") for i in range(1, 101)]
     parents = {i: [i // 2] for i in range(2, N_JOBS)} | {N_JOBS: list(range(1, N_JOBS, 2))}
     rows = job_rows(N_JOBS, group=[i % 101 for i in range(N_JOBS)], parents=parents)
     batch = await own_world.submit(rows, groups=groups)
-    worker = await own_world.worker()
     await worker.end(*await worker.claim(40), reason=Reason.EXIT)
     of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
     for function, arguments, rows_max in (

@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
 from weft.store.database import call_on
@@ -220,10 +220,9 @@ async def test_reasons_are_counted_without_reading_what_succeeded(own_world: Wor
     assert max(one.rows_by_index for one in found.values()) <= 50
 
 
-async def test_claim_does_not_read_a_cancelled_batch(own_world: World) -> None:
+async def test_claim_does_not_read_a_cancelled_batch(own_world: World, worker: Worker) -> None:
     """Its ready jobs wait for the sweep; until then each claim passes it by."""
     cancelled, other = await own_world.submit(N_JOBS), await own_world.submit(1000)
-    worker = await own_world.worker()
     await own_world.api.cancel_group(own_world.caller, cancelled, 0, force=False)
     n, read = await claim_reads(own_world, worker.id)
 
@@ -401,10 +400,9 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
     assert jobs == [[last.job_id]]
 
 
-async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> None:
+async def test_neighbours_are_told_by_reading_them_alone(own_world: World, worker: Worker) -> None:
     """The tenth set of a connection, when plans are generic, in tables that are not analysed."""
     await own_world.submit(3000)
-    worker = await own_world.worker()
     while await worker.run(500):
         pass
     await own_world.submit(job_rows(3001, parents={child: [1] for child in range(2, 3002)}))
@@ -425,10 +423,9 @@ async def test_neighbours_are_told_by_reading_them_alone(own_world: World) -> No
     assert found["runnable"].rows_by_index <= 20
 
 
-async def test_changes_of_state_touch_no_index(own_world: World) -> None:
+async def test_changes_of_state_touch_no_index(own_world: World, worker: Worker) -> None:
     """Heap-only updates: claim, start and end of 3,000 jobs, each in its own transaction."""
     await own_world.submit(3000)
-    worker = await own_world.worker()
     connection = await own_world.connect("weft_worker")
     while True:
         claimed = await call_on(

@@ -8,7 +8,7 @@ from plans.test_plans import Reads, reads
 from store.test_crowds import listed
 from store.test_recovery import fail, retried
 from store.test_retry_with import LIMITS_MS, timed
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
@@ -25,10 +25,9 @@ def scanned(found: dict[str, Reads]) -> list[str]:
     return [table for table, read in found.items() if read.scans]
 
 
-async def test_step_reads_the_jobs_that_are_due(own_world: World) -> None:
+async def test_step_reads_the_jobs_that_are_due(own_world: World, worker: Worker) -> None:
     """However many others wait for a later date, or are ready; they get a range."""
     batch = await own_world.submit(retried(2_000))
-    worker = await own_world.worker()
     await fail(worker, *await worker.claim(2_000))
     await own_world.submit(5_000)
     await own_world.admin.execute(

@@ -7,7 +7,7 @@ from plans.test_plans import reads
 from store.test_crowds import listed
 from store.test_resubmissions import ask
 from store.test_retry import begin
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
@@ -40,11 +40,10 @@ async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> 
     assert found["edge"].rows_by_index < 500
 
 
-async def test_step_that_opens_a_range_reads_its_jobs(own_world: World) -> None:
+async def test_step_that_opens_a_range_reads_its_jobs(own_world: World, worker: Worker) -> None:
     """However many others there are, and lie between them."""
     await own_world.submit(5_000)
     batch = await own_world.submit(job_rows(2_000, priority=[0] * 2_000))
-    worker = await own_world.worker()
     claimed = [one for one in await worker.claim(7_000) if one.batch_id == batch]
     await worker.end(*(one for one in claimed if one.job_id % 4 == 0), reason=Reason.EXIT)
     operation = await begin(own_world, batch)

@@ -8,7 +8,7 @@ import pytest
 
 from plans.test_plans import reads
 from store.usage_sums import add_up_usage
-from store.world import World
+from store.world import Worker, World
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
 from weft.testing.builders import job_rows
@@ -186,9 +186,8 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
     assert [one["group_id"] for one in answers["list_child_groups", None]] == [1, N]
 
 
-async def test_fold_reads_each_change_once(own_world: World) -> None:
+async def test_fold_reads_each_change_once(own_world: World, worker: Worker) -> None:
     """It adds them up first, and counts from those few sums what has a sum of its own."""
-    worker = await own_world.worker()
     for _ in range(PAGE):
         await own_world.submit(2)
         await worker.run(1)

@@ -3,7 +3,7 @@
 import pytest
 
 from plans.test_plans import reads
-from store.world import World
+from store.world import Worker, World
 from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
@@ -15,7 +15,7 @@ TABLES = ("job", "attempt", "edge", "ready_job", "runnable", "place", "claim")
 
 
 @pytest.mark.parametrize("gated", [False, True])
-async def test_few_rows_are_read(own_world: World, *, gated: bool) -> None:
+async def test_few_rows_are_read(own_world: World, worker: Worker, *, gated: bool) -> None:
     """Of ranges and of jobs behind a gate, for a job, a page of them, a batch and its groups."""
     rows = job_rows(
         N_JOBS, group=[number % 2 for number in range(N_JOBS)],
@@ -24,7 +24,6 @@ async def test_few_rows_are_read(own_world: World, *, gated: bool) -> None:
     batch = await own_world.submit(
         rows, groups=[NewGroup(group_id=1, name="a")], max_running=60 if gated else None
     )
-    worker = await own_world.worker()
     await worker.end(*await worker.claim(40), reason=Reason.EXIT)
     await worker.claim(40)
     of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}

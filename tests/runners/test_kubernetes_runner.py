@@ -124,8 +124,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
         spec = JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=1.5)
         one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.reason == Reason.TIMEOUT
             assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
 
@@ -136,8 +135,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
         spec = JobSpec(script=script, command=("$(A)",), env=env, stdin="one\ntwo")
         one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.exit_code == 200
             assert end.message.startswith("pod weft-")
             assert end.stdout_bytes == len("it's $HOME $(B) $$ one b1.j9 $(A)\n")
@@ -147,8 +145,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
         spec = JobSpec(("true",), executor="kubernetes", container=box, requires=(CONTAINER,))
         one = Assignment(AttemptKey(1, 4, 1), spec, 100, 16, (1, 4))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert (end.reason, end.started_ns) == (Reason.NO_IMAGE, 0)
 
     async def test_what_kubernetes_refuses_ends_with_its_words(self) -> None:
@@ -175,8 +172,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
         """Its end is told all the same, after a while."""
         one = assignment(3)
         async with self.adopted() as agent:
-            await agent.runner.submit([one])
-            await agent.end_of(one)
+            await agent.run(one)
         async with self.cluster.stopped("kubelet"):
             node = self.cluster.ask("GET", "/api/v1/nodes/n0")
             node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] = 1
@@ -195,8 +191,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
         async with self.ended() as agent:
             (engine,) = self.engines
             assert isinstance(engine, KubernetesEngine)
-            await agent.runner.submit([first])
-            await agent.end_of(first)
+            await agent.run(first)
             assert (await engine.statuses([first.key.name]))[first.key.name].node == "n0"
             assert isinstance(agent.runner, RemoteRunner)
             agent.runner._nodes._until["n0"] = float("inf")
@@ -302,8 +297,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     async def test_nothing_is_left_when_it_is_collected(self) -> None:
         one = assignment(1)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.end_of(one)
+            await agent.run(one)
             agent.runner.acknowledge([one.key])
             await self.settled()
             assert self.cluster.pods() == []

@@ -98,8 +98,7 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         spec = JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=1.5)
         one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.reason == Reason.TIMEOUT
             assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
 
@@ -126,8 +125,7 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         spec = JobSpec(script=script, env={"A": "it's $HOME"}, stdin="one\ntwo")
         one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.exit_code == 200
             assert end.message.startswith("Nomad allocation ")
             assert end.stdout_bytes == len("it's $HOME one b1.j9\n")
@@ -159,8 +157,7 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         async with self.ended() as agent:
             (engine,) = self.engines
             assert isinstance(engine, NomadEngine)
-            await agent.runner.submit([first])
-            await agent.end_of(first)
+            await agent.run(first)
             node = (await engine.statuses([first.key.name]))[first.key.name].node
             assert node
             assert isinstance(agent.runner, RemoteRunner)

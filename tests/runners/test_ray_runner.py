@@ -120,8 +120,7 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         spec = JobSpec(command=("sleep", "60"), executor="ray", timeout_s=1.5)
         one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.reason == Reason.TIMEOUT
             assert 1.4 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
 

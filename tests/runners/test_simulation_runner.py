@@ -78,8 +78,7 @@ class TestSimulationRunner(RunnerSuite):
 
     async def output_of(self, one: Assignment) -> bytes:
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.reason is None
             (pieces,) = await FileLogStore(self.logs).read_all([log_of(end)])
             data = b"".join(piece.data for piece in pieces)
@@ -95,8 +94,7 @@ class TestSimulationRunner(RunnerSuite):
         """Later steps are not taken."""
         one = simulated(1, Fail("no more"), Sleep(60_000))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert (end.reason, end.exit_code, end.message) == (Reason.EXIT, 1, "no more")
 
     async def test_time_limit_ends_it(self) -> None:
@@ -113,8 +111,7 @@ class TestSimulationRunner(RunnerSuite):
             await agent.runner.submit(some)
             await agent.until(lambda told: len(told.started) == len(some))
             begun = time.monotonic()
-            await agent.runner.submit([quick])
-            await agent.end_of(quick)
+            await agent.run(quick)
             assert time.monotonic() - begun < 1
             keys = [one.key for one in some]
             agent.runner.stop(keys, reason=Reason.CANCELLED, grace_ms=10_000)
@@ -125,8 +122,7 @@ class TestSimulationRunner(RunnerSuite):
     async def test_cpu_of_a_computation_is_told(self) -> None:
         one = simulated(1, Compute(20_000_000))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.reason is None
             assert end.cpu_ms > 0
 

@@ -129,8 +129,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         spec = JobSpec(command=("sleep", "60"), executor="slurm", timeout_s=1.5)
         one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert end.reason == Reason.TIMEOUT
             assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
 
@@ -163,8 +162,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         async with self.ended() as agent:
             for number in range(1, 6):
                 one = Assignment(AttemptKey(1, number, 1), spec, 100, 200, (1, number))
-                await agent.runner.submit([one])
-                end = await agent.end_of(one)
+                end = await agent.run(one)
                 assert 300 < end.cpu_ms < 60_000
                 if peak := end.memory_peak_bytes:
                     break
@@ -174,8 +172,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         spec = JobSpec(command=("/nonexistent/program",), executor="slurm")
         one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            end = await agent.end_of(one)
+            end = await agent.run(one)
             assert (end.reason, end.exit_code) == (Reason.NO_PROGRAM, 127)
 
     async def test_what_slurm_refuses_ends_with_its_words(self) -> None:

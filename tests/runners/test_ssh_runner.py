@@ -196,8 +196,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         spec = JobSpec(script="head -c 1000000 /dev/zero | tr '\\0' x", executor="slurm")
         one = Assignment(AttemptKey(1, 7, 1), spec, 100, 16, (1, 7))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.end_of(one)
+            await agent.run(one)
             (path,) = (self.root / "cluster" / TAG).glob("weft-b1-j7-a1/out")
             assert path.stat().st_size == 1_000_000
             engine = engine_of(self.root, self.address)

@@ -190,8 +190,7 @@ async def varied_batches(world: World) -> dict[str, int]:
         "cancelled": await world.submit(1),
         "empty": await world.submit(job_rows(1), name="%"),
     }
-    await world.api.cancel_group(world.caller, found["cancelled"], 0, force=False)
-    await world.sweep()
+    await world.cancel(found["cancelled"])
     worker = await world.worker()
     claimed = {(one.batch_id, one.job_id): one for one in await worker.claim()}
     await worker.end(claimed.pop((found["done"], 1)), exit_code=0)

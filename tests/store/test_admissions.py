@@ -303,8 +303,7 @@ async def test_always_run_job_of_a_cancelled_batch_is_admitted(world: World) -> 
     batch = await world.submit(job_rows(2, always_run=[False, True]))
     worker = await world.worker()
     await limit(world, 1.5)
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await look(world)
 
     assert await claimed_by(worker) == [2]

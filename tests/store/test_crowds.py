@@ -226,8 +226,7 @@ async def test_children_in_a_batch_with_a_cancelled_group_are_listed(world: Worl
     batch, worker = await world.submit_and_run(
         job_rows(N + 1, parents=parents, group=group), groups=groups
     )
-    await world.api.cancel_group(world.caller, batch, 1, force=False)
-    await world.sweep()
+    await world.cancel(batch, 1)
 
     assert await ranges(world, batch) == [(1, N + 1)]
     assert await listed(world, batch) == N - 10
@@ -238,8 +237,7 @@ async def test_children_in_a_batch_with_a_cancelled_group_are_listed(world: Worl
 async def test_batch_may_be_cancelled_while_children_become_ready(world: World) -> None:
     batch, worker = await scatter(world)
     await world.driver.sweep("settle_children", await world.lead(), limit_jobs=700)
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
 
     assert (await world.states(batch)) == "s" + "c" * N
     assert await worker.claim() == []

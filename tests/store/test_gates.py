@@ -97,8 +97,7 @@ async def test_cancelled_job_leaves_its_place_to_the_next(world: World, worker: 
 
 async def test_cancelled_batch_has_no_places(world: World) -> None:
     batch = await world.submit(50, max_running=5)
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await visit(world)
 
     assert await places(world, batch) == []

@@ -81,8 +81,7 @@ async def test_cancelled_by_a_group(world: World, *, waits_for_parent: bool) -> 
     parents = {2: [1]} if waits_for_parent else {}
     groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     batch = await world.submit(job_rows(2, parents=parents, group=[0, 1]), groups=groups)
-    await world.api.cancel_group(world.caller, batch, 1, force=False)
-    await world.sweep()
+    await world.cancel(batch, 1)
     last = (await history(world, batch, 2))[-1]
 
     before = "pending" if waits_for_parent else "ready"
@@ -93,8 +92,7 @@ async def test_cancelled_by_a_group(world: World, *, waits_for_parent: bool) -> 
 
 async def test_ready_child_that_is_cancelled(world: World) -> None:
     batch, _worker = await world.submit_and_run(job_rows(2, parents={2: [1]}))
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
 
     assert short(await history(world, batch, 2))[-2:] == [
         ("pending", "ready", None, "parents ended"),
@@ -129,8 +127,7 @@ async def test_cancelled_job_of_a_failed_parent_in_a_cancelled_group(world: Worl
     """Both would end it; the history names what did."""
     batch, worker, (one, two) = await world.submit_and_claim(job_rows(3, parents={3: [1, 2]}))
     await worker.end(one, reason=Reason.EXIT)
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await worker.end(two, reason=Reason.CANCELLED)
     rows = await history(world, batch, 3)
 

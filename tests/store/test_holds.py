@@ -231,13 +231,11 @@ async def test_cancel_ends_what_is_held(world: World, worker: Worker) -> None:
     await hold(world, batch)
     await park(world)
     await world.api.cancel_jobs(world.caller, batch, [3, 4])
-    await world.api.cancel_group(world.caller, batch, 2, force=False)
-    await world.sweep()
+    await world.cancel(batch, 2)
 
     assert await world.states(batch) == "rrccccrr"
     assert await held(world, batch) == [1, 2, 7, 8]
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     assert await world.states(batch) == "cccccccr"
     assert await worker.waits()
     await release(world, batch)

@@ -201,8 +201,7 @@ async def test_job_cancelled_meanwhile_stays_cancelled(world: World) -> None:
     worker = await world.worker(world.pool)
     batch, one = await running(world, worker, executing_s=60)
     await look(world, in_s=61)
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await worker.end(one)
     await look(world)
 

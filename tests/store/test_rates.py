@@ -50,8 +50,7 @@ async def test_driver_is_told_the_next_date_only_while_starts_count(world: World
 
 async def test_start_of_a_job_that_was_never_claimed_is_not_counted(world: World) -> None:
     batch = await world.submit(rows_with(Rate("cancelled", 1, 60), 1))
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await visit(world)
     await world.submit(rows_with(Rate("cancelled", 1, 60), 1))
     await visit(world)

@@ -312,8 +312,7 @@ async def test_retry_of_a_group(world: World, worker: Worker) -> None:
 
     assert n == 2
     assert await world.states(batch) == "frr"
-    await world.api.cancel_group(world.caller, batch, 1, force=False)
-    await world.sweep()
+    await world.cancel(batch, 1)
     with pytest.raises(BatchCancelled, match="a group of batch"):
         await begin(world, batch, group=2)
     assert await retry(world, batch) == 1

@@ -113,8 +113,7 @@ async def test_a_range_of_retried_jobs_is_cancelled_held_and_edited(
     await end(world, worker, THIRD)
     await retry(world, batch)
     if how == "cancel":
-        await world.api.cancel_group(world.caller, batch, 0, force=False)
-        await world.sweep()
+        await world.cancel(batch)
     elif how == "hold":
         await hold(world, batch)
         await park(world)

@@ -361,8 +361,7 @@ async def test_paused_project_is_not_deleted_with_what_waits(world: World) -> No
     await world.api.change_project(world.caller, "lab", {"closed": True})
     with pytest.raises(ProjectOpen, match="is paused at its limit"):
         await world.api.delete_project(world.caller, "lab")
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await world.fold()
 
     await world.api.delete_project(world.caller, "lab")

@@ -119,8 +119,7 @@ async def test_the_pool_then_makes_a_machine_that_stays(world: World) -> None:
     await world.fold()
     after = await made()
     (why,) = await world.api.why_jobs(world.caller, batch, [1])
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await world.api.save_pools(world.caller, await others(world))
 
     assert (before, after) == (["spot"], ["stays"])

@@ -30,8 +30,7 @@ async def test_counters_are_exact_before_and_after_folds(world: World, worker: W
     await worker.end(claimed[3], reason=Reason.EXIT)
     await worker.end(claimed[4], reason=Reason.OOM)
     await see()
-    await world.api.cancel_group(world.caller, batch, 2, force=False)
-    await world.sweep()
+    await world.cancel(batch, 2)
     await see()
 
     assert seen == [
@@ -212,8 +211,7 @@ async def test_state_of_a_complete_batch(
     for reason, claimed in zip(reasons, await worker.claim(), strict=True):
         await worker.end(claimed, reason=reason)
     if cancelled:
-        await world.api.cancel_group(world.caller, batch, 0, force=False)
-        await world.sweep()
+        await world.cancel(batch)
     before = await world.api.get_batch(world.caller, batch)
     await world.fold()
     after = await world.api.get_batch(world.caller, batch)

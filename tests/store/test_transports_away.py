@@ -77,8 +77,7 @@ async def test_it_is_over_when_no_job_waits_or_nobody_looks(rabbit: Rabbit) -> N
     batch = await rabbit.submit(2)
     await look(rabbit, "no route")
     assert len(await incidents(world, world.caller)) == 1
-    await world.api.cancel_group(world.caller, batch, 0, force=False)
-    await world.sweep()
+    await world.cancel(batch)
     await look(rabbit, "no route")
     assert await incidents(world, world.caller) == []
     await rabbit.submit()

@@ -349,6 +349,11 @@ class World:
         await worker.run(limit, reason)
         return batch_id, worker
 
+    async def cancel(self, batch_id: int, group_id: int = 0) -> None:
+        """Cancel a batch or a group of it, with all that follows."""
+        await self.api.cancel_group(self.caller, batch_id, group_id, force=False)
+        await self.sweep()
+
     async def states(self, batch_id: int) -> str:
         """Return the states of all jobs in their order, one letter each: p r R(unning) s f e c."""
         rows = await self.admin.fetch(

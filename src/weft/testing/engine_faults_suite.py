@@ -74,8 +74,7 @@ class EngineFaultsSuite(RemoteRunnerSuite):
         """Without another gateway, and although nothing else happens."""
         one = assignment(1)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.end_of(one)
+            await agent.run(one)
             async with self.away():
                 agent.runner.acknowledge([one.key])
                 await asyncio.sleep(0)

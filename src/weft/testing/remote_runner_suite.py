@@ -235,8 +235,7 @@ class RemoteRunnerSuite(RunnerSuite):
         """And so is each that follows."""
         one = assignment(1)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.end_of(one)
+            await agent.run(one)
             phases = [entered.phase for entered in agent.told.entered if entered.key == one.key]
             assert phases[:2] == [Phase.SUBMITTING, Phase.QUEUED_REMOTE]
 

@@ -77,6 +77,11 @@ class RunnerWatch:
                 await self._changed.wait()
         return self.told
 
+    async def run(self, one: Assignment) -> Ended:
+        """Submit an attempt, and wait for its end."""
+        await self.runner.submit([one])
+        return await self.end_of(one)
+
     async def end_of(self, one: Assignment) -> Ended:
         """Wait for the end of an attempt."""
         told = await self.until(lambda told: any(end.key == one.key for end in told.ended))
@@ -136,8 +141,7 @@ class RunnerSuite:
         assignment, other = self.assignment(1), self.assignment(2)
         async with self.ended() as agent:
             await agent.runner.submit([assignment])
-            await agent.runner.submit([assignment])
-            await agent.end_of(assignment)
+            await agent.run(assignment)
             await agent.runner.submit([assignment, other])
             await agent.end_of(other)
             assert [end.key for end in agent.told.ended] == [assignment.key, other.key]

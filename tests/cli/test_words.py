@@ -120,20 +120,31 @@ def test_config_shows_all_and_where_a_setting_is_wrong(
     ("line", "told"),
     [
         ("line rm hrsi", "portal has messages, which stay: 1 open, 2 given up"),
+        ("line apply hrsi.toml", "portal has messages, which stay: 1 open, 2 given up"),
+        ("line apply --dry-run hrsi.toml", "portal has messages, which stay"),
         ("user add bob", "`weft billing project members default --remove bob`"),
     ],
 )
 async def test_what_stays_and_who_may_cancel_is_told(
-    line: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    sink = {"sink": "portal", "setup": "hrsi", "n_open": 1, "n_failed": 2, "n_held": 0}
-    body = {"sinks": [sink], "setup": "hrsi", "name": "bob", "role": "user", "token": "t"}
+    monkeypatch.chdir(tmp_path)
+    Path("hrsi.toml").write_text("[sink.wekeo]")
+    sink = {"setup": "hrsi", "n_open": 1, "n_failed": 2, "n_held": 0}
+    sinks = [{**sink, "sink": name} for name in ("portal", "wekeo")]
+    body = {"sinks": sinks, "changed": [], "changes": [], "name": "bob", "token": "t"}
     async with serving(lambda _: answer(200, json.dumps(body).encode())) as server:
         monkeypatch.setenv("WEFT_URL", server.url)
         monkeypatch.setenv("WEFT_TOKEN", "t")
         assert await asyncio.to_thread(run_command, line.split()) == 0
 
-    assert told in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert told in said
+    assert ("wekeo has" in said) == ("rm" in line)
 
 
 def test_a_batch_without_jobs_has_not_just_succeeded() -> None:

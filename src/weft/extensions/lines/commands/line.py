@@ -1,7 +1,7 @@
 """`weft line`: the file of a production line, and the statuses of its jobs."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,8 +11,8 @@ from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.deliveries import DELIVERY
 from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS, unsent
-from weft.cli.terminal.screen import note, plain, print_columns, print_json
-from weft.core.bounded import read_json
+from weft.cli.terminal.screen import note, plain, print_columns
+from weft.core.bounded import read_json, read_toml
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
 
@@ -46,18 +46,18 @@ def apply(
         dry_run: Check it, and only show what would be added, changed and removed.
     """
     text, setup = _text_of(file), name or file.stem
+    sinks = shared.ask(lambda client: client.line_overview())["sinks"]
     if dry_run:
-        tried = shared.ask(lambda client: client.test_setup(setup, document=text, read=False))
-        if not shared.as_json(tried):
-            print_changes(tried, "part", text_of)
-        return
-    answer = shared.ask(lambda client: client.save_setup(setup, text))
-    if shared.json:
-        print_json(answer)
-    elif answer["changed"]:
-        note(f"line {setup}: changed: {', '.join(answer['changed'])}")
+        answer = shared.ask(lambda client: client.test_setup(setup, document=text, read=False))
+        if not shared.as_json(answer):
+            print_changes(answer, "part", text_of)
     else:
-        note(f"line {setup}: nothing changed")
+        answer = shared.ask(lambda client: client.save_setup(setup, text))
+        changed = ", ".join(answer["changed"])
+        told = f"changed: {changed}" if changed else "nothing changed"
+        shared.tell(answer, f"line {setup}: {told}")
+    kept = read_toml(text).get("sink", {})
+    _tell_of_messages(shared, setup, [sink for sink in sinks if sink["sink"] not in kept])
 
 
 def _text_of(file: Path) -> str:
@@ -171,8 +171,13 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> None:
     sinks = shared.ask(lambda client: client.line_overview())["sinks"]
     answer = shared.ask(lambda client: client.remove_setup(name))
     shared.tell(answer, f"line {name} is removed")
+    _tell_of_messages(shared, name, sinks)
+
+
+def _tell_of_messages(shared: Shared, setup: str, sinks: Sequence[Mapping[str, Any]]) -> None:
+    """Say which messages there are of sinks that a line has no more."""
     for sink in sinks:
-        if not shared.json and sink["setup"] == name and (counts := unsent(sink)):
+        if not shared.json and sink["setup"] == setup and (counts := unsent(sink)):
             lists = f"`weft line deliveries {sink['sink']}` lists them"
             note(f"sink {sink['sink']} has messages, which stay: {counts}; {lists}")
 

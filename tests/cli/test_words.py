@@ -136,7 +136,8 @@ async def test_what_stays_and_who_may_cancel_is_told(
     Path("hrsi.toml").write_text("[sink.wekeo]")
     sink = {"setup": "hrsi", "n_open": 1, "n_failed": 2, "n_held": 0}
     sinks = [{**sink, "sink": name} for name in ("portal", "wekeo")]
-    body = {"sinks": sinks, "changed": [], "changes": [], "name": "bob", "token": "t"}
+    user = {"name": "bob", "role": "user", "token": "t"}
+    body = {"sinks": sinks, "changed": [], "changes": [], **user}
     async with serving(lambda _: answer(200, json.dumps(body).encode())) as server:
         monkeypatch.setenv("WEFT_URL", server.url)
         monkeypatch.setenv("WEFT_TOKEN", "t")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from benches.filled_arrays import fill_arrays
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, percentile, ratio_of
 from weft.bench.filled_batch import Filler
@@ -96,4 +97,4 @@ async def _fill(admin_dsn: str, api_dsn: str, jobs: int) -> None:
                 await store.save_pools(caller, [POOL])
             own = jobs // USERS + (number < jobs % USERS)
             filler = await stack.enter_async_context(Filler(api_dsn, token))
-            await filler.fill(own, in_arrays=own // 2)
+            await fill_arrays(filler, own, own // 2)

@@ -8,6 +8,7 @@ small update, and `--scale 16` measures 16,000,000 jobs. The real driver folds b
 from statistics import median
 from typing import Any
 
+from benches.filled_arrays import fill_arrays
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.filled_batch import Filler
@@ -33,7 +34,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 for number in range(1, rounds + 1):
                     progress.step(f"{count:,} jobs, round {number}")
                     for name, jobs in (("reference", FEW), ("weft", count)):
-                        await filler.fill(jobs, in_arrays=jobs // 2)
+                        await fill_arrays(filler, jobs, jobs // 2)
                         times[name].append(filler.commit_ms[-1])
                     rates.append(filler.rates[-1])
             sizes = {"jobs": count, "few": FEW, "rounds": rounds}

@@ -7,6 +7,7 @@ run at a time. The reference is the same without keys.
 
 from typing import Any
 
+from benches.filled_arrays import fill_keys
 from weft.bench.conditions import conditions_of, load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
@@ -72,7 +73,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 
 async def _run(home: Home, runners: Runners, filler: Filler, jobs: int, keys: int) -> float:
     """Submit jobs and run all of them; return the rate."""
-    await filler.fill(jobs, keys=keys)
+    await fill_keys(filler, jobs, keys)
     await tidy(home.secrets()["admin"])
     order = Order(kind="weft", size=SIZE, patience_s=PATIENCE_S if keys else 0.0)
     done = await runners.run(order)

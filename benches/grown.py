@@ -7,6 +7,7 @@ functions, 5,000 jobs a call, so all that belongs to them is there: attempts, ev
 
 from typing import Any
 
+from benches.filled_arrays import fill_arrays
 from benches.server import BenchServer, bench_server
 from weft.bench.conditions import load_average
 from weft.bench.figures import Headline, document_of, median_rate, ratio_of
@@ -72,6 +73,6 @@ async def _finish(server: BenchServer, jobs: int) -> None:
     """Store this number of finished jobs."""
     for first in range(0, jobs, BATCH_JOBS):
         count = min(BATCH_JOBS, jobs - first)
-        await server.filler.fill(count, in_arrays=count)
+        await fill_arrays(server.filler, count, count)
         await server.run_all(count, FILLING)
     await tidy(server.admin_dsn)

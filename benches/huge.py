@@ -13,6 +13,7 @@ from typing import Any
 import asyncpg
 import httpx
 
+from benches.filled_arrays import fill_arrays
 from benches.layout import Sets
 from benches.running_api import running_api
 from weft.bench.conditions import conditions_of, load_average, query
@@ -60,7 +61,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await runners.run(Order(kind="weft", size=SIZE))
                 before = await _table_bytes(logins["admin"])
                 progress.step(f"submit {jobs} jobs")
-                huge = await filler.fill(jobs, GROUPS, in_arrays=jobs // 2)
+                huge = await fill_arrays(filler, jobs, jobs // 2, GROUPS)
                 table_bytes = await _table_bytes(logins["admin"]) - before
                 progress.step("run some of them")
                 await runners.run(

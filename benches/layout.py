@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from weft.bench.filled_batch import TRACE_ID, Filler, GroupColumns, NestedGroups
+from weft.bench.filled_batch import TRACE_ID, Columns, Filler, NestedGroups
 from weft.ports.store import Caller, NewBatch, NewGroup, Shape
 
 
 @dataclass(frozen=True)
-class Sets:
+class Sets(NestedGroups):
     """Each job in one of the tree groups below the root, and in one of each family of sets.
 
     `block`: how many consecutive jobs sit in the same groups.
@@ -31,7 +31,7 @@ class Sets:
         ]
         return groups
 
-    def columns(self, first: int, count: int) -> GroupColumns:
+    def columns(self, first: int, count: int) -> Columns:
         """Return the tree groups and the combinations of sets."""
         trees: list[int] = []
         combos: dict[tuple[int, ...], int] = {}
@@ -47,18 +47,18 @@ class Sets:
             )
             indexes.append(combos.setdefault(sets, len(combos) + 1) if sets else 0)
         pairs = [(number, one) for combo, number in combos.items() for one in combo]
-        return GroupColumns(
-            trees,
-            indexes if self.per_job > 1 else [],
-            [number for number, _ in pairs],
-            [one for _, one in pairs],
-        )
+        return {
+            "group_id": trees,
+            "combo_index": indexes if self.per_job > 1 else [],
+            "combo_number": [number for number, _ in pairs],
+            "combo_set": [one for _, one in pairs],
+        }
 
 
 async def fill_small(filler: Filler, caller: Caller, jobs: int, shape: Shape) -> int:
     """Submit a user's batch in one call, without groups; return its number."""
     store, _ = filler.opened
-    (bunch,) = filler.bunches(1, jobs, NestedGroups(deep=0), keys=0)
+    (bunch,) = filler.bunches(1, jobs, NestedGroups(deep=0))
     new = NewBatch(name="bench", trace_id=TRACE_ID)
     batch_id, *_ = await store.submit(
         caller,

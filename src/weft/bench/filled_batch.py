@@ -4,63 +4,37 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, Protocol, Self
-
-import msgspec
+from typing import Any, Self
 
 from weft.bench.plan import BenchFailed
-from weft.ports.store import ArrayRow, Caller, JobRows, NewBatch, NewGroup, Shape
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Shape
 from weft.store import ApiStore, open_api_store
-from weft.submission.translation.gates import JOB_GATES
-from weft.wire.documents.batches import ConcurrencyKey
-from weft.wire.spec import CHUNK_JOBS_MAX, ArrayRange, JobSpec, encode_array, encode_chunk
+from weft.wire.spec import CHUNK_JOBS_MAX, JobSpec, encode_chunk
 
 BUNCH_JOBS = 10_000
-ARRAY_JOBS = 1_000_000
 PARALLEL = 2
 SHAPE = Shape(cpu_m=1000, memory_mib=512)
 TRACE_ID = "0" * 32
-KEY_PLACES = 2
-"""Jobs with one concurrency key that may run at a time."""
+Columns = dict[str, Any]
+"""The columns of `JobRows` that say where jobs sit."""
 
 
-@dataclass(frozen=True)
-class GroupColumns:
-    """The columns of `JobRows` that say where jobs sit."""
+class NestedGroups:
+    """All jobs in the deepest of nested tree groups: below the root, each counts in one more."""
 
-    group_id: list[int]
-    combo_index: list[int] = field(default_factory=list)
-    combo_number: list[int] = field(default_factory=list)
-    combo_set: list[int] = field(default_factory=list)
-
-
-class Layout(Protocol):
-    """Groups, and where each job sits."""
+    def __init__(self, deep: int = 3) -> None:
+        self.deep = deep
 
     def new_groups(self) -> list[NewGroup]:
         """Return the groups of the batch."""
-
-    def columns(self, first: int, count: int) -> GroupColumns:
-        """Return where these consecutive jobs sit."""
-
-
-@dataclass(frozen=True)
-class NestedGroups:
-    """All jobs in the deepest of nested tree groups."""
-
-    deep: int = 3
-    """Below the root: each job counts in one more."""
-
-    def new_groups(self) -> list[NewGroup]:
         return [
             NewGroup(group_id=depth, parent_id=depth - 1, name=f"level{depth}")
             for depth in range(1, self.deep + 1)
         ]
 
-    def columns(self, first: int, count: int) -> GroupColumns:  # noqa: ARG002 (all sit in one)
-        return GroupColumns([self.deep])
+    def columns(self, first: int, count: int) -> Columns:  # noqa: ARG002 (all sit in one)
+        """Return where these consecutive jobs sit."""
+        return {"group_id": [self.deep]}
 
 
 NESTED = NestedGroups()
@@ -96,13 +70,12 @@ class Filler:
         return self._store, self._caller
 
     async def fill(
-        self, jobs: int, layout: Layout = NESTED, *, in_arrays: int = 0, keys: int = 0,
+        self, jobs: int, layout: NestedGroups = NESTED, *, rows: Iterator[JobRows] | None = None,
         lifecycle: str | None = None,
     ) -> int:  # fmt: skip
         """Submit one batch with this many jobs, in groups as the layout says; return its number.
 
-        `in_arrays`: number of jobs that come as arrays. `keys`: number of concurrency keys that
-        every other job has one of; two jobs with one run at a time.
+        `rows`: other ones than single jobs.
         """
         store, caller = self.opened
         begun = time.perf_counter()
@@ -114,9 +87,7 @@ class Filler:
             trace_id=TRACE_ID,
         )  # fmt: skip
         await store.add_groups(caller, batch_id, reserved.update_id, groups)
-        bunches = chain(
-            self._arrays(in_arrays, layout), self.bunches(in_arrays + 1, jobs, layout, keys)
-        )
+        bunches = rows or self.bunches(1, jobs, layout)
 
         async def send() -> None:
             for bunch in bunches:
@@ -129,43 +100,15 @@ class Filler:
         self.rates.append(jobs / (time.perf_counter() - begun))
         return batch_id
 
-    def _arrays(self, jobs: int, layout: Layout) -> Iterator[JobRows]:
-        spec = JobSpec(command=("/bin/true",), trace_id=TRACE_ID)
-        for first in range(1, jobs + 1, ARRAY_JOBS):
-            count = min(ARRAY_JOBS, jobs - first + 1)
-            where = layout.columns(first, 1)
-            yield JobRows(
-                first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
-                group_id=where.group_id, combo_index=where.combo_index,
-                combo_number=where.combo_number, combo_set=where.combo_set,
-                priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
-                chunk_first=[first], chunk_n=[count],
-                chunk_body=[encode_array(spec, ArrayRange(first - 1, count))],
-                entry_n=[count],
-                arrays=[ArrayRow(first_job=first, n_jobs=count, first_index=first - 1)],
-            )  # fmt: skip
-
-    def bunches(self, begin: int, jobs: int, layout: Layout, keys: int) -> Iterator[JobRows]:
+    def bunches(self, begin: int, jobs: int, layout: NestedGroups) -> Iterator[JobRows]:
         """Yield the rows of single jobs from this number on."""
         for first in range(begin, jobs + 1, BUNCH_JOBS):
             count = min(BUNCH_JOBS, jobs - first + 1)
             starts = range(0, count, CHUNK_JOBS_MAX)
-            where = layout.columns(first, count)
-            limited = range(first + first % 2, first + count, 2) if keys else range(0)
             yield JobRows(
                 first_job=first, n_jobs=count, shapes=[SHAPE], shape_index=[0],
-                group_id=where.group_id, combo_index=where.combo_index,
-                combo_number=where.combo_number, combo_set=where.combo_set,
                 priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
                 chunk_first=[first + start for start in starts],
                 chunk_n=[min(CHUNK_JOBS_MAX, count - start) for start in starts],
-                chunk_body=[self._chunk] * len(starts), rare_job=list(limited),
-                rare_fields=[_with_key(job // 2 % keys) for job in limited],
+                chunk_body=[self._chunk] * len(starts), **layout.columns(first, count),
             )  # fmt: skip
-
-
-def _with_key(number: int) -> dict[str, Any]:
-    """Return the rare fields of a job with a concurrency key, as the api makes them."""
-    limit = ConcurrencyKey(f"key-{number}", KEY_PLACES)
-    gate = JOB_GATES["concurrency_key"].gate(limit)
-    return {"concurrency_key": msgspec.to_builtins(limit), "gates": [msgspec.to_builtins(gate)]}

@@ -40,6 +40,7 @@ BENCHES: Mapping[str, str] = {
     "fleet": "1,000 workers on one database: heartbeats, and jobs that come for them",
     "connect": "100 workers by the link, beside 100 direct ones: rate, CPU, pages",
     "connect-processes": "processes of a linked worker, also far away, beside a direct one",
+    "forecast": "90 % intervals of drawn and of recorded batches and jobs, and how many hold",
     "logs": "output of 200 jobs on its way to a follower and to a bucket, and its objects",
     "staging": "jobs with an input that all have and one of their own, beside curl",
     "sight-pairs": "what another tenant has, beside what does not exist, on every route",

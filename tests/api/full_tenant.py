@@ -13,12 +13,12 @@ from uuid import UUID
 import asyncpg
 
 from api.live import LiveApi, LiveWorker, fold, open_worker
+from builders import end_report
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.extensions.doors.aloe.dumps import read_dump
 from weft.store import open_driver_store
-from weft.testing.builders import end_report
 
 DIGEST = "ab" * 32
 NUMBERED = ("batch", "billing_project", "callback_delivery", "condition", "operation", "pool",

@@ -170,8 +170,9 @@ async def test_every_answer_is_the_one_described(
     await fold(database["weft_driver"])
     await read_jobs(ask, b)
     await change(ask, b)
-    await ask("GET", "/v1/batches/{b}/jobs/{j}/why", b=b, j=claimed[1].job_id)
-    await ask("GET", "/v1/batches/{b}/why", b=b)
+    for word in ("why", "forecast"):
+        await ask("GET", "/v1/batches/{b}/jobs/{j}/" + word, b=b, j=claimed[1].job_id)
+        await ask("GET", "/v1/batches/{b}/" + word, b=b)
     await ask("GET", "/v1/batches/{b}/groups/{g}/why", b=b, g=1)
     await ask_failures(ask, b, claimed[1].job_id)
     queues = {"queues": [{"name": "q", "priority": 1, "guard": "job.priority > 5"}]}

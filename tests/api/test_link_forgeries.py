@@ -13,14 +13,14 @@ import pytest
 
 from api.test_spool_keeping import Site, site  # noqa: F401 (a fixture)
 from api.test_worker_link import facts
+from builders import key_of
+from builders import request as claim_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.store import KeptFile, WorkerStore
 from weft.store import open_worker_store
-from weft.testing.builders import key_of
-from weft.testing.builders import request as claim_of
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from api.test_worker_link import Outside, facts, outside
+from builders import end_report, request
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.states import Reason
@@ -18,7 +19,6 @@ from weft.extensions.link.source import LinkedSignatures
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.ports.store import Claimed, WorkerStore
-from weft.testing.builders import end_report, request
 from weft.wire.sealed import new_key, parse_keys
 from weft.wire.spec import decode_chunk
 

@@ -12,6 +12,7 @@ import pytest
 
 from api.live import LiveApi
 from api.test_worker_link import Outside, facts, outside
+from builders import key_of, request, start_report
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused
 from weft.extensions.link.serving import looking
@@ -21,7 +22,6 @@ from weft.ports.running_files import RunningFile
 from weft.ports.store import Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, Look, Seen
 from weft.store import open_worker_store
-from weft.testing.builders import key_of, request, start_report
 
 __all__ = ["outside"]
 FILE = RunningFile("d/a", 7, 1.5)

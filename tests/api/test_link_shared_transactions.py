@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
+from builders import end_report, key_of, request
 from weft.core.errors import WeftError
 from weft.extensions.link.serving import shared_transactions
 from weft.ports.store import Claimed
-from weft.testing.builders import end_report, key_of, request
 
 # ruff: noqa: F811 (`outside` is a fixture)
 

@@ -12,6 +12,8 @@ import pytest
 
 from api.live import LiveApi, make_user
 from api.test_worker_link import Outside, facts
+from builders import end_report
+from builders import request as claim_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkRefused
 from weft.extensions.link.served import spool_limits_of
@@ -27,8 +29,6 @@ from weft.ports.store import Claimed, WorkerStore
 from weft.ports.worker_link import LogPart
 from weft.settings import Settings
 from weft.store import open_worker_store
-from weft.testing.builders import end_report
-from weft.testing.builders import request as claim_of
 from weft.wire.log_format import STDOUT, encode_piece, own_path
 
 DAY_S = 86_400.0

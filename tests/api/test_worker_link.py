@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from api.live import LiveApi, make_user
+from builders import end_report, key_of, request, start_report
 from cases import cases
 from weft.api.http.sse import KEEP_ALIVE_S
 from weft.core.attempt_key import AttemptKey
@@ -37,7 +38,6 @@ from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport,
 from weft.ports.worker_link import FRAME_VERSION, Frame
 from weft.settings import InvalidSetting, Settings
 from weft.store import open_driver_store
-from weft.testing.builders import end_report, key_of, request, start_report
 
 TRANSPORTS = """
 [[transports]]

@@ -6,12 +6,12 @@ from typing import Any
 import httpx
 
 from api.live import LiveWorker, fold
+from builders import end_report
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 from weft.store import open_driver_store
-from weft.testing.builders import end_report
 
 HOSTILE = "<b>bold</b> \u05d0\u05d1\u05d2 " + "unbroken" * 25
 OUTPUT = b"".join(

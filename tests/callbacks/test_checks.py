@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from callbacks.sink_site import site
 from callbacks.test_live import Live, driving, live
 from callbacks.test_messages import making, until
@@ -17,7 +18,6 @@ from weft.core.errors import MessageNotHeld
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.run.apart.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 __all__ = ["live", "making"]

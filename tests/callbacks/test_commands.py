@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from callbacks.sink_site import site
 from callbacks.test_live import Live, driving, live
 from callbacks.test_messages import making, until
@@ -18,7 +19,6 @@ from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
 from weft.run.apart.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks, SinkCommands
-from weft.testing.builders import job_rows
 from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from callbacks.receiver import answering, hang, receiving
 from callbacks.test_live import DEADLINE_S, Live, driving, live
 from store.test_lifecycles import HRSI, both, statuses
@@ -16,7 +17,6 @@ from weft.extensions.lines.rules.setup import parse_setup
 from weft.extensions.lines.rules.sink import PRODUCT
 from weft.ports.sink import Misfit
 from weft.run.apart.asking.messages import MessageMaking
-from weft.testing.builders import job_rows
 from weft.wire.sealed import SecretKeys, SecretRow
 
 pytestmark = pytest.mark.slow

@@ -2,11 +2,11 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.world import World
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N_GROUPS = 2_000

@@ -8,10 +8,10 @@ import asyncio
 import asyncpg
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.world import Worker, World
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 BUDGET = {"budget_cpu_m": 10**9, "budget_memory_mib": 10**9, "limit_jobs": 10}

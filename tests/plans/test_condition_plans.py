@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from builders import end_report
 from plans.test_plans import reads
 from plans.test_recovery_plans import scanned
 from store.test_conditions import ASK, block, conditions
@@ -14,7 +15,6 @@ from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "blocked_job", "ready_job", "attempt", "job_cancel", "condition",

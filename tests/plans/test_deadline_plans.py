@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import Reads, reads
 from store.test_arrays import array_rows
 from store.test_deadlines import due
 from store.world import World
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "job_deadline", "late_job", "ready_job")

@@ -4,13 +4,13 @@ worker reads to fill its gap.
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.test_queue_limits import rows_of, save
 from store.world import Worker, World
 from weft.core.pools.keep import Keep
 from weft.ports.store import Shape
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N_JOBS = 10_000

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from builders import end_report
 from plans.test_plans import Reads, reads
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "attempt", "dead_letter", "failure_cause", "failure_delta")

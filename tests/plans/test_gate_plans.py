@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from builders import end_report, job_rows
 from plans.test_plans import N_JOBS, Reads, reads
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
@@ -11,7 +12,6 @@ from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 

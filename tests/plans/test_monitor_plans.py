@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.test_monitor import watched
 from store.world import World
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "attempt", "attempt_watch", "attempt_stop", "claim", "blocked_job")

@@ -9,11 +9,11 @@ from typing import Any
 import asyncpg
 import pytest
 
+from builders import job_rows
 from store.world import World
 from weft.ports.store import NewBatch
 from weft.store.database import call_on
 from weft.store.submission import _batch, job_columns
-from weft.testing.builders import job_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N = 20_000

@@ -2,12 +2,12 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N_JOBS = 20_000

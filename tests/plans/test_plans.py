@@ -12,6 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from builders import end_report, job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
@@ -19,7 +20,6 @@ from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.store.offered_jobs import claimed_of
 from weft.store.submission import _bunch
-from weft.testing.builders import end_report, job_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_JOBS = 20_000

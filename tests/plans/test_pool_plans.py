@@ -2,12 +2,12 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.world import World
 from weft.core.pools import Flavour, Pool
 from weft.ports.store import Shape
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "ready_job", "runnable", "attempt", "lane", "machine")

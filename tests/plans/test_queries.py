@@ -2,13 +2,13 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import Reads, reads
 from store.world import World
 from weft.core.query import Subject, parse_query
 from weft.core.states import Reason
 from weft.ports.store import JobQuery, JobRows, NewGroup, NewSet, QueryLimits
 from weft.store.queries import job_ids
-from weft.testing.builders import job_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_JOBS = 40_000

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.test_byte_quotas import ONE, stored
 from store.test_submission import add, new_batch, open_update
 from store.world import World
 from weft.store.database import call_on
 from weft.store.submission import _bunch, job_columns
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N_USERS = 5_000

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import end_report
 from plans.test_plans import Reads, reads
 from store.test_crowds import listed
 from store.test_recovery import fail, retried
@@ -12,7 +13,6 @@ from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report
 
 pytestmark = pytest.mark.slow
 TABLES = (

@@ -2,6 +2,7 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_failure_plans import fail
 from plans.test_plans import reads
 from store.test_crowds import listed
@@ -10,7 +11,6 @@ from store.test_retry import begin
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "edge", "cascade", "job_change", "job_label", "attempt", "ready_job", "event")

@@ -6,12 +6,12 @@ from typing import Any
 import asyncpg
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.usage_sums import add_up_usage
 from store.world import Worker, World
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N = 2_000

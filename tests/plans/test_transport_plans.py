@@ -2,11 +2,11 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.test_transports import open_rabbit
 from store.world import World
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N_JOBS = 10_000

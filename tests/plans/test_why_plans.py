@@ -2,13 +2,13 @@
 
 import pytest
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.world import Worker, World
 from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 N_JOBS = 20_000
 TABLES = ("job", "attempt", "edge", "ready_job", "runnable", "place", "claim")
@@ -33,6 +33,8 @@ async def test_few_rows_are_read(own_world: World, worker: Worker, *, gated: boo
         ("why_jobs", {"job_ids": list(range(901, 951))}, 1200),
         ("why_group", {"group_id": 0, "path": None}, 5000),
         ("why_group", {"group_id": None, "path": "/a"}, 5000),
+        ("forecast_facts", {"job_id": 0}, 3000),
+        ("forecast_facts", {"job_id": 900}, 3000),
     ):
         connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as found:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RULE_MARKER, Rule, initialize, invariant, precondition, rule
 
+from builders import end_report, job_rows
 from properties.command_rules import CommandRules
 from properties.condition_rules import ASKS, ConditionRules
 from properties.delete_rules import DELETIONS_MAX
@@ -45,7 +46,6 @@ from store.world import Backend, Worker, World, open_world
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows
-from weft.testing.builders import end_report, job_rows
 
 AN_HOUR_US = 3_600_000_000
 """Of microseconds: a job that is said to run that long ends when its end is reported, so that

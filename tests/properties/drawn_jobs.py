@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from builders import job_rows
 from properties.hold_rules import SETS
 from properties.jobs_model import Job
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup
-from weft.testing.builders import job_rows
 
 
 class Feature(Enum):

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from builders import key_of
 from properties.drawn_jobs import Feature
 from properties.worker_rules import WorkerRules
 from weft.core.scheduling.time_limits import limit_class
 from weft.ports.store import Claimed
-from weft.testing.builders import key_of
 
 _CLASSES = """
     SELECT t.b, t.j, l.asks ->> 'timeout_s' AS class FROM unnest($1::bigint[], $2::int[]) t (b, j)

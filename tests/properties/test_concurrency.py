@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from builders import end_report, job_rows
 from store.gate_rows import change_limit, licence
 from store.world import Worker, World, open_backend, open_world
 from weft.core import errors
@@ -16,7 +17,6 @@ from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, EditLimits, JobRows, NewGroup, Shape
-from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 240
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from builders import end_report, job_rows
 from properties.test_concurrency import deadlock_report, deadlocks
 from store.test_conditions import conditions, operator
 from store.world import Worker, World, open_backend, open_world
@@ -20,7 +21,6 @@ from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, NewGroup
-from weft.testing.builders import end_report, job_rows
 
 N_JOBS = 50
 ASKS = [Ask("custom", "tcp", {"host": f"h{number}", "port": "1"}) for number in range(3)]

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from builders import end_report, job_rows
 from properties.gate_rules import shapes_of
 from properties.test_concurrency import deadlock_report, deadlocks
 from store.world import Worker, World, open_backend, open_world
@@ -21,7 +22,6 @@ from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.submission.translation.gates import JOB_GATES, licence_gates
-from weft.testing.builders import end_report, job_rows
 from weft.wire.documents.batches import ConcurrencyKey
 
 N_JOBS = 40

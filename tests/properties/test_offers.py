@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from builders import job_rows
 from store.gate_rows import change_limit
 from store.test_gates import places, visit
 from store.test_holds import park
@@ -26,7 +27,6 @@ from store.test_transports import MESSAGE, Rabbit, claims, open_rabbit
 from store.world import Backend, Worker, World, open_backend, open_world
 from weft.core.states import Reason
 from weft.ports.store import Claimed
-from weft.testing.builders import job_rows
 
 EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "0"))
 STEPS = 50

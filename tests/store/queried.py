@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+from builders import end_report, job_rows
 from store.world import World
 from weft.core.query.tree import And, Node, Not, Or
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 HOSTILE = "100%_\\\"';--\n$1 {0}"
 LABELS: dict[int, tuple[str | None, dict[str, str] | None]] = {

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
+from builders import end_report, job_rows
 from store.world import Backend, World, open_world
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, ClaimRequest, JobRows, NewBatch, NewGroup, Row, WorkerStore
 from weft.store import DriverStore, open_driver_store
 from weft.store.notices import PostgresNotices
-from weft.testing.builders import end_report, job_rows
 
 WITHIN_S: Final = 20.0
 TRACE_ID: Final = "0" * 32

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_holds import TREE, hold, park, parked, release
 from store.test_retry import retry
 from store.test_waiting import ear
@@ -16,7 +17,6 @@ from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape
 from weft.ports.store.queries import Admitted, Limit, Limited
-from weft.testing.builders import job_rows
 
 TICK_S = 3600.0 / ROOM_TICKS
 """As many cores fit as core hours are left."""

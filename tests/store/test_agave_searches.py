@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from builders import job_rows
 from store.site import TRACE_ID, Site
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
@@ -15,7 +16,6 @@ from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order
 from weft.extensions.doors.aloe.words import NAME
 from weft.ports.store import NewBatch, QueryLimits, Row
 from weft.ports.store.offers import DoorJobQuery
-from weft.testing.builders import job_rows
 
 JOBS = DoorJobQuery(door=NAME, limit=100, hidden=True, limits=QueryLimits(30, 1000))
 KEPT: Final[dict[str, Any]] = {

@@ -2,12 +2,12 @@
 
 import pytest
 
+from builders import job_rows
 from store.test_submission import new_batch, open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import ArrayRow, JobRows, NewGroup, Shape
-from weft.testing.builders import job_rows
 from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
 
 

@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from builders import end_report, job_rows
 from store.world import Worker, World
 from weft.core.states import Phase, Reason
 from weft.ports.store import Claimed, EndReport, PhaseReport, ProgressReport
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 SECOND_US = 1_000_000
 

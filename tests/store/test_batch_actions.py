@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_deletion import delete
 from store.test_retry import end_all
 from store.test_sight import grant, leave
@@ -21,7 +22,6 @@ from weft.core.errors import (
 from weft.driver.operations import advance_operation, batch_action
 from weft.ports.store import Caller
 from weft.sql import text_of
-from weft.testing.builders import job_rows
 
 CHECK = "operations_on_batches_are_recorded"
 NOTHING: Mapping[str, Any] = {"n_changed": 0, "n_idle": 0, "n_skipped": 0, "skipped": {}}

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from builders import job_rows
 from store.test_byte_quotas import forget
 from store.test_deletion import delete, remove
 from store.test_quotas import quotas_locked, set_of_tenant, set_quota, used
@@ -11,7 +12,6 @@ from store.test_submission import NEW, add, new_batch, open_update
 from store.world import World
 from weft.core.errors import QuotaExceeded
 from weft.ports.store import NewGroup
-from weft.testing.builders import job_rows
 
 
 async def with_groups_only(world: World) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.usage_sums import add_up_usage
 from store.world import Worker, World
 from weft.core.access.rights import UserRole
@@ -16,7 +17,6 @@ from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store import open_admin
-from weft.testing.builders import job_rows
 
 SHAPE = Shape(cpu_m=500, memory_mib=1024)
 MS_PER_HOUR = 3_600_000

@@ -1,9 +1,9 @@
 """A worker that is cordoned as a black hole, tries a job, and comes back."""
 
+from builders import end_report
 from store.site import MUCH, Site
 from weft.core.states import Reason
 from weft.ports.store import Claimed, ClaimRequest, Row, WorkerStore
-from weft.testing.builders import end_report
 
 SOON_S = 9.0
 

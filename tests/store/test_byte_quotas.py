@@ -6,6 +6,7 @@ import hashlib
 import msgspec
 import pytest
 
+from builders import end_report, job_rows
 from store.test_deletion import delete, remove, settle, step
 from store.test_monitor import look, running
 from store.test_quotas import set_of_tenant, set_quota
@@ -17,7 +18,6 @@ from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed, JobRows
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 from weft.wire.payload import PART_BYTES
 
 FORGET = (

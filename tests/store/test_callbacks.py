@@ -10,13 +10,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from builders import job_rows
 from store.world import World, open_world
 from weft.core.errors import CallbackDelivered, CallbackNotFound
 from weft.core.states import Reason
 from weft.ports.store import DeliveryReport, DueCallback, NewGroup, NewSet
 from weft.sql import files_of
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 HOOK = "https://hook.example/batch?key=1"
 GROUP_HOOK = "https://Other.example:8443/group"

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
+from builders import end_report, job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 TREE = [
     NewGroup(group_id=1, parent_id=0, name="a"),

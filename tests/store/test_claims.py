@@ -5,11 +5,11 @@ from secrets import token_hex
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup, Shape
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 from weft.wire.spec import JobSpec, encode_chunk
 
 A = Shape(cpu_m=1000, memory_mib=100)

@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
+from builders import job_rows
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
-from weft.testing.builders import job_rows
 
 TREE = [NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b")]
 MINUTE_US = 60_000_000

@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
+from builders import job_rows
 from store.test_gates import visit
 from store.test_rare_fields import with_fields
 from store.world import World
 from weft.ports.store import JobRows
 from weft.submission.translation.gates import JOB_GATES
-from weft.testing.builders import job_rows
 from weft.wire.documents.batches import ConcurrencyKey
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from builders import job_rows
 from store.test_arrays import array_rows
 from store.test_gates import visit
 from store.test_quotas import set_of_tenant, set_quota
@@ -21,7 +22,6 @@ from weft.core.why import causes_of_wait
 from weft.ports.store import Caller, Claimed, JobRows, Shape
 from weft.submission.translation.gates import SENTENCES
 from weft.submission.translation.retries import ASKS_MORE, CURABLE
-from weft.testing.builders import job_rows
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 STEPS = 60

@@ -6,13 +6,13 @@ from typing import Any
 import asyncpg
 import pytest
 
+from builders import end_report, job_rows
 from store.test_submission import open_update
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 pytestmark = pytest.mark.slow
 N = 1500

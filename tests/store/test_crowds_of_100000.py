@@ -5,9 +5,9 @@ import time
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.testing.builders import job_rows
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
 N = 100_000

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import job_rows
 from store.test_arrays import array_rows
 from store.test_hold_races import claim_call
 from store.test_holds import park
@@ -15,7 +16,6 @@ from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 
 def due(rows: JobRows, in_s: float, *jobs: int, timeout_s: float = 0) -> JobRows:

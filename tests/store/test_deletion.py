@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_holds import TREE, hold, park
 from store.test_submission import add, open_update
 from store.world import Worker, World
@@ -17,7 +18,6 @@ from weft.driver.operations import delete_batch as batch_removal
 from weft.ports.store import NewBatch, NewSet
 from weft.sql import files_of
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 
 async def delete(world: World, batch: int, key: str | None = None, digest: bytes = b"") -> int:

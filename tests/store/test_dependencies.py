@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
+from builders import job_rows
 from store.test_submission import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
 from weft.store.submission import _bunch
-from weft.testing.builders import job_rows
 
 
 async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import asyncpg
 
+from builders import job_rows
 from store.test_submission import open_update
 from store.world import World
 from weft.store.database import call_on
 from weft.store.submission import _bunch
-from weft.testing.builders import job_rows
 
 
 async def sweep(world: World, limit: int = 100) -> asyncio.Task[Any]:

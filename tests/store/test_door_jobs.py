@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from builders import end_report
 from store.site import UNKEYED, Site
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
@@ -12,7 +13,6 @@ from weft.core.query.tree import DoorTerm
 from weft.core.states import JobState, Phase, Reason
 from weft.ports.store import Caller, ForeignJobs, ForeignOrder, PhaseReport, QueryLimits
 from weft.ports.store.offers import DoorJobQuery, Span
-from weft.testing.builders import end_report
 
 
 async def test_jobs_of_a_door_are_searched_and_sorted(site: Site) -> None:

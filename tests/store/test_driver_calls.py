@@ -6,13 +6,13 @@ from uuid import uuid4
 
 import asyncpg
 
+from builders import job_rows
 from store.site import Site
 from store.world import World
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Gate, JobRows, Row
-from weft.testing.builders import job_rows
 
 AGES_S: Final = 10**6  # longer than anything lasts here
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_submission import open_update
 from store.world import World
 from weft.core import errors
 from weft.ports.store import EditLimits, NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 LIMITS = EditLimits(attributes_max=3, rename_groups_max=4)
 TREE = [

@@ -2,10 +2,10 @@
 
 import pytest
 
+from builders import job_rows
 from store.test_rare_fields import with_fields
 from store.world import World
 from weft.core.states import Reason
-from weft.testing.builders import job_rows
 
 HAS_RULES = 1 << 20
 RULES = {"exits": [[3, 3], [10, 20]], "signals": [10], "external": [[15, 16], [66, 66]]}

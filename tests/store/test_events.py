@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 Position = tuple[int, int]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from builders import end_report, job_rows
 from store.test_deadlines import due, look
 from store.test_deletion import delete, remove
 from store.test_recovery import fail, release, retried
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed
-from weft.testing.builders import end_report, job_rows
 
 
 async def fold(world: World, limit: int = 1000) -> int:

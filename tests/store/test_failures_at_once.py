@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
+from builders import end_report, job_rows
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup, Shape
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 from weft.wire.documents.queues import MonitorDocument
 
 GROUPS = [

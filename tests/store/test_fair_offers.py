@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 import pytest_asyncio
 
+from builders import job_rows
 from store.test_core_quotas import cores
 from store.test_fair_shares import new_user
 from store.test_gates import visit
@@ -13,7 +14,6 @@ from store.test_quotas import set_quota
 from store.test_transports import Rabbit, claims, messages_of, open_rabbit
 from store.world import World
 from weft.ports.store import DueOffer
-from weft.testing.builders import job_rows
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from builders import job_rows
 from store.water_filling import Demand, water_filling
 from store.world import Backend, World, open_world
 from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Shape
-from weft.testing.builders import job_rows
 
 
 async def new_user(world: World, name: str, weight: int = 1) -> Caller:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import end_report, job_rows
 from store.test_core_quotas import Model, asking, cores, ids, why
 from store.test_gates import visit
 from store.test_holds import hold, park, parked, release
@@ -19,7 +20,6 @@ from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.store.offered_jobs import claimed_of
 from weft.store.submission import _bunch
-from weft.testing.builders import end_report, job_rows
 
 STEPS = 80
 

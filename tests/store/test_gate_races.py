@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from builders import end_report, job_rows
 from store.gate_rows import change_limit, licence
 from store.test_deletion import delete, remove
 from store.test_gates import places, visit
@@ -23,7 +24,6 @@ from weft.ports.store import Gate, JobRows
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.submission.translation.gates import JOB_GATES, licence_gates
-from weft.testing.builders import end_report, job_rows
 from weft.wire.documents.batches import ConcurrencyKey
 
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import job_rows
 from store.gate_rows import change_limit, licence
 from store.test_holds import hold, numbers, park, release
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.testing.builders import job_rows
 
 _PLACES = "SELECT job_id FROM weft.place WHERE batch_id = $1 ORDER BY job_id"
 _OTHER_POOL = """

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import msgspec
 
+from builders import job_rows
 from store.test_pools import SMALL, described, others
 from store.world import World
 from weft.core.pools import Flavour, Pool, offers_of
 from weft.core.why.facts import GrowthFacts
 from weft.ports.store import Shape
-from weft.testing.builders import job_rows
 
 
 async def growth(world: World, batch: int) -> GrowthFacts | None:

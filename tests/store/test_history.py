@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
-from weft.testing.builders import job_rows
 
 
 async def history(world: World, batch: int, job: int = 1) -> list[Any]:

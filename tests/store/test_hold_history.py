@@ -1,9 +1,9 @@
 """The history of holds: their authors, targets and times."""
 
+from builders import job_rows
 from store.test_holds import TREE, hold, release
 from store.world import World
 from weft.ports.store import EditLimits
-from weft.testing.builders import job_rows
 
 
 async def test_holds_and_releases_are_told_with_who_made_them(world: World) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_holds import TREE, hold, numbers, park, release
 from store.world import Worker, World
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 
 async def claim_call(world: World, worker: Worker) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_submission import open_update
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup
-from weft.testing.builders import job_rows
 
 TREE = [
     NewGroup(group_id=1, parent_id=0, name="a"),

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from builders import job_rows, start_report
 from store.site import Site
 from weft.core.query import Subject, parse_query
 from weft.core.states import Reason
 from weft.ports.store import JobQuery, QueryLimits
-from weft.testing.builders import job_rows, start_report
 
 LIMITS: Final = QueryLimits(timeout_s=30, scan_jobs_max=1000)
 

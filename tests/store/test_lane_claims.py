@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.world import MUCH_MEMORY_MIB, Worker, World
 from weft.core import errors
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 GPU = Shape(gpu=1)
 FUNCTION = Shape(words=(("executor", "function"),))

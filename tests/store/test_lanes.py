@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_arrays import array_rows
 from store.world import World
 from weft.core.scheduling.offers import Ask, Offer, serves
 from weft.ports.store import Shape
-from weft.testing.builders import job_rows
 
 LARGE = itertools.count(1_000)
 """Storage that no other test asks for: its lane is new."""

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
+from builders import job_rows
 from store.test_gates import visit
 from store.test_rare_fields import with_fields
 from store.world import Backend, Worker, World, open_world
@@ -15,7 +16,6 @@ from weft.core.states import Reason
 from weft.core.why.facts import JobName
 from weft.ports.store import JobRows
 from weft.submission.translation.gates import licence_gates
-from weft.testing.builders import job_rows
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.errors import (
     InvalidStatusTransition,
@@ -19,7 +20,6 @@ from weft.core.errors import (
 )
 from weft.core.states import Reason
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.testing.builders import job_rows
 
 HRSI = (Path(__file__).parents[2] / "examples" / "lifecycles" / "hrsi.toml").read_text()
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_holds import TREE
 from store.test_spending import ENOUGH, TOO_LITTLE, look, stop
 from store.world import Worker, World
@@ -17,7 +18,6 @@ from weft.core.states import Reason
 from weft.core.why import causes_of_wait
 from weft.ports.store import Shape
 from weft.ports.store.queries import Limited
-from weft.testing.builders import job_rows
 
 HOUR_MS = 3_600_000
 LARGE = Shape(cpu_m=2000, memory_mib=3072, gpu=1, storage_mib=512)

@@ -3,6 +3,7 @@
 import asyncpg
 import pytest
 
+from builders import job_rows
 from store.test_lifecycle_exits import end
 from store.test_lifecycles import both
 from store.test_recovery import release
@@ -10,7 +11,6 @@ from store.test_sinks import apply
 from store.world import World
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import text_of
-from weft.testing.builders import job_rows
 
 SOURCE = """
 [source.scenes]

@@ -4,13 +4,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from builders import job_rows
 from plans.test_plans import reads
 from store.test_retry import retry
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller, NewGroup
-from weft.testing.builders import job_rows
 
 NOW = datetime(2040, 5, 17, 12, 30, 20, tzinfo=UTC)
 FIELDS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from builders import end_report, job_rows
 from store.test_recovery import let_attempts_age, release
 from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Phase, Reason
 from weft.ports.store import Claimed, PhaseReport, Shape
-from weft.testing.builders import end_report, job_rows
 from weft.wire.documents.queues import MonitorDocument
 
 HOUR_S = 3600

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from builders import job_rows
 from store.test_gates import visit
 from store.test_holds import hold, park, release
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import JobRows, Shape
-from weft.testing.builders import job_rows
 
 
 async def save(world: World, *, max_running: int | None = None) -> None:

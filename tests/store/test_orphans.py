@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_recovery import fail, retried
 from store.world import Worker, World
 from weft.ports.store import Position
 from weft.sql import files_of
-from weft.testing.builders import job_rows
 
 SET_STATE = "UPDATE weft.job SET state = {} WHERE batch_id = $1 AND job_id = {}"
 END_WORKER = """

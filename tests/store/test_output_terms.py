@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.site import TRACE_ID, UNKEYED
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.test_submission import open_update
 from store.world import Worker, World
 from weft.ports.store import NewBatch
-from weft.testing.builders import job_rows
 
 
 async def ended(world: World, worker: Worker, n_bytes: int, days: int, **more: Any) -> int:  # noqa: ANN401 (of a batch)

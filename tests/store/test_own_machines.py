@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 
+from builders import job_rows
 from store.test_faulty_providers import Site
 from store.test_gates import visit
 from store.test_pools import described
@@ -12,7 +13,6 @@ from store.test_rates import rows_with
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, Shape
-from weft.testing.builders import job_rows
 from weft.wire.rates import Rate
 
 OWN = Shape(cpu_m=1000, memory_mib=512, words=(("machine", "small"),))

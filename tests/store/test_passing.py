@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.why.facts import ClaimedFacts
 from weft.ports.store import Claimed, Shape
-from weft.testing.builders import job_rows
 
 SMALL, LARGE = Shape(cpu_m=1000), Shape(cpu_m=4000)
 

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from builders import job_rows
 from runners.directory_engine import DirectoryEngine
 from store.test_conditions import conditions, look, soon
 from store.world import World
@@ -14,7 +15,6 @@ from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
-from weft.testing.builders import job_rows
 from weft.wire.sealed import SecretKeys
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent

@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from functools import partial
 
+from builders import job_rows
 from store.world import World
 from weft.core.pictures.timeline import build_timeline
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
 from weft.store.api_store import PARENTS_COUNTED, PARENTS_SHOWN
-from weft.testing.builders import job_rows
 
 TREE = [
     NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b"),

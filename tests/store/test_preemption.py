@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from builders import job_rows
 from store.test_gates import visit
 from store.test_queue_limits import rows_of, save
 from store.test_rare_fields import with_fields
@@ -10,7 +11,6 @@ from store.world import Worker, World
 from weft.core.scheduling.preemption import Host
 from weft.core.states import Reason
 from weft.ports.store import Claimed
-from weft.testing.builders import job_rows
 
 LATER_S = 3600.0
 

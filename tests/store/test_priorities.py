@@ -2,6 +2,7 @@
 
 import pytest
 
+from builders import job_rows
 from store.test_holds import TREE, hold, numbers, park, parked, release
 from store.test_submission import open_update
 from store.world import World
@@ -9,7 +10,6 @@ from weft.core import errors
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import EditLimits, Operation
-from weft.testing.builders import job_rows
 
 LIMITS = EditLimits(attributes_max=64, rename_groups_max=1000)
 

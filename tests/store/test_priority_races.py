@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_hold_races import claim_call
 from store.test_holds import TREE, hold, numbers, park, release
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
 from store.world import Worker, World
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 
 async def step_call(world: World, operation: int) -> dict[str, Any]:

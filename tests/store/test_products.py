@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from builders import job_rows
 from store.test_deletion import delete, settle, step
 from store.test_lifecycles import HRSI
 from store.world import Worker, World
@@ -10,7 +11,6 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import Claimed, ProductQuery, QueryLimits
-from weft.testing.builders import job_rows
 
 LIMITS = QueryLimits(timeout_s=10.0, scan_jobs_max=10**6)
 FSC = {"type": "FSC", "tile": "32TLR"}

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from builders import job_rows
 from store.queried import (
     ALL,
     BATCH_TERMS,
@@ -41,7 +42,6 @@ from weft.ports.store import (
     QueryLimits,
 )
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 LIMITS = QueryLimits(timeout_s=30, scan_jobs_max=1_000_000)
 TERMS = {parse_query(text, Subject.JOBS): found for text, found in JOB_TERMS.items()}

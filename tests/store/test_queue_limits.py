@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_gates import places, visit
 from store.world import World
 from weft.core.errors import QueueFull
 from weft.core.queues import Queue
 from weft.ports.store import Claimed, JobRows, Shape
-from weft.testing.builders import job_rows
 
 
 async def save(world: World, **limits: Any) -> None:  # noqa: ANN401 (fields of Queue)

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from builders import job_rows
 from store.test_submission import add, new_batch, open_update
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
 from weft.ports.store import Caller
-from weft.testing.builders import job_rows
 
 STEPS = 60
 

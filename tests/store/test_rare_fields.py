@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import job_rows
 from store.test_arrays import array_rows
 from store.test_gates import places, visit
 from store.world import Backend, Worker, World, open_world
 from weft.ports.store import EditLimits, Gate, JobRows
-from weft.testing.builders import job_rows
 
 LIMITS = EditLimits(attributes_max=10, rename_groups_max=10)
 LICENCE = {"kind": "concurrency_key", "key": "x", "max_places": 1}

@@ -5,6 +5,7 @@ import asyncio
 import msgspec
 import pytest
 
+from builders import job_rows
 from store.test_first_core_quotas import sweep
 from store.test_gates import visit
 from store.test_quotas import set_quota
@@ -14,7 +15,6 @@ from store.world import World
 from weft.ports.store import JobRows
 from weft.sql import text_of
 from weft.submission.translation.gates import JOB_GATES
-from weft.testing.builders import job_rows
 from weft.wire.rates import Rate
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import Claimed, NewGroup
-from weft.testing.builders import job_rows
 
 GROUPS = [
     NewGroup(group_id=1, parent_id=0, name="a"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from builders import end_report, job_rows
 from core.test_retry_policy import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
@@ -24,7 +25,6 @@ from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 A_MINUTE: Mapping[str, Any] = {"policy": "constant", "wait_s": 60, "jitter": 0}
 

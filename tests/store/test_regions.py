@@ -5,11 +5,11 @@ and workers there take what the driver had in mind, however the jobs are ordered
 import msgspec
 import pytest
 
+from builders import job_rows
 from store.test_pools import others
 from store.world import World
 from weft.core.pools import Demand, Flavour, Pool, decide
 from weft.ports.store import Row, Shape
-from weft.testing.builders import job_rows
 
 FLAVOUR = Flavour(name="one", cpu_m=1000, memory_mib=1024)
 JOBS = 300

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_deletion import delete, remove
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.errors import ProjectNotFound, ReportTooLarge
 from weft.ports.store import Caller, ReportQuery, Shape
-from weft.testing.builders import job_rows
 
 DIVISIONS = ("project", "user", "day", "resource", "attribute")
 Names = dict[tuple[str, str | None], int]

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 import pytest
 
+from builders import job_rows
 from store.test_gates import visit
 from store.test_holds import hold
 from store.test_rare_fields import with_fields
@@ -16,7 +17,6 @@ from weft.core.scheduling.time_limits import limit_class
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, Row, Shape
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 SMALL, LARGE = Shape(cpu_m=1000), Shape(cpu_m=4000)
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from builders import job_rows
 from store.test_arrays import array_rows
 from store.test_completion_times import TREE
 from store.test_retry import DIAMOND, begin, end_all
@@ -17,7 +18,6 @@ from weft.core.errors import BatchNotFound, IdempotencyConflict, JobNotFound, No
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
 from weft.driver.operations.signed_copies import Keys
-from weft.testing.builders import job_rows
 from weft.wire.sealed import SecretKeys
 from weft.wire.signed import (
     CHANGED_VARIABLES,

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_completion_times import TREE
 from store.test_failures import acknowledge, letters
 from store.test_recovery import (
@@ -22,7 +23,6 @@ from weft.core.errors import BatchCancelled, ParentFailed
 from weft.core.queues.queue import QueueState
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
-from weft.testing.builders import job_rows
 
 DIAMOND = {2: [1], 3: [1], 4: [2, 3]}
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows, key_of
 from store.test_rare_fields import with_fields
 from store.test_recovery import A_MINUTE, release
 from store.test_resubmissions import copy
@@ -14,7 +15,6 @@ from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.states import Reason
 from weft.ports.store import JobRows, Shape
 from weft.submission.translation.retries import ASKS_MORE, CURABLE
-from weft.testing.builders import job_rows, key_of
 from weft.wire.spec import JobSpec, encode_chunk
 
 OOM = {"after": 1, "reasons": [int(Reason.OOM)], "size": "memory_mib", "values": [512, 1024, 2048]}

@@ -5,13 +5,13 @@ import re
 import asyncpg
 import pytest
 
+from builders import job_rows
 from store.world import Backend, World, open_world
 from weft.core import errors
 from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, NewBatch, NewGroup
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 LOGINS = ("weft_api", "weft_driver", "weft_worker")
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from builders import job_rows
 from store.test_crowds import CHILD, N, end_all, end_on, gather, listed, noted, ranges, scatter
 from store.test_holds import hold, park, release
 from store.test_submission import open_update
@@ -14,7 +15,6 @@ from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 SET = 400

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from builders import job_rows
 from store.test_rare_fields import with_fields
 from store.world import World
 from weft.core.errors import ServiceRuns
 from weft.ports.store import JobRows
-from weft.testing.builders import job_rows
 
 
 def service() -> JobRows:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled, GroupExists, GroupNotFound, TooManyGroups, TooManySets
 from weft.core.states import Reason
@@ -12,7 +13,6 @@ from weft.driver.operations import fill_set as set_filling
 from weft.ports.store import GroupLimits, NewGroup, NewSet
 from weft.store import open_api_store, operations
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 PCA, VEP = 2, 3
 """Numbers of the sets that `two_sets` makes; group 1 is `/stage1`."""

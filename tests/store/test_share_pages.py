@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from builders import job_rows
 from store.test_holds import hold, park
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.ports.store import Shape, ShareKey
-from weft.testing.builders import job_rows
 
 CHECK = "loads_of_pools_are_counted"
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from builders import job_rows
 from store.test_deletion import delete, remove
 from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses
@@ -16,7 +17,6 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import DeliveryReport, KeptFile
-from weft.testing.builders import job_rows
 
 SINK = """
 [sink.wekeo]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_crowds import listed, ranges
 from store.test_edits import LIMITS
 from store.test_holds import hold, park
@@ -12,7 +13,6 @@ from store.test_holds import release as release_hold
 from store.test_recovery import fail, release, retried
 from store.test_retry import retry
 from store.world import Worker, World
-from weft.testing.builders import job_rows
 
 pytestmark = pytest.mark.slow
 N = 330

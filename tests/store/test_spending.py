@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_holds import hold, park, release
 from store.test_retry import retry
 from store.world import Worker, World
@@ -14,7 +15,6 @@ from weft.core.errors import BillingLimitReached, ProjectNotFound, ProjectOpen
 from weft.core.states import Reason
 from weft.core.why import causes_of_group, causes_of_wait
 from weft.ports.store import Claimed, Shape
-from weft.testing.builders import job_rows
 
 TICK_S = 5.0
 ENOUGH, TOO_LITTLE = 1000.0, 1e-9

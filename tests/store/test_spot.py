@@ -2,12 +2,12 @@
 
 import msgspec
 
+from builders import job_rows
 from store.test_pools import others
 from store.world import Worker, World
 from weft.core.pools import Demand, Flavour, Pool, decide
 from weft.core.states import Reason
 from weft.ports.store import Shape
-from weft.testing.builders import job_rows
 
 SPOT = Flavour(name="spot", cpu_m=1000, memory_mib=1024, preemptible=True)
 STAYS = Flavour(name="stays", cpu_m=1000, memory_mib=1024)

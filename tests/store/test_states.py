@@ -3,10 +3,10 @@
 import asyncpg
 import pytest
 
+from builders import job_rows
 from end_states import SYSTEM_REASONS, state_of_end
 from store.world import Worker, World
 from weft.core.states import TRANSITIONS, JobState, Reason
-from weft.testing.builders import job_rows
 
 ALLOWED = {(int(one), int(other)) for one, others in TRANSITIONS.items() for other in others}
 

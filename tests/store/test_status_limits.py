@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+from builders import job_rows
 from store.test_lifecycle_exits import BEGUN, STARTED
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_monitor import look
@@ -9,7 +10,6 @@ from store.world import World
 from weft.core.states import Reason
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import Shape
-from weft.testing.builders import job_rows
 
 PATH = ["internal_error", "error_checked", "ready"]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_byte_quotas import add_payload, forget, specs, stored, wrote
 from store.test_deletion import delete, remove
 from store.test_quotas import set_quota
@@ -14,7 +15,6 @@ from store.test_submission import add, new_batch, open_update
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
-from weft.testing.builders import job_rows
 
 STEPS = 60
 MOVES = ("submit", "send", "commit", "expire", "payload", "run", "fold", "remove")

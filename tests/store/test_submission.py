@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import JobRows, NewBatch, NewGroup, NewSet, Reserved, Shape
 from weft.store.database import call_on
 from weft.store.submission import _bunch
-from weft.testing.builders import job_rows
 
 NEW = NewBatch(trace_id="0" * 32)
 

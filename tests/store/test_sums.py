@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
 from weft.store.database import call_on
-from weft.testing.builders import job_rows
 
 TREE = [NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b")]
 

@@ -3,11 +3,11 @@
 from typing import Any
 from uuid import UUID, uuid4
 
+from builders import job_rows
 from store.world import Worker, World, open_world
 from weft.core.states import Reason
 from weft.ports.store import NewBatch
 from weft.store import TopicRuns
-from weft.testing.builders import job_rows
 
 KEEP_S = 3600.0
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest_asyncio
 from msgspec.structs import replace
 
+from builders import job_rows
 from store.test_core_quotas import cores
 from store.test_first_core_quotas import sweep
 from store.test_gates import visit
@@ -17,7 +18,6 @@ from weft.core.queues import Queue
 from weft.core.scheduling.lease import Budget
 from weft.core.states import Reason
 from weft.ports.store import Claimed, DueOffer, OfferAnswer, Shape
-from weft.testing.builders import job_rows
 from weft.wire.rates import Rate
 
 MESSAGE = tuple[int, int, int]

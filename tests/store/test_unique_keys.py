@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.errors import IdempotencyConflict
 from weft.ports.store import Caller, NewBatch
-from weft.testing.builders import job_rows
 from weft.wire.unique import Unique
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from builders import job_rows
 from store.test_byte_quotas import ONE, add_payload, forget, specs, stored
 from store.test_deletion import delete, remove
 from store.test_quotas import set_of_tenant, set_quota
@@ -17,7 +18,6 @@ from weft.core.problems import problem_document
 from weft.driver.operations import resubmit
 from weft.store.database import call_on
 from weft.store.submission import _bunch
-from weft.testing.builders import job_rows
 
 LARGE = b"p" * 300
 

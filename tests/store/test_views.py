@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
+from builders import job_rows
 from store.test_lifecycles import HRSI
 from store.world import Backend, World, open_world
 from weft.core.errors import TenantNotFound, ViewLoginNotFound, ViewLoginTaken
@@ -18,7 +19,6 @@ from weft.extensions.lines.rules.setup import parse_setup
 from weft.run.login import with_login
 from weft.sql import files_of
 from weft.store import open_admin
-from weft.testing.builders import job_rows
 
 ROOT = Path(__file__).parents[2]
 DASHBOARD = ROOT / "deploy" / "grafana" / "production-lines.json"

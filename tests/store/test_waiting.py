@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
+from builders import end_report, job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.testing.builders import end_report, job_rows
 
 SOON_S = 10
 

@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builders import job_rows
 from store.test_deadlines import look
 from store.test_rare_fields import with_fields
 from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.errors import NotWaiting
 from weft.ports.store import JobRows
-from weft.testing.builders import job_rows
 
 GATES = [{"kind": "wait", "key": "wait for approval", "max_places": 0}]
 

@@ -1,8 +1,8 @@
 """Facts that `why` is told of jobs and groups."""
 
+from builders import job_rows
 from store.site import TREE, Site
 from weft.core.states import Reason
-from weft.testing.builders import job_rows
 
 
 async def test_facts_of_a_job_that_waits(site: Site) -> None:

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from builders import job_rows
 from store.test_fair_shares import new_user
 from store.test_gates import limit, visit
 from store.test_holds import park
@@ -15,7 +16,6 @@ from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import Caller
-from weft.testing.builders import job_rows
 
 __all__ = ["other_world", "rabbit"]
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import asyncpg
 import pytest
 
+from builders import end_report, job_rows
 from cases import cases
 from store.world import Worker, World
 from weft.core import errors
@@ -14,7 +15,6 @@ from weft.core.scheduling.lease import Budget
 from weft.core.states import Reason
 from weft.ports.store import ClaimRequest
 from weft.store.database import call_on
-from weft.testing.builders import end_report, job_rows
 
 GRACE_S = 30.0
 

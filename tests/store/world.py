@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import asyncpg
 
+from builders import end_report, job_rows, start_report
 from weft.core.scheduling.lease import Budget
 from weft.core.scheduling.offers import Offer
 from weft.core.states import Reason
@@ -35,7 +36,6 @@ from weft.store import (
 )  # fmt: skip
 from weft.store.database import Database, call_on, open_database, prepare_connection
 from weft.store.notices import PostgresNotices
-from weft.testing.builders import end_report, job_rows, start_report
 from weft.worker.agent.claim_memory import ClaimMemory
 
 MUCH_CPU_M = 100_000_000

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 BUILT_IN: Final = (
     "apps", "brokers", "each", "engines.kubernetes", "engines.openstack", "engines.ssh", "exec",
-    "lines", "link", "pages", "siege", "simulator", "top", "waits",
+    "forecast", "lines", "link", "pages", "siege", "simulator", "top", "waits",
 )  # fmt: skip
 """The extensions that register more than plug-ins, below `weft/extensions/`: one entry each."""
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from weft.core.forecast import ForecastFacts
 from weft.core.why import GroupFacts, JobFacts, group_of
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart
@@ -59,6 +60,14 @@ class Why(StorePart):
             "failed": with_words(failed) if failed else None,
         }
         return msgspec.convert(facts, GroupFacts)
+
+    @calls(lambda rows: msgspec.convert(value(rows), ForecastFacts | None))
+    async def forecast_facts(
+        self, caller: Caller, batch_id: int, job_id: int
+    ) -> ForecastFacts | None:
+        """Return what a forecast of a job is made of; of job 0: of the batch, None if it has no
+        jobs. Raise `JobNotFound`.
+        """
 
     @calls(documents, limit="limit_rows")
     async def list_conditions(self, caller: Caller, *, after_id: int, limit: int) -> Sequence[Row]:

@@ -12,7 +12,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         "store", "progress",
     ),
     "Look": (
-        "ls", "jobs", "groups", "status", "why", "logs", "failures", "usage", "files",
+        "ls", "jobs", "groups", "status", "why", "when", "logs", "failures", "usage", "files",
         "top", "open", "minutes", "dag", "timeline", "query", "check-order",
         "export",
     ),

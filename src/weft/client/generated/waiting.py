@@ -244,6 +244,29 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.fail_condition(condition_id))
 
+    def forecast_batch(self, batch_id: int) -> Document:
+        """Say about when a batch starts and ends and what it costs, from its own jobs and like
+        ones, what stands before it, and its pool; `unknown` says why that is not known. Raise
+        `BatchNotFound`.
+
+        Use case: `weft.extensions.forecast.calls.forecast_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return self._loop_thread.wait(self._async.forecast_batch(batch_id))
+
+    def forecast_job(self, batch_id: int, job_id: int) -> Document:
+        """Say the same of a job. Raise `JobNotFound`.
+
+        Use case: `weft.extensions.forecast.calls.forecast_job`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return self._loop_thread.wait(self._async.forecast_job(batch_id, job_id))
+
     def get_app(self, name: str) -> Document:
         """Return an application with its parameters. Raise `AppNotFound`.
 

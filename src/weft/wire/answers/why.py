@@ -1,5 +1,5 @@
-"""What the api answers about why jobs wait, about the conditions that blocked jobs wait for, and
-about callbacks of their batches.
+"""What the api answers about why jobs wait and when they end, about the conditions that blocked
+jobs wait for, and about callbacks of their batches.
 """
 
 from datetime import datetime
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.core.ends.conditions import Kind
-from weft.wire.answers.batches import Count, Door, ForeignId, GroupStateWord, JobStateWord
+from weft.wire.answers.batches import Count, Door, ForeignId, GroupStateWord, JobStateWord, Money
 
 
 class WaitCause(Struct, kw_only=True):
@@ -54,6 +54,21 @@ class GroupWhy(_Came, kw_only=True):
     name: Annotated[str, Meta(description="as commands name it")]
     state: GroupStateWord
     causes: Annotated[list[WaitCause], _ORDER]
+
+
+class Forecast(Struct, kw_only=True):
+    """When a job or a batch starts and ends, and what it costs: from and to, about nine times in
+    ten if jobs go on as like ones did; each null if that is not known.
+    """
+
+    batch_id: int
+    job_id: Annotated[int | None, Meta(description="null: the batch")]
+    unknown: Annotated[str | None, Meta(description="why nothing is known; null: something is")]
+    starts: Annotated[list[datetime] | None, Meta(description="null, too, if it has started")]
+    ends: list[datetime] | None
+    costs: Annotated[list[Money] | None, Meta(description="with what has run already")]
+    n_like: Annotated[Count, Meta(description="of how many jobs that ended it is known")]
+    causes: Annotated[list[WaitCause], Meta(description="as of why: what would change it")]
 
 
 class Delivery(Struct, kw_only=True):

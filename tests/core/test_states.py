@@ -14,7 +14,7 @@ def test_table_is_that_of_the_design() -> None:
 
     assert words == {
         "pending": "cancelled error ready",
-        "ready": "cancelled creating error queued running",
+        "ready": "cancelled creating error queued running success",
         "queued": "blocked cancelled error ready running",
         "creating": "cancelled error ready running",
         "running": "blocked cancelled error failed ready success",

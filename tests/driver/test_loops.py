@@ -32,6 +32,11 @@ class Running:
             self.store, self.notices, settings, Adapters(), on_state=self.states.append
         )
 
+    async def until(self, function: str, count: int) -> None:
+        """Return when a function was called so often, and every loop waits again."""
+        await self.store.until(function, count)
+        await self.settled()
+
     async def settled(self) -> None:
         """Return when every loop waits: many turns of the event loop without a call."""
         async with asyncio.timeout(30):
@@ -54,8 +59,7 @@ async def running(driver: Running) -> AsyncIterator[Running]:
 
 async def test_idle_driver_asks_nothing() -> None:
     async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.settled()
+        await driver.until("idle_driver", 1)
         before = driver.store.calls.copy()
         await driver.settled()
 
@@ -86,8 +90,7 @@ async def test_notice_wakes_no_loop_for_which_the_fold_finds_nothing() -> None:
         await driver.settled()
         before = driver.store.calls.copy()
         driver.notices.send()
-        await driver.store.until("idle_driver", before["idle_driver"] + 1)
-        await driver.settled()
+        await driver.until("idle_driver", before["idle_driver"] + 1)
 
         assert set(driver.store.calls - before) == {"fold_deltas", "idle_driver"}
 
@@ -155,8 +158,7 @@ async def test_notice_of_children_wakes_the_settling_of_a_driver_that_is_awake()
         driver.notices.send(payload="settle")
         await driver.store.until("settle_children", before["settle_children"] + 1)
         driver.notices.send(payload="settle")
-        await driver.store.until("settle_children", before["settle_children"] + 2)
-        await driver.settled()
+        await driver.until("settle_children", before["settle_children"] + 2)
         asked = driver.store.calls - before
 
         assert asked == {"count_parent_ends": 2, "settle_children": 2}
@@ -179,8 +181,7 @@ async def test_awake_driver_sweeps_with_each_fold_because_nobody_sends_notices()
     async with running(driver):
         await driver.store.until("fold_deltas", 4)
         driver.store.sweeps.append(9)
-        await driver.store.until("idle_driver", 1)
-        await driver.settled()
+        await driver.until("idle_driver", 1)
 
     assert not driver.store.sweeps
 
@@ -198,8 +199,7 @@ async def test_reaper_waits_for_those_whom_an_absent_database_made_silent() -> N
     driver = Running(replace(SETTINGS, lost_after_s=3600))
     driver.store.due.append(datetime.now(UTC) - timedelta(seconds=5))
     async with running(driver):
-        await driver.store.until("idle_driver", 1)
-        await driver.settled()
+        await driver.until("idle_driver", 1)
 
     assert driver.store.calls["lose_workers"] == 0
 
@@ -224,8 +224,7 @@ async def test_gates_are_passed_at_the_date_that_the_database_names() -> None:
     driver.store.next_gates.extend([0.01, None])
     async with running(driver):
         await driver.store.until("pass_gates", 2)
-        await driver.store.until("gates_due", 2)
-        await driver.settled()
+        await driver.until("gates_due", 2)
 
     assert driver.store.calls["pass_gates"] == 2
 
@@ -235,8 +234,7 @@ async def test_deadlines_are_looked_at_when_the_first_one_comes() -> None:
     driver.store.next_deadlines.extend([0.01, None])
     async with running(driver):
         await driver.store.until("sweep_deadlines", 2)
-        await driver.store.until("deadlines_due", 2)
-        await driver.settled()
+        await driver.until("deadlines_due", 2)
 
     assert driver.store.calls["sweep_deadlines"] == 2
 
@@ -246,8 +244,7 @@ async def test_blocked_jobs_are_looked_at_when_the_first_date_comes() -> None:
     driver.store.next_recoveries.extend([0.01, None])
     async with running(driver):
         await driver.store.until("release_blocked", 2)
-        await driver.store.until("recovery_due", 2)
-        await driver.settled()
+        await driver.until("recovery_due", 2)
 
     assert driver.store.calls["release_blocked"] == 2
 
@@ -256,8 +253,7 @@ async def test_heartbeat_brings_a_new_date_to_the_gates() -> None:
     """A place may have become stuck since the loop asked."""
     driver = Running(replace(SETTINGS, heartbeat_s=0.02))
     async with running(driver):
-        await driver.store.until("idle_driver", 1)
-        await driver.settled()
+        await driver.until("idle_driver", 1)
         passes = driver.store.calls["pass_gates"]
         driver.store.gates_due_at = datetime.now(UTC) + timedelta(seconds=0.1)
         await driver.store.until("pass_gates", passes + 1)
@@ -268,8 +264,7 @@ async def test_gates_that_cannot_be_passed_yet_are_tried_again_after_a_pause() -
     driver = Running()
     driver.store.next_gates.extend([-5.0, None])
     async with running(driver):
-        await driver.store.until("gates_due", 1)
-        await driver.settled()
+        await driver.until("gates_due", 1)
         at_once = driver.store.calls["pass_gates"]
         await driver.store.until("pass_gates", 2)
 
@@ -280,8 +275,7 @@ async def test_standby_waits_and_takes_over_when_a_leader_died() -> None:
     driver = Running()
     driver.store.lock_free = False
     async with running(driver):
-        await driver.store.until("try_lead", 1)
-        await driver.settled()
+        await driver.until("try_lead", 1)
         tries = driver.store.calls["try_lead"]
         await driver.settled()
         quiet = driver.store.calls["try_lead"] == tries
@@ -302,8 +296,7 @@ async def test_stale_leader_stands_back() -> None:
         driver.store.epoch += 1
         driver.store.lock_free = False
         driver.notices.send()
-        await driver.store.until("try_lead", 2)
-        await driver.settled()
+        await driver.until("try_lead", 2)
 
         assert driver.states == ["leader", "standby"]
 
@@ -325,8 +318,7 @@ async def test_leader_that_lost_its_lock_or_database_leads_again(broken: str) ->
 async def test_lost_notice_costs_one_heartbeat() -> None:
     driver = Running(replace(SETTINGS, heartbeat_s=0.05))
     async with running(driver):
-        await driver.store.until("idle_driver", 1)
-        await driver.settled()
+        await driver.until("idle_driver", 1)
         driver.store.folds.append(4)
         asked = driver.store.calls["idle_driver"]
         driver.store.idle.append(False)
@@ -343,8 +335,7 @@ async def test_leader_that_lost_only_its_lock_notices_with_the_break_of_its_noti
         await driver.settled()
         driver.store.leads = False
         driver.notices.lose()
-        await driver.store.until("try_lead", 2)
-        await driver.settled()
+        await driver.until("try_lead", 2)
 
         assert driver.states == ["leader", "leader"]
 
@@ -357,8 +348,7 @@ async def test_operation_goes_on_step_by_step_until_it_has_to_wait() -> None:
     driver.store.operations.extend([[OPERATION], [OPERATION], [OPERATION]])
     driver.store.steps.extend([True, True, False])
     async with running(driver):
-        await driver.store.until("remove_batch", 3)
-        await driver.settled()
+        await driver.until("remove_batch", 3)
 
     assert not driver.store.steps
     assert not driver.store.failed
@@ -369,8 +359,7 @@ async def test_operation_that_waits_hides_no_other() -> None:
     driver.store.operations.append([OPERATION, replace(OPERATION, operation_id=8)])
     driver.store.steps.extend([False, True])
     async with running(driver):
-        await driver.store.until("remove_batch", 2)
-        await driver.settled()
+        await driver.until("remove_batch", 2)
 
     assert not driver.store.steps
 

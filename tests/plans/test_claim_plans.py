@@ -34,7 +34,6 @@ async def plans_of(
     async with asyncio.timeout(60):
         while not told or told[-1].message != LAST:
             await asyncio.sleep(0)
-    await connection.close()
     return [str(one.detail) for one in told if one.message == "plan:"]
 
 

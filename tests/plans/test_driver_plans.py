@@ -25,7 +25,6 @@ async def read_by(
     connection = await world.connect(role)
     async with reads(connection, *TABLES) as found:
         rows = await call_on(connection, function, **arguments)
-    await connection.close()
     assert [table for table, one in found.items() if one.scans] == []
     return len(rows), {table: one.rows_by_index for table, one in found.items()}
 

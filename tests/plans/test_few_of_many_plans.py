@@ -82,7 +82,6 @@ async def read_page(
     connection = await world.connect("weft_api")
     async with reads(connection, *BATCH_TABLES) as found:
         rows = await batch_rows(connection, caller, wanted)
-    await connection.close()
     scanned = {f"{name}, whole": one.rows_scanned for name, one in found.items() if one.scans}
     return list(rows), {**{name: one.rows_by_index for name, one in found.items()}, **scanned}
 

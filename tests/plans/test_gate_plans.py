@@ -31,7 +31,6 @@ async def read_by_ends(world: World, worker: Worker, claimed: list[Claimed]) -> 
     columns = end_columns([end_report(one) for one in claimed])
     async with reads(connection, "job", "ready_job", "runnable", "place", "gate") as found:
         await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
-    await connection.close()
     return found
 
 

@@ -351,7 +351,6 @@ async def test_lists_read_what_they_show(world: World, *, analysed: bool) -> Non
         found[name], read = await read_by(connection, function, caller, arguments)
         if more := {table: n for table, n in read.items() if n > MOST}:
             over[name] = more
-    await connection.close()
 
     assert found == {name: n for name, (_, _, _, n) in calls(scene).items()}
     assert over == {}

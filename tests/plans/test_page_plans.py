@@ -96,7 +96,6 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
     tables = ("worker", "worker_incarnation", "worker_sum", "pool")
     async with reads(connection, *tables) as fleet:
         sums = await call_on(connection, "sum_workers", pools_of_tenant_id=1, limit_rows=PAGE)
-    await connection.close()
 
     assert {one.scans + one.index_scans for one in jobs.values()} == {0}
     assert (sums[0][0]["n_workers"], len(sums[0][0]["set_aside"])) == (N // 2, PAGE)

@@ -184,7 +184,6 @@ async def claim_reads(world: World, incarnation: int) -> tuple[int, Reads]:
             connection, "claim_jobs", incarnation_id=incarnation, budget_cpu_m=10**9,
             budget_memory_mib=10**9, limit_jobs=100,
         )  # fmt: skip
-    await connection.close()
     return len(rows), found["job"]
 
 
@@ -213,7 +212,6 @@ async def test_reasons_are_counted_without_reading_what_succeeded(own_world: Wor
             connection, "count_reasons", tenant_id=own_world.caller.tenant_id, batch_id=batch,
             of_group_id=0, after=0, limit_attempts=20,
         )  # fmt: skip
-    await connection.close()
 
     assert row["items"][0]["n_jobs"] == 20
     assert [one.scans for one in found.values()] == [0, 0]
@@ -247,7 +245,6 @@ async def test_cancelled_group_is_walked_over_without_a_look_up_for_each_job(
             connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
             budget_memory_mib=10**9, limit_jobs=100,
         )  # fmt: skip
-    await connection.close()
 
     assert has_work[0]
     assert [row["job_id"] for row in claimed] == list(range(N_JOBS - 199, N_JOBS - 99))
@@ -270,7 +267,6 @@ async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
         assert (len(first), len(second)) == (50, 50)
         assert listed["job"].rows_by_index <= 2000  # of all calls until now
         assert found["job"].rows_by_index <= 2000
-    await connection.close()
 
 
 @pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "when it was small"])
@@ -323,7 +319,6 @@ async def test_documents_read_what_they_show(
         async with reads(connection, *tables) as found:
             await call_on(connection, function, **arguments)
         read[function] = {k: one.rows_scanned + one.rows_by_index for k, one in found.items()}
-    await connection.close()
 
     limits = dict.fromkeys(tables, 450) | {"job_delta": 3500, "group_ancestor": 3500}
     wrong = {
@@ -351,7 +346,6 @@ async def test_set_reads_its_new_members_alone(
             connection, "add_members", tenant_id=own_world.caller.tenant_id, batch_id=batch,
             group_id=chosen, job_ids=list(range(8_000, 8_500)), sets_max=10,
         )  # fmt: skip
-    await connection.close()
 
     assert row["n_added"] == 500
     assert found["job"].scans == 0
@@ -365,7 +359,6 @@ async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_wor
     connection = await own_world.connect("weft_worker")
     async with reads(connection, "job") as found:
         (row,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
-    await connection.close()
 
     assert row[0]
     assert found["job"].rows_by_index < 1000
@@ -392,7 +385,6 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
             job_ids=[last.job_id], attempts=[last.attempt], draining=False,
             heard=list(worker.memory.heard()) if heard else [],
         )  # fmt: skip
-    await connection.close()
     jobs = await own_world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
 
     assert found["job"].index_scans < 50
@@ -445,7 +437,6 @@ async def test_changes_of_state_touch_no_index(own_world: World, worker: Worker)
         )
         await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
     await connection.execute("SELECT pg_stat_force_next_flush()")
-    await connection.close()
     async with asyncio.timeout(60):
         row = None
         while row is None or row["n_tup_upd"] < 9000:

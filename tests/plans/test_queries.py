@@ -73,7 +73,6 @@ async def page(
     connection = await world.connect("weft_api")
     async with reads(connection, *TABLES) as found:
         numbers = await job_ids(connection, world.caller.tenant_id, batch, wanted)
-    await connection.close()
     return len(numbers), found
 
 

@@ -174,7 +174,6 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
             over[function, of, user] = {
                 name: n for name, n in read.items() if n > max(most, 6 * PAGE)
             }
-    await connection.close()
     await world.admin.execute(await fetch(OWNED))
 
     assert {call: read for call, read in over.items() if read} == {}

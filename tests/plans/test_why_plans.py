@@ -71,7 +71,6 @@ async def test_few_machines_are_read(own_world: World) -> None:
     of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
     async with reads(connection, "machine", "pool_change") as found:
         facts = await call_on(connection, "why_job", **of, job_id=1)
-    await connection.close()
 
     assert facts[0][0]["pool"]["growth"]["coming"]["usual_s"] == 0
     assert {table: one.scans for table, one in found.items() if one.scans} == {}

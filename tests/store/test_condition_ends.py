@@ -61,7 +61,6 @@ async def test_condition_of_many_batches_is_forgotten_in_bounded_steps(own_world
     start = await own_world.api.events_now()
     connection = await own_world.connect("weft_driver")
     steps = [await close(own_world, connection) for _ in range(4)]
-    await connection.close()
     rows, _ = await own_world.api.list_events(
         operator(own_world), after=start, batch_id=None, limit=99
     )

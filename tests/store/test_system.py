@@ -72,13 +72,11 @@ async def test_database_is_told_without_a_look_at_jobs(own_world: World) -> None
     transaction = other.transaction()
     await transaction.start()
     await other.execute("SELECT pg_current_xact_id()")
-    connection = await own_world.connect("weft_api")
     begun = await other.fetchval("SELECT now()")
     async with reads(own_world.admin, "job", "attempt", "batch") as read:
         await own_world.admin.fetchval("SELECT weft.get_system(limit_rows => 100)")
     found = (await _system(own_world, 4))["database"]
     await transaction.rollback()
-    await connection.close()
 
     assert {one.scans + one.index_scans for one in read.values()} <= {0}
     assert found["bytes"] > sum(one["bytes"] for one in found["tables"]) > 0

@@ -40,7 +40,6 @@ async def test_sums_are_exact_while_they_are_folded(own_world: World) -> None:
     assert await together(own_world) == (2, 2)
     await own_world.admin.execute("SELECT weft._fold_worker_sums(1)")
     rows = await own_world.admin.fetchval("SELECT count(*) FROM weft.worker_sum")
-    await ending.close()
 
     assert (rows, await together(own_world)) == (1, (2, 2))
     assert CHECK not in await own_world.findings()

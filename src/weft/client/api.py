@@ -87,10 +87,6 @@ class ResultRow(msgspec.Struct, kw_only=True):
     """Why the server cannot read its result, as a problem document."""
 
 
-def _is_complete(document: Document) -> bool:
-    return bool(document["complete"])
-
-
 class Api(Routes, Calls, ApiCalls):
     """The api of a weft server.
 
@@ -168,7 +164,7 @@ class Api(Routes, Calls, ApiCalls):
         batch_id: int | None,
         look: Callable[[], Awaitable[Document]],
         *,
-        is_last: Callable[[Document], bool] = _is_complete,
+        is_last: Callable[[Document], bool] = lambda document: bool(document["complete"]),
         wanted: Callable[[ServerEvent], bool] | None = None,
     ) -> AsyncGenerator[Document, None]:
         """Yield what `look` returns, now and after each `wanted` event of the batch (none: after

@@ -28,10 +28,6 @@ def _class_of(column: str, numbers: frozenset[str]) -> str:
     return ' class="name"' if column in _NAMES else ""
 
 
-def _badge(word: str) -> str:
-    return f'<span class="badge s-{escape(word)}">{escape(word)}</span>'
-
-
 def _name(job: Job) -> str:
     index = "" if job["index"] is None else f"[{job['index']:d}]"
     return f"{shown(job['name'])}{index}" if job["name"] or not index else index
@@ -39,7 +35,8 @@ def _name(job: Job) -> str:
 
 def _state(job: Job) -> str:
     held = ' <span class="badge">held</span>' if job["held"] else ""
-    return _badge(shown_state(job)) + held
+    word = escape(shown_state(job))
+    return f'<span class="badge s-{word}">{word}</span>{held}'
 
 
 def _reason(job: Job) -> str:

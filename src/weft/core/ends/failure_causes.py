@@ -119,9 +119,5 @@ def cause_text(message: str) -> str:
 
 @lru_cache(maxsize=1024)  # the last step of a cause is the same for all its failures
 def _shorter(text: str) -> str:
-    found = " ".join(_DIFFERENT.sub(_placeholder, without_secrets(text)).split())
-    return found[:CAUSE_CHARS_MAX].rstrip()
-
-
-def _placeholder(match: re.Match[str]) -> str:
-    return f"<{match.lastgroup}>"
+    found = _DIFFERENT.sub(lambda match: f"<{match.lastgroup}>", without_secrets(text))
+    return " ".join(found.split())[:CAUSE_CHARS_MAX].rstrip()

@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -199,7 +200,9 @@ class ContainerExecutor:
         words += root_words(image.root, [*targets, *shared])
         for one in shared:
             words += ["--ro-bind", os.path.realpath(one), one]
-        for mount, target in sorted(zip(container.mounts, targets, strict=True), key=_by_target):
+        # Directories before what is mounted below them.
+        mounts = sorted(zip(container.mounts, targets, strict=True), key=itemgetter(1))
+        for mount, target in mounts:
             real = self._check_path(mount.source, "the mount")
             words += ["--bind" if mount.write else "--ro-bind", real, target]
         if reserved.gpu:
@@ -241,8 +244,3 @@ def why_no_containers() -> str:
 @lru_cache(maxsize=1)
 def _bwrap() -> str:
     return shutil.which("bwrap") or "bwrap"
-
-
-def _by_target(one: tuple[object, str]) -> str:
-    """Sort directories before what is mounted below them."""
-    return one[1]

@@ -298,7 +298,7 @@ async def test_default_request_is_no_larger_than_the_largest_worker(
     refused = await http.post("/v1/batches", json={"jobs": [{"resources": {"memory": "5Gi"}}]})
 
     assert refused.json()["code"] == "API.NO_WORKER_FITS"
-    assert "4096Mi" in refused.json()["errors"][0]["message"]
+    assert "4Gi" in refused.json()["errors"][0]["message"]
     assert (await http.get("/v1/batches")).json()["items"] == []
 
 

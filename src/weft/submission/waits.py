@@ -13,6 +13,7 @@ from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
 from weft.submission.draft import Draft
 from weft.submission.services import SubmissionServices
+from weft.submission.translation.waits import wrong_text
 
 _PROBLEMS_MAX = 20
 Misfits = Sequence[tuple[str, str]]
@@ -50,6 +51,7 @@ async def check_forms(draft: Draft) -> None:
         index: job.wait.form
         for index, job in enumerate(draft.rare)
         if job.wait is not None and job.wait.form is not None
+        if not wrong_text(job.wait.form)
     }
     answers = await misfits(draft.services, draft.caller, [(one, None) for one in forms.values()])
     for index, wrong in zip(forms, answers, strict=True):

@@ -99,7 +99,9 @@ def shares(counted: Mapping[str, Any]) -> list[tuple[str, int, float]]:
 
 
 _REFERENCE: Final = re.compile(r"b([1-9]\d{0,17})(?:\.j([1-9]\d{0,8}))?(?:/.*)?")
-_OF_JOBS: Final = frozenset({"cancel", "jobs", "logs", "release", "status", "usage", "why"})
+_OF_JOBS: Final = frozenset({
+    "answer", "cancel", "jobs", "logs", "release", "status", "usage", "why",
+})  # fmt: skip
 """Commands about the batch or job that they name."""
 _PAGES: Final = {
     "worker": (2, "/ui/workers/{}"), "pool": (2, "/ui/pools/{}"), "queue": (1, "/ui/queues"),

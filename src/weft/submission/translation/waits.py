@@ -1,5 +1,6 @@
 """Jobs that wait for a person, an event or a date: what stands beside `wait`."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,11 +12,21 @@ from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
 
 FORM_BYTES_MAX: Final = 65_536
+_NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+"""In JSON, where a backslash that is text is two."""
 _NOT_BESIDE: Final = (
     "command", "script", "function", "simulation", "container", "engine", "app", "count",
     "values", "inputs", "outputs", "secrets", "service", "deadline", "not_before", "machine",
     "retry", "retry_on", "retry_with", "timeout_s", "concurrency_key", "rate",
 )  # fmt: skip
+
+
+def wrong_text(form: object) -> str:
+    """Return why a form cannot be kept, whatever it asks for; empty: it can."""
+    text = b"" if form is None else msgspec.json.encode(form)
+    if len(text) > FORM_BYTES_MAX:
+        return f"it has more than {FORM_BYTES_MAX} bytes"
+    return "it cannot contain NUL" if _NUL.search(text) else ""
 
 
 def check_wait(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
@@ -29,8 +40,7 @@ def check_wait(job: JobDocument, _: Settings, problems: Problems, at: str) -> No
         problems.add(InvalidValue, f"{at}/wait/until", "for `date`, and only there")
     if wait.for_ == "date" and (wait.form is not None or wait.timeout_s is not None):
         problems.add(InvalidValue, f"{at}/wait", "nobody answers a `date`: leave out the rest")
-    if wait.form is not None and len(msgspec.json.encode(wait.form)) > FORM_BYTES_MAX:
-        message = f"it has more than {FORM_BYTES_MAX} bytes"
+    if message := wrong_text(wait.form):
         problems.add(InvalidValue, f"{at}/wait/form", message)
 
 

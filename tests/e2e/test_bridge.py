@@ -60,7 +60,7 @@ def test_ends_of_jobs_that_were_sent_together_are_told(
         ("failed", 3, None), ("failed", None, 9), ("success", 0, None),
     ]  # fmt: skip
     assert {end.state for end in ends[3:]} == {"success"}
-    assert requests == [len(jobs)]
+    assert (sum(requests), len(requests) < 5) == (len(jobs), True)
     assert len({job.ref.result().partition(".")[0] for job in jobs}) == 1
 
 

@@ -15,9 +15,11 @@ from weft.core.errors import Conflict, InvalidDocument, NotFound
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS, JobState
 
-COLLECT_S: Final = 0.01
-_BURST_S: Final = 0.002
-"""While nothing is under way: what a loop submits comes together, a lone caller waits less."""
+_LOOK_S: Final = 0.002
+_LOOKS_MAX: Final = 5
+"""Jobs are collected while more come at each look, or a request is under way: a caller that waits
+for each answer waits for one look.
+"""
 _CANCELS: Final = 8
 
 
@@ -72,10 +74,21 @@ class GrowingBatch:
     def submit(self, job: Document, submitted: Submitted) -> None:
         """Send a job with all that are submitted within a moment."""
         self.live.add(submitted)
-        if not self._collected:
-            pause = COLLECT_S if self._unanswered else _BURST_S
-            asyncio.get_running_loop().call_later(pause, self._send_collected)
         self._collected.append((job, submitted))
+        if len(self._collected) == 1:
+            self._look_later(1)
+
+    def _look(self, n_before: int, n_looks: int) -> None:
+        """Send what is collected, or look again if more has come meanwhile."""
+        comes = self._unanswered or len(self._collected) > n_before
+        if comes and n_looks < _LOOKS_MAX:
+            self._look_later(n_looks + 1)
+        else:
+            self._send_collected()
+
+    def _look_later(self, n_looks: int) -> None:
+        loop, n_now = asyncio.get_running_loop(), len(self._collected)
+        loop.call_later(_LOOK_S, self._look, n_now, n_looks)
 
     def attach(self, batch_id: int, job_id: int, submitted: Submitted) -> None:
         """Follow a job, which may have ended."""

@@ -3,8 +3,6 @@
 import sys
 from typing import Final
 
-import msgspec
-
 from weft.api.calls.call import act, calls_of
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.http.parts import ApiPart
@@ -13,10 +11,9 @@ from weft.core.errors import FieldError, InvalidValue
 from weft.core.ids import format_job_ref
 from weft.ports.store import Caller
 from weft.submission.services import Answer
+from weft.submission.translation.waits import wrong_text
 from weft.submission.waits import misfits
 from weft.wire.documents.waits import AnswerDocument, JobAnswered
-
-_BYTES_MAX: Final = 65_536
 
 
 @act("POST /v1/batches/{b}/jobs/{j}/answer", JobAnswered)
@@ -27,9 +24,9 @@ async def answer_job(
     Values must fit its form. Raise `NotWaiting`.
     """
     values = document.values or {}
-    size = len(msgspec.json.encode(values))
-    wrong = [FieldError("/values", f"{size} bytes, at most {_BYTES_MAX}")]
-    if size <= _BYTES_MAX:
+    message = wrong_text((values, document.note))
+    wrong = [FieldError("", message)]
+    if not message:
         job = await services.store.get_job(caller, batch_id, job_id)
         form = job.get("wait", {}).get("form") if document.approve else None
         asked = [] if form is None else [(form, values)]

@@ -13,7 +13,7 @@ def answer(
     /,
     *,
     refuse: Annotated[bool, Parameter(negative="")] = False,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set")] = (),
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     note: str = "",
     shared: Shared = SHARED,
 ) -> int:

@@ -16,7 +16,9 @@ from weft.cli.app import run_command
 from weft.core.errors import Unavailable
 from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import FailedLogin
+from weft.run.doors import api_doors
 
+LIVE_DOORS = api_doors()
 FACTS = ("tenant", "user", "action", "path", "refused", "times")
 TRACE = "decade00" * 4
 
@@ -47,6 +49,7 @@ async def test_failed_logins_tell_whose_they_were(
             await client.get(
                 "/v1/batches?q=1", headers={"authorization": f"Bearer {bob}", "x-trace-id": TRACE}
             ),
+            await client.get("/jobs/v2", headers={"authorization": f"Bearer {bob}"}),
             await client.get("/v1/whoami", headers={"authorization": "Bearer guessed-token"}),
             await client.get("/v1/whoami", headers={"cookie": "weft_session=guessed-session"}),
             await client.get("/v1/whoami", headers={"authorization": "Bearer a.b.c"}),
@@ -59,7 +62,10 @@ async def test_failed_logins_tell_whose_they_were(
     all_ = await trail(http, database, "?all_tenants=true")
     expired = next(one for one in ours if one["user"] == "bob")
 
-    assert [one.status_code for one in answers] == [401] * 8
+    assert [one.status_code for one in answers] == [401] * 9
+    assert answers[0].json()["detail"] == "The token has expired."
+    assert answers[1].json()["fault"]["code"] == 900903
+    assert answers[2].json()["detail"] == "The token is unknown."
     assert told(ours) == [
         ("local", "bob", "authenticate", "/v1/batches", "API.UNAUTHENTICATED", 1),
         ("local", "tester", "show_login", "/login", "API.LOGIN_LINK_REFUSED", 1),

@@ -37,8 +37,8 @@ class System(StorePart):
 
     @calls(lambda rows: LoginOwner(**rows[0]) if rows else None, digest="of_hash")
     async def login_owner(self, digest: bytes) -> LoginOwner | None:
-        """Return whose token, session or login code has this SHA-256, also if it has expired;
-        None: nobody's.
+        """Return whose token, session or login code has this SHA-256, also if it has expired,
+        and whether it has; None: nobody's.
         """
 
     async def record_failed_login(self, failed: FailedLogin) -> None:

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NoReturn
 
 from weft.api.http.rate_limits import FailedLogins
 from weft.api.web_tokens.bearers import (
@@ -129,15 +129,11 @@ class Identities:
     async def _find(self, token: str, header: str | None) -> Caller:
         """Return who has this token. Raise `Unauthenticated`."""
         if header == COOKIE:
-            caller = await self._store.authenticate_session(token)
-            if caller is None:
-                raise _unknown("session", attempt_with(token))
-            return replace(caller, csrf_token=csrf_token_of(token))
+            found = await self._store.authenticate_session(token)
+            found = found or await self._refuse("session", token)
+            return replace(found, csrf_token=csrf_token_of(token))
         if header is None and not is_web_token(token):
-            caller = await self._store.authenticate(token)
-            if caller is None:
-                raise _unknown("token", attempt_with(token))
-            return caller
+            return await self._store.authenticate(token) or await self._refuse("token", token)
         try:
             bearer = await self._web_tokens.verify(token, header)
         except TokenRefused as error:
@@ -162,6 +158,14 @@ class Identities:
                 LoginAttempt(tenant=bearer.tenant, user=bearer.user_name),
             )
         return replace(caller, expires_at=bearer.expires_at)
+
+    async def _refuse(self, what: str, token: str) -> NoReturn:
+        login = attempt_with(token)
+        owner = await self._store.login_owner(login.digest or b"")
+        is_expired = owner is not None and owner.is_expired
+        error = _refused(f"The {what} {'has expired' if is_expired else 'is unknown'}.", login)
+        error.is_expired = is_expired
+        raise error
 
 
 def _bearer_token(authorization: str | None) -> str:
@@ -190,10 +194,6 @@ def _checked(token: str) -> str:
     if len(token) > TOKEN_CHARS_MAX or not token.isascii() or not token.isprintable():
         raise _refused("The token is malformed.", LoginAttempt())
     return token
-
-
-def _unknown(what: str, login: LoginAttempt) -> Unauthenticated:
-    return _refused(f"The {what} is unknown or has expired.", login)
 
 
 def _refused(why: str, login: LoginAttempt | None = None) -> Unauthenticated:

@@ -55,6 +55,8 @@ class LoginOwner:
     user_name: str | None = None
     tenant: str | None = None
     """The tenant's name, if its number is not known."""
+    is_expired: bool = False
+    """Whether it was good once, and only its time is over."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,15 @@ HOSTILE: Final[Mapping[str, str]] = {
     "large": "{{ 'x' * 99999999999 }}",
 }  # fmt: skip
 """What is tried in each field, by what is wrong with it."""
+_PATTERN: Final = HOSTILE["bare pattern"]
+SCHEMAS: Final[Mapping[str, Any]] = {
+    "pattern": {"pattern": _PATTERN}, "many": {"allOf": [{"pattern": _PATTERN}] * 300},
+    "repeated": {"properties": {"a": {"pattern": "(a{1,1000}){1,1000}"}}},
+    "nested": json.loads('{"not":' * 90 + "{}" + "}" * 90),
+}  # fmt: skip
+"""What is tried where a schema stands, not a text."""
+_ABOUT_JOBS: Final = "/v1/queue-test"
+"""It asks guards about jobs, which are data there; a submission has the same fields."""
 _BASE: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
     "source": ("clock", {"kind": "schedule", "cron": "* * * * *", "job": "j", "sink": "s"}),
     "job": ("j", {"command": ["true"]}),
@@ -66,6 +75,11 @@ class Field(NamedTuple):
     name: str
     request: Request
 
+    def with_json(self, text: str) -> Request:
+        """Return the request with this in place of a text."""
+        hole = json.dumps(_HOLE).encode()
+        return self.request._replace(body=self.request.body.replace(hole, text.encode()))
+
     def holding(self, text: str) -> Request:
         """Return the request with this text."""
         quoted = (
@@ -81,9 +95,10 @@ class Field(NamedTuple):
         return self.name.startswith("[")
 
 
-def fields_of_documents(app: Application) -> Iterator[Field]:
-    """Yield every text field of every document."""
-    for one in fields_of(app, (str,), _HOLE):
+def fields_of_documents(app: Application, kind: type = str) -> Iterator[Field]:
+    """Yield every text field, or field of another kind, of every document."""
+    paths = {one.path for one in fields_of(app, (str,), _HOLE)} - {_ABOUT_JOBS}
+    for one in fields_of(app, (kind,), _HOLE, paths):
         yield Field(f"{one.method} {one.path} {one.where}", _request(one))
 
 

@@ -42,6 +42,10 @@ ASKED: Final = {"find": "x", "action": "hold", "path": "a", "format": "json", "p
 RAW: Final = ("cpu", "memory", "storage", "gpu", "rack")
 
 
+class Evaluated:
+    """Of the kind of what is marked as evaluated, whatever it is."""
+
+
 class Try(NamedTuple):
     """One request."""
 
@@ -128,9 +132,11 @@ def _places(
         case inspect.UnionType():
             places = (_places(one, kinds, value, above, seen) for one in info.types)
             yield from {way: (way, inner) for some in places for way, inner in some}.values()
+        case inspect.Metadata() if Evaluated in kinds and (info.extra or {}).get("evaluated"):
+            yield (), value
         case inspect.Metadata():
             yield from _places(info.type, kinds, value, above, seen)
-        case inspect.RawType() | inspect.AnyType():
+        case inspect.RawType() | inspect.AnyType() if Evaluated not in kinds:
             yield (), value
             yield from (((name,), {name: value}) for name in RAW)
         case inspect.StrType() if str in kinds:

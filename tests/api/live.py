@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx
 import msgspec
 
@@ -60,6 +61,17 @@ def apart(settings: Settings) -> tuple[MessageMaking, Evaluation]:
         made = _APART[limits] = MessageMaking(), Evaluation(settings)
         ENDS.extend(asked.close for asked in made)
     return _APART[limits]
+
+
+async def as_admin(
+    dsns: Mapping[str, str], text: str, *values: object
+) -> Sequence[asyncpg.Record]:
+    """Ask the database once, as somebody who may do all."""
+    connection = await asyncpg.connect(dsns["admin"])
+    try:
+        return [*await connection.fetch(text, *values)]
+    finally:
+        await connection.close()
 
 
 class LiveApi:

@@ -64,16 +64,14 @@ async def test_a_door_has_the_same_idempotency(door: httpx.AsyncClient) -> None:
 
 
 async def test_a_batch_knows_its_door_and_its_foreign_trace(
-    door: httpx.AsyncClient, database: dict[str, str]
+    door: httpx.AsyncClient, admin: asyncpg.Connection
 ) -> None:
     await _say(door, "submit one default", "true", **{"x-once": "k", "x-line": "order 7"})
     await _say(door, "submit two default", "true", **{"x-line": "x" * 101})
     document = {"name": "three", "billing_project": "default"}
     await door.post("/v1/batches", json=document, headers={"idempotency-key": "k"})
     text = "SELECT door, foreign_trace, idempotency_key FROM weft.batch ORDER BY batch_id"
-    connection = await asyncpg.connect(database["admin"])
-    rows = [tuple(row) for row in await connection.fetch(text)]
-    await connection.close()
+    rows = [tuple(row) for row in await admin.fetch(text)]
 
     assert rows == [
         ("lines", "order 7", "lines k"),

@@ -174,47 +174,39 @@ async def test_no_gap_and_no_repeat_across_restarts_of_the_api(
 
 
 async def test_event_behind_an_open_writer_comes_when_that_ends(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: httpx.AsyncClient, admin: asyncpg.Connection
 ) -> None:
     """The open transaction writes no event, so nobody tells when it is over."""
-    writer = await asyncpg.connect(database["admin"])
-    try:
-        async with events(http) as reader:
-            transaction = writer.transaction()
-            await transaction.start()
-            await writer.execute("SELECT pg_current_xact_id()")
-            batch_id = await submit(http)
-            coming = asyncio.create_task(reader.event())
-            done, _ = await asyncio.wait({coming}, timeout=0.3)
-            assert not done
-            await transaction.commit()
-            async with asyncio.timeout(DEADLINE_S):
-                event = await coming
-    finally:
-        await writer.close()
+    async with events(http) as reader:
+        transaction = admin.transaction()
+        await transaction.start()
+        await admin.execute("SELECT pg_current_xact_id()")
+        batch_id = await submit(http)
+        coming = asyncio.create_task(reader.event())
+        done, _ = await asyncio.wait({coming}, timeout=0.3)
+        assert not done
+        await transaction.commit()
+        async with asyncio.timeout(DEADLINE_S):
+            event = await coming
 
     assert event["batch_id"] == batch_id
 
 
 async def test_stream_goes_on_when_its_connections_are_lost(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: httpx.AsyncClient, admin: asyncpg.Connection
 ) -> None:
-    admin = await asyncpg.connect(database["admin"])
-    try:
-        async with events(http) as reader:
-            before = await submit(http)
-            told = await until(reader, "update.committed", before)
-            await admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE usename = 'weft_api' AND datname = current_database()"
-            )
-            after = None
-            while after is None:
-                answer = await http.post("/v1/batches", json={"jobs": [{}]})
-                after = answer.json().get("id")
-            told += await until(reader, "update.committed", after)
-    finally:
-        await admin.close()
+    async with events(http) as reader:
+        before = await submit(http)
+        told = await until(reader, "update.committed", before)
+        await admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE usename = 'weft_api' AND datname = current_database()"
+        )
+        after = None
+        while after is None:
+            answer = await http.post("/v1/batches", json={"jobs": [{}]})
+            after = answer.json().get("id")
+        told += await until(reader, "update.committed", after)
 
     batches = [event["batch_id"] for event in told]
     assert batches == sorted(set(batches))

@@ -28,7 +28,7 @@ def told(entries: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 async def test_failed_logins_tell_whose_they_were(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     """Of an expired token or code that is known, and the tenant sees it; a guess is for the
     administrators of the site.
@@ -36,12 +36,10 @@ async def test_failed_logins_tell_whose_they_were(
     bob = (await http.post("/v1/users", json={"name": "bob", "role": "user"})).json()["token"]
     url = (await http.post("/v1/login-links", json={})).json()["url"]
     code = url.partition("code=")[2]
-    connection = await asyncpg.connect(database["admin"])
-    await connection.execute(
+    await admin.execute(
         "UPDATE weft.token SET expires_at = clock_timestamp() WHERE kind = 'code' "
         "OR user_id = (SELECT user_id FROM weft.tenant_user WHERE name = 'bob')"
     )
-    await connection.close()
     async with httpx.AsyncClient(
         base_url=api.url, headers={"origin": api.url}, verify=NO_TLS
     ) as client:
@@ -80,7 +78,7 @@ async def test_failed_logins_tell_whose_they_were(
 
 
 async def test_many_that_are_alike_are_two_entries(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str],
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     """The first at once, the others together; the chain of digests goes over their number."""
@@ -95,13 +93,11 @@ async def test_many_that_are_alike_are_two_entries(
     monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     await asyncio.to_thread(run_command, ["trail", "--all-tenants"])
     table = capsys.readouterr().out
-    connection = await asyncpg.connect(database["admin"])
-    await connection.execute("UPDATE weft.trail_entry SET times = 5 WHERE times = 6")
-    broken = await connection.fetchval(
+    await admin.execute("UPDATE weft.trail_entry SET times = 5 WHERE times = 6")
+    broken = await admin.fetchval(
         "SELECT count(*) FROM weft.trail_entry e WHERE e.digest <> weft._trail_digest("
         "coalesce((SELECT o.digest FROM weft.trail_entry o WHERE o.number = e.number - 1), ''), e)"
     )
-    await connection.close()
 
     assert [one["times"] for one in first] == [1]
     assert [one["times"] for one in both] == [1, 6]

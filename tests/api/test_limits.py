@@ -167,17 +167,15 @@ async def test_wrong_key_is_refused(http: httpx.AsyncClient) -> None:
 
 
 async def test_latest_start_is_the_deadline_without_the_time_limit(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: httpx.AsyncClient, admin: asyncpg.Connection
 ) -> None:
     batch = await create(
         http, {"deadline": f"{LATE}Z", "timeout_s": 90}, {"deadline": f"{LATE}Z", "count": 3}, {}
     )
-    connection = await asyncpg.connect(database["admin"])
-    rows = await connection.fetch(
+    rows = await admin.fetch(
         "SELECT first_job, last_job, deadline - latest_start AS time_limit, due_at = latest_start "
         "AS due FROM weft.job_deadline ORDER BY 1"
     )
-    await connection.close()
     jobs = await documents(http, batch)
 
     assert [tuple(row) for row in rows] == [

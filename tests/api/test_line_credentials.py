@@ -3,10 +3,10 @@
 import base64
 from pathlib import Path
 
-import asyncpg
 import httpx
 import pytest
 
+from api.live import as_admin
 from api.one_answer import one_answer
 from api.test_sources import TOML, apply
 from weft.settings import Settings
@@ -48,13 +48,6 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, port=0, source_private_hosts="127.0.0.1")
 
 
-async def rows(database: dict[str, str], text: str) -> list[asyncpg.Record]:
-    admin = await asyncpg.connect(database["admin"])
-    found = await admin.fetch(text)
-    await admin.close()
-    return [*found]
-
-
 async def test_login_in_an_address_is_sealed_and_used(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
@@ -65,7 +58,7 @@ async def test_login_in_an_address_is_sealed_and_used(
         shown = (await http.get("/v1/setups/snow")).json()["document"]
         tried = await http.post("/v1/sources/scenes/trial", json={})
     told = [await http.get(path) for path in ("/v1/sources/scenes", "/v1/secrets", "/ui")]
-    stored = await rows(database, EVERYTHING)
+    stored = await as_admin(database, EVERYTHING)
 
     assert tried.json()["error"] is None, tried.text
     (asked,) = server.heads
@@ -90,7 +83,7 @@ async def test_who_writes_a_login_owns_what_has_it(
     bob = {"authorization": f"Bearer {made.json()['token']}"}
     answer = await http.put("/v1/setups/snow", content=line, headers={**TOML, **bob})
     assert answer.status_code == 200, answer.text
-    assert {row[1] for row in await rows(database, OWNERS)} == {"bob"}
+    assert {row[1] for row in await as_admin(database, OWNERS)} == {"bob"}
 
 
 async def names_of(http: httpx.AsyncClient) -> list[str]:
@@ -126,11 +119,11 @@ async def test_a_file_that_is_refused_leaves_secrets_as_they_were(
     other = "[sink.portal]\nkind = 'http'\nurl = 'https://a.example/'\nmessage = '1'\n"
     assert (await http.put("/v1/setups/ice", content=other, headers=TOML)).is_success
     await http.put("/v1/secrets/snow.source.scenes", json={"value": "old"})
-    before = await rows(database, "SELECT name, body FROM weft.secret")
+    before = await as_admin(database, "SELECT name, body FROM weft.secret")
     answer = await http.put("/v1/setups/snow", content=LINE.replace("PORT", "9"), headers=TOML)
 
     assert answer.status_code == 409, answer.text
-    assert await rows(database, "SELECT name, body FROM weft.secret") == before
+    assert await as_admin(database, "SELECT name, body FROM weft.secret") == before
 
 
 @pytest.mark.parametrize("sinks", ["portal", ["first", "portal"]])
@@ -172,6 +165,6 @@ async def test_logins_that_cannot_be_kept_are_refused(
         assert answer.status_code == 400, answer.text
         assert said in answer.text
         assert "canary" not in answer.text
-        assert not [one for one in await rows(database, EVERYTHING) if "canary" in one[0]]
+        assert not [one for one in await as_admin(database, EVERYTHING) if "canary" in one[0]]
         assert (await http.get("/v1/setups/snow")).status_code == 404
         assert (await http.get("/v1/secrets")).json()["items"] == []

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from api.ask_lines import HRSI, SINK
-from api.live import LiveApi
-from api.test_sources import SETUP, TOML, find, on
+from api.live import LiveApi, as_admin
+from api.test_sources import SETUP, TOML, find
 from api.test_users import add
 from weft.store import open_driver_store
 
@@ -27,7 +27,7 @@ async def apply(http: httpx.AsyncClient, name: str, text: str) -> None:
 
 async def read(database: dict[str, str], error: str | None) -> None:
     """Let a driver read the source: it fails, or finds nothing."""
-    await on(database, "UPDATE weft.source SET next_at = clock_timestamp()")
+    await as_admin(database, "UPDATE weft.source SET next_at = clock_timestamp()")
     async with open_driver_store(database["weft_driver"]) as store:
         epoch = await store.try_lead()
         assert epoch is not None
@@ -132,7 +132,7 @@ async def test_source_that_fails_is_an_incident_until_it_is_read(
             assert overview["incidents"] == n
         up = await sample(http, 'weft_source_up{role="api",source="scenes"}')
         assert up == f"{float(not seen)}"
-    await on(database, GIVEN_UP)
+    await as_admin(database, GIVEN_UP)
     for path in ("/ui", "/ui/incidents"):
         page = (await browser.get(path)).text
         assert "Sink <bdi>wekeo</bdi></a> fails" in page
@@ -172,7 +172,7 @@ async def test_pages_lead_from_a_source_to_its_items_and_their_status(
 async def test_metrics_without_lines_ask_nothing_of_them(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
-    await on(database, "REVOKE EXECUTE ON FUNCTION weft.overview_lines FROM weft_api")
+    await as_admin(database, "REVOKE EXECUTE ON FUNCTION weft.overview_lines FROM weft_api")
     page = await http.get("/metrics")
     assert page.status_code == 200
     assert "weft_jobs" in page.text

@@ -7,10 +7,10 @@ import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import asyncpg
 import msgspec
 import pytest
 
+from api.live import as_admin
 from api.test_spool_keeping import Site, site  # noqa: F401 (a fixture)
 from api.test_worker_link import facts
 from builders import key_of
@@ -125,12 +125,8 @@ async def test_a_lost_worker_changes_nothing_any_more(
     await site.link.call("write_log", site.incarnation, own, 0, early)
     old = AttemptKey(site.batch_id, site.one.job_id, 1)
     await site.link.call("write_checkpoint", site.incarnation, old, 0, b"o", found_as(1, b"older"))
-    admin = await asyncpg.connect(database["admin"])
-    try:
-        lose = "SELECT weft._lose_incarnation($1, clock_timestamp())"
-        await admin.execute(lose, site.incarnation)
-    finally:
-        await admin.close()
+    lose = "SELECT weft._lose_incarnation($1, clock_timestamp())"
+    await as_admin(database, lose, site.incarnation)
     caller, store, incarnation = await of_others(site)
     claimed = await store.claim_jobs(incarnation, claim_of(2))
     (new,) = [AttemptKey(*key_of(one)) for one in claimed if one.job_id == site.one.job_id]

@@ -5,12 +5,11 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-import asyncpg
 import httpx
 import msgspec
 import pytest
 
-from api.live import LiveApi
+from api.live import LiveApi, as_admin
 from api.test_worker_link import Outside, facts, outside
 from builders import key_of, request, start_report
 from weft.core.attempt_key import AttemptKey
@@ -173,9 +172,7 @@ async def test_the_api_that_holds_the_connection_is_told_by_the_others(
             look = await asked(heard)
             await answering.call("answer_look", node.number, look.number, Seen(data=b"content"))
             assert (await reply).content == b"content"
-        admin = await asyncpg.connect(database["admin"])
-        assert await admin.fetchval("SELECT count(*) FROM weft.look") == 0
-        await admin.close()
+        assert await as_admin(database, "SELECT FROM weft.look") == []
     finally:
         answering.close()
         for api in apis:

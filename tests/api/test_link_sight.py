@@ -1,8 +1,8 @@
 """What is seen of workers outside, which have no session of the database."""
 
-import asyncpg
 import pytest
 
+from api.live import as_admin
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
 from weft import __version__
 from weft.core.system_health import judge
@@ -77,10 +77,7 @@ async def test_linked_workers_count_for_the_site_and_for_the_contract(
         ]
         with pytest.raises(OlderProgramsConnected, match="linked workers"):
             await admin.contract()
-        owner = await asyncpg.connect(database["admin"])
-        try:
-            await owner.execute("UPDATE weft.worker_incarnation SET version = $1", __version__)
-        finally:
-            await owner.close()
+        new = "UPDATE weft.worker_incarnation SET version = $1"
+        await as_admin(database, new, __version__)
         assert not (await admin.status()).older_programs
         assert await admin.contract() == []

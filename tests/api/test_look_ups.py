@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from api.live import LiveApi
-from api.test_sources import TOML, audit, find, on
+from api.live import LiveApi, as_admin
+from api.test_sources import TOML, audit, find
 from weft.run.apart.asking.lookups import LookUps
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
@@ -107,8 +107,8 @@ async def apply(http: httpx.AsyncClient, url: str, more: str = "") -> httpx.Resp
 
 
 async def go_on(api: LiveApi, database: dict[str, str]) -> None:
-    await on(database, "UPDATE weft.source_item SET due_at = now() WHERE state = 'waiting'")
-    await on(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
+    await as_admin(database, "UPDATE weft.source_item SET due_at = now() WHERE state = 'waiting'")
+    await as_admin(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
     await api.app.beside[0].submit_due()
     await api.app.beside[0].settled()
 

@@ -10,8 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.live import LiveApi
-from api.test_line_credentials import rows
+from api.live import LiveApi, as_admin
 from api.test_look_ups import Hub, asking, go_on, hub
 from api.test_sources import TOML, find
 from weft.cli.input.line_texts import with_texts
@@ -182,11 +181,13 @@ async def test_with_other_lines_an_item_becomes_its_job(
     ]
     limits = (await http.get("/v1/lifecycles/hrsi")).json()["limits"]
     assert limits["processing"] == "16200s", limits
-    (sink,) = await rows(
+    (sink,) = await as_admin(
         database,
         "SELECT document ->> 'url', document -> 'options', document ->> 'message' FROM weft.sink",
     )
-    (source,) = await rows(database, "SELECT options -> 'query' ->> 'geometry' FROM weft.source")
+    (source,) = await as_admin(
+        database, "SELECT options -> 'query' ->> 'geometry' FROM weft.source"
+    )
     assert (source[0], sink[2]) == ("POLYGON((1 2, 3 4))", "{{ product | tojson }}")
     assert (sink[0], json.loads(sink[1])) == (
         "amqp:endpoint",

@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import msgspec
 
-from api.live import LiveApi, make_user
+from api.live import LiveApi, as_admin, make_user
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.ports.store import ScheduleMove
 from weft.sql import text_of
@@ -43,9 +43,8 @@ async def shown(http: httpx.AsyncClient, schedule: int = 1) -> dict[str, Any]:
 
 async def begin(database: dict[str, str], schedule: int = 1, n_runs: int = 1) -> None:
     """Let a driver find that a schedule was due some seconds ago."""
-    admin = await asyncpg.connect(database["admin"])
-    await admin.execute("UPDATE weft.schedule SET next_at = clock_timestamp() - interval '9 s'")
-    await admin.close()
+    past = "UPDATE weft.schedule SET next_at = clock_timestamp() - interval '9 s'"
+    await as_admin(database, past)
     async with open_driver_store(database["weft_driver"]) as store:
         epoch = await store.try_lead()
         assert epoch is not None
@@ -58,9 +57,7 @@ async def begin(database: dict[str, str], schedule: int = 1, n_runs: int = 1) ->
 
 
 async def audit(database: dict[str, str]) -> None:
-    admin = await asyncpg.connect(database["admin"])
-    assert await admin.fetch(text_of("audit", "schedules_have_runs")) == []
-    await admin.close()
+    assert await as_admin(database, text_of("audit", "schedules_have_runs")) == []
 
 
 async def test_schedule_is_added_shown_changed_and_removed(http: httpx.AsyncClient) -> None:

@@ -1,5 +1,6 @@
 """Items of a series become jobs one after another, with what is known of the one before."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,8 @@ import httpx
 import pytest
 
 from api.ask_lines import HRSI
-from api.live import LiveApi, LiveWorker
-from api.test_sources import apply, audit, items, on
+from api.live import LiveApi, LiveWorker, as_admin
+from api.test_sources import apply, audit, items
 from weft.client import aio
 from weft.core.attempt_key import AttemptKey
 from weft.sql import text_of
@@ -74,7 +75,7 @@ async def find(database: dict[str, str], **days: str) -> None:
 
 async def look(api: LiveApi, database: dict[str, str]) -> None:
     for text in DUE:
-        await on(database, text)
+        await as_admin(database, text)
     await api.app.beside[0].submit_due()
 
 
@@ -104,12 +105,9 @@ async def lates(http: httpx.AsyncClient) -> list[str]:
     return sorted(one["key"] for one in answer.json()["items"] if one["late"])
 
 
-async def in_order(database: dict[str, str]) -> list[Any]:
-    admin = await asyncpg.connect(database["admin"])
-    found = await admin.fetch(text_of("audit", "series_are_in_order"))
-    await admin.close()
+async def in_order(database: dict[str, str]) -> Sequence[asyncpg.Record]:
     await audit(database)
-    return list(found)
+    return await as_admin(database, text_of("audit", "series_are_in_order"))
 
 
 async def reasons(http: httpx.AsyncClient) -> dict[str, Any]:
@@ -195,7 +193,7 @@ async def test_item_that_comes_late_is_marked(
     }  # fmt: skip
     assert await lates(http) == ["b", "y"]
     assert await in_order(database) == []
-    await on(database, "UPDATE weft.source_item SET late = false WHERE key = 'b'")
+    await as_admin(database, "UPDATE weft.source_item SET late = false WHERE key = 'b'")
     (wrong,) = await in_order(database)
     assert (wrong["before"], wrong["after"]) == ("b", "d")
     answer = await http.post(
@@ -415,8 +413,8 @@ async def test_deleted_days_leave_what_comes_after_them_its_attributes(
         claimed = await worker.claim_and_start()
         await worker.end(claimed, exit_code=exit_code)
         await look(api, database)
-    await on(database, "UPDATE weft.job_label SET name = 'by hand' WHERE batch_id = 1")
-    await on(database, "UPDATE weft.batch SET attributes = '{}' WHERE batch_id = 1")
+    await as_admin(database, "UPDATE weft.job_label SET name = 'by hand' WHERE batch_id = 1")
+    await as_admin(database, "UPDATE weft.batch SET attributes = '{}' WHERE batch_id = 1")
     await remove_days(http, database, 1)
 
     await find(database, c="2027-04-03")
@@ -475,7 +473,7 @@ async def test_history_of_an_item_is_bounded(
     await find(database, a="2027-01-01")
     again = "UPDATE weft.source_item SET state = '{}', due_at = {}, reason = 'r'"
     for _ in range(60):
-        await on(database, again.format("cancelled", "NULL"))
-        await on(database, again.format("new", "now()"))
+        await as_admin(database, again.format("cancelled", "NULL"))
+        await as_admin(database, again.format("new", "now()"))
     rows = (await http.get("/v1/sources/scenes/history?key=a")).json()["items"]
     assert (len(rows), rows[-1]["state"]) == (100, "new")

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
+from api.live import as_admin
 from api.one_answer import one_answer
 from api.test_sources import TOML, apply, items
 from weft.settings import Settings
@@ -48,14 +48,10 @@ def settings(tmp_path: Path) -> Settings:
                     source_private_hosts="127.0.0.1")  # fmt: skip
 
 
-async def state_of(database: dict[str, str]) -> list[asyncpg.Record]:
-    admin = await asyncpg.connect(database["admin"])
-    rows = await admin.fetch(
-        "SELECT s::text FROM weft.source s UNION ALL SELECT i::text FROM weft.source_item i "
-        "UNION ALL SELECT b::text FROM weft.batch b"
-    )
-    await admin.close()
-    return [*rows]
+STATE = (
+    "SELECT s::text FROM weft.source s UNION ALL SELECT i::text FROM weft.source_item i "
+    "UNION ALL SELECT b::text FROM weft.batch b"
+)
 
 
 async def test_what_a_source_gives_and_its_jobs(
@@ -68,7 +64,7 @@ async def test_what_a_source_gives_and_its_jobs(
         (tmp_path / "in" / f"{name}.json").write_text(text)
     (tmp_path / "in" / "d.json").write_text("{")
     await apply(http, LINE.replace("PATH", str(tmp_path / "in")))
-    before = await state_of(database)
+    before = await as_admin(database, STATE)
     answer = await http.post("/v1/sources/scenes/trial", json={})
     assert answer.status_code == 200, answer.text
     found = {one["key"]: one for one in answer.json()["items"]}
@@ -81,7 +77,7 @@ async def test_what_a_source_gives_and_its_jobs(
     assert found["c"]["reason"].startswith("resources/memory")
     assert (answer.json()["error"], answer.json()["n_items"]) == (None, 4)
 
-    assert await state_of(database) == before
+    assert await as_admin(database, STATE) == before
     assert await items(http) == {}
 
 
@@ -111,9 +107,9 @@ async def test_line_is_tried_before_it_is_applied(
         assert answer.status_code == 200, answer.text
         return answer.json()
 
-    before = await state_of(database)
+    before = await as_admin(database, STATE)
     (source,) = (await tried(new))["sources"]
-    assert await state_of(database) == before
+    assert await as_admin(database, STATE) == before
     (item,) = source["items"]
     assert (source["n_items"], item["key"], item["state"]) == (2, "a", "ready"), item
     assert item["job"]["resources"] == {"memory": "2Gi"}

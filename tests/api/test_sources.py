@@ -5,10 +5,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-import asyncpg
 import httpx
 
-from api.live import LiveApi
+from api.live import LiveApi, as_admin
 from api.test_users import add
 from cases import cases
 from weft.core.errors import Internal
@@ -51,16 +50,8 @@ async def items(http: httpx.AsyncClient, query: str = "") -> dict[str, Any]:
     return {one["key"]: one["job"] or one["state"] for one in answer.json()["items"]}
 
 
-async def on(database: dict[str, str], text: str) -> None:
-    admin = await asyncpg.connect(database["admin"])
-    await admin.execute(text)
-    await admin.close()
-
-
 async def audit(database: dict[str, str]) -> None:
-    admin = await asyncpg.connect(database["admin"])
-    assert await admin.fetch(text_of("audit", "items_have_jobs")) == []
-    await admin.close()
+    assert await as_admin(database, text_of("audit", "items_have_jobs")) == []
 
 
 async def test_items_become_jobs_of_the_batch_of_the_day(
@@ -114,7 +105,7 @@ async def test_api_that_dies_on_the_way_is_replaced(
             patched.setattr(api.store, "postpone_items", dies)
             with contextlib.suppress(Internal):
                 await serve.submit_due()
-        await on(database, lease)
+        await as_admin(database, lease)
         await serve.submit_due()
     assert await items(http) == {
         "create_batch 1": "b1.j1", "create_batch 2": "b1.j2",
@@ -128,7 +119,7 @@ async def test_api_that_dies_on_the_way_is_replaced(
             await serve.submit_due()
     assert (await http.get("/v1/batches/1")).json()["n_jobs"] == 6
     await http.patch("/v1/users/tester/quota", json={"jobs": 1})
-    await on(database, lease)
+    await as_admin(database, lease)
     await serve.submit_due()
     assert (await http.get("/v1/batches/1")).json()["n_jobs"] == 6
     assert (await items(http))["late 2"] == "b1.j6"
@@ -169,8 +160,8 @@ async def test_what_exceeds_a_quota_waits_and_says_so(
     assert [found[key] for key in "abc"] == [f"{batch}.j{n}" for n in (1, 2, 3)]
     assert {found[key] for key in "def"} <= {"waiting", "ready"}
     await http.patch(f"/v1/users/{me}/quota", json={"jobs": None})
-    await on(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
-    await on(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
+    await as_admin(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
+    await as_admin(database, "UPDATE weft.source SET work_at = now() WHERE work_at IS NOT NULL")
     await api.app.beside[0].submit_due()
     assert {*(await items(http)).values()} == {f"{batch}.j{n}" for n in range(1, 7)}
     await audit(database)
@@ -413,8 +404,8 @@ async def test_job_is_configured_by_parameters_and_knows_their_versions(
     for value in ("60d", "30d"):
         answer = await http.put("/v1/parameters/within", json={"value": value})
         assert answer.status_code == 200, answer.text
-    await on(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
-    await on(database, "UPDATE weft.source SET work_at = now()")
+    await as_admin(database, "UPDATE weft.source_item SET due_at = now() WHERE due_at IS NOT NULL")
+    await as_admin(database, "UPDATE weft.source SET work_at = now()")
     await api.app.beside[0].submit_due()
     await http.put("/v1/parameters/clouds", json={"value": 30})
     await find(database, "b", cloud=40)

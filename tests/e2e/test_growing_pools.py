@@ -1,6 +1,5 @@
 """A pool of workers on this host grows under load and shrinks when it is idle."""
 
-import asyncio
 import json
 import os
 import re
@@ -10,10 +9,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from e2e.conftest import Weft
+from faults.books import query
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 FILE = """
@@ -54,17 +53,11 @@ def own(tmp_path: Path) -> Iterator[Weft]:
 
 def break_workers(weft: Weft, *pools: str) -> None:
     """Give pools an option with which no worker starts; `weft pool apply` refuses it."""
-
-    async def change() -> None:
-        secret = json.loads((weft.home / "secrets.json").read_bytes())["admin"]
-        connection = await asyncpg.connect(secret)
-        await connection.execute(
-            """UPDATE weft.pool SET plan = jsonb_set(plan, '{options}', '{"slots": "none"}')
-            WHERE name = ANY ($1)""", pools,
-        )  # fmt: skip
-        await connection.close()
-
-    asyncio.run(change())
+    query(
+        weft.home,
+        """UPDATE weft.pool SET plan = jsonb_set(plan, '{options}', '{"slots": "none"}')
+        WHERE name = ANY ($1)""", pools,
+    )  # fmt: skip
 
 
 def workers_of(home: Path) -> list[str]:

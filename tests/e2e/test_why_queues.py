@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from e2e.conftest import Weft, until
 from e2e.test_growing_pools import break_workers
+from faults.books import query
 from up.weft_up import get, post
 from weft import Client
 from weft.store import open_admin
@@ -245,17 +245,10 @@ def test_a_pool_grows_and_when_its_machine_comes(own: Weft, tmp_path: Path) -> N
     )
 
     break_workers(own, "grow")
-
-    async def has_a_history() -> None:
-        secret = json.loads((own.home / "secrets.json").read_bytes())["admin"]
-        connection = await asyncpg.connect(secret)
-        await connection.execute(HISTORY)
-        await connection.close()
-
     with submitted(own, {"queue": "g"}) as batch:
         until(lambda: "is being made" in heard(own, f"{batch}.j1")[0]["text"])
         (made,) = heard(own, f"{batch}.j1")
-        asyncio.run(has_a_history())
+        query(own.home, HISTORY)
         (comes,) = told(own, f"{batch}.j1")
         (of_batch,) = told(own, batch)
         do(own, comes["command"])

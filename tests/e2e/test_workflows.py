@@ -1,16 +1,15 @@
 """Real workflows: converted, submitted, run to the end, and their order proved."""
 
-import asyncio
 import gzip
 import json
 import os
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import pytest
 
 from e2e.conftest import Weft
+from faults.books import query
 from tidy.source_files import ROOT
 
 pytestmark = pytest.mark.heavy
@@ -145,19 +144,11 @@ def test_start_before_the_end_of_a_parent_is_found(weft: Weft, tmp_path: Path) -
 
 def shift_start(weft: Weft, batch: str, *, seconds: int) -> None:
     """Move the start of the second job."""
-    dsn = json.loads((weft.home / "secrets.json").read_bytes())["admin"]
-
-    async def run() -> None:
-        connection = await asyncpg.connect(dsn)
-        try:
-            await connection.execute(
-                "UPDATE weft.attempt SET started_at = started_at + $2 * interval '1 s' "
-                "WHERE batch_id = $1 AND job_id = 2", int(batch.removeprefix("b")), seconds,
-            )  # fmt: skip
-        finally:
-            await connection.close()
-
-    asyncio.run(run())
+    query(
+        weft.home,
+        "UPDATE weft.attempt SET started_at = started_at + $2 * interval '1 s' "
+        "WHERE batch_id = $1 AND job_id = 2", int(batch.removeprefix("b")), seconds,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["b1.j2", "b1/stage1", "x"])

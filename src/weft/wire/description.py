@@ -16,6 +16,8 @@ def says(text: str, *examples: object, unit: str | None = None) -> Meta:
     )
 
 
+EVALUATED: Final = Meta(extra={"evaluated": True})
+"""Marks what is evaluated: only `Evaluates.each` does that, elsewhere and within a budget."""
 END: Final = r"$(?!\n)"
 """The end of a text. In Python `$` alone also stands before a line break at the end; in the
 dialect of OpenAPI it does not, and both mean the same.

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from weft.wire.description import says
+from weft.wire.description import EVALUATED, says
 
 
 class MessageDecision(Struct, forbid_unknown_fields=True):
@@ -21,7 +21,7 @@ class SetupTrial(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST /v1/setups/{setup}/trial`: a file that is tried, and kept nowhere."""
 
     document: Annotated[
-        Annotated[str, Meta(max_length=1 << 20)],
+        Annotated[str, EVALUATED, Meta(max_length=1 << 20)],
         says("The file, in TOML.", "[job.a]\ncommand = 1"),
     ]
     read: Annotated[

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.wire.description import QueueName, says
+from weft.wire.description import EVALUATED, QueueName, says
 
 YEAR_S = 366 * 86400
 Seconds = Annotated[float, Meta(gt=0, le=YEAR_S)]
@@ -78,7 +78,7 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
         says("Unique; the guard of the highest is asked first. Only `default` has none.", 10),
     ] = None
     guard: Annotated[
-        str | None,
+        Annotated[str, EVALUATED] | None,
         says(
             "CEL expression: which jobs it takes. Without it only those that name the queue.",
             "job.timeout_s > 0 && job.timeout_s <= 600",

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from weft.wire.description import says
+from weft.wire.description import EVALUATED, says
 
 
 class WaitDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -20,7 +20,7 @@ class WaitDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_default
         says("The date at which it succeeds (RFC 3339).", "2027-01-01T02:00:00Z"),
     ] = None
     form: Annotated[
-        dict[str, Any] | None,
+        Annotated[dict[str, Any], EVALUATED] | None,
         says(
             "JSON Schema that the values of an answer fit.",
             {"properties": {"dose": {"type": "number"}}, "required": ["dose"]},

@@ -23,8 +23,7 @@ from weft.bench.throwaway import throwaway_home
 from weft.core.attempt_key import AttemptKey
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.files import SharedFiles
-from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
@@ -113,7 +112,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
 async def _watch(path: Path, attempts: int, progress: BenchProgress) -> Mapping[str, Any]:
     stub, settings = _Stub(), SlurmSettings()
     engine = SlurmEngine(
-        SlurmCommands(stub, settings), SharedFiles(SlurmFolder(path / "shared")), settings,
+        SlurmCommands(stub, settings), SharedFiles(path / "shared"), settings,
         ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10),
         tag="bench",
     )  # fmt: skip

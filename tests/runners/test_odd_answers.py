@@ -15,7 +15,7 @@ from weft.core.errors import Unavailable
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.extensions.engines.slurm.runner.files import StagedFiles
-from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SlurmFolder
+from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SharedFiles
 from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
@@ -27,7 +27,6 @@ GOOD, BAD = "weft-b1-j1-a1", "weft-b1-j2-a1"
 
 def began(root: Path) -> Path:
     """Make the folders of two attempts that have begun; return that of the second's marks."""
-    SlurmFolder(root).prepare()
     for name in (GOOD, BAD):
         (root / name / "run").mkdir(parents=True)
         (root / name / "run" / "started").write_text("17 2 n1\n")
@@ -49,10 +48,7 @@ async def both_marks(root: Path) -> list[dict[str, Marks]]:
     """Return what both ways to the files say of the two attempts."""
     staged = StagedFiles(_Here(), str(root))  # type: ignore[arg-type]  # of it `run` is called
     async with asyncio.timeout(20):
-        shared = await asyncio.to_thread(
-            lambda: {name: SlurmFolder(root).marks(name) for name in (GOOD, BAD)}
-        )
-        return [shared, dict(await staged.marks([GOOD, BAD]))]
+        return [dict(await files.marks([GOOD, BAD])) for files in (SharedFiles(root), staged)]
 
 
 SPOILED = {
@@ -89,7 +85,7 @@ async def test_task_that_a_job_has_spoiled_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [os.symlink, lambda _, to: os.mkfifo(to)], ids=["link", "pipe"])
-def test_output_is_not_read_through_what_a_job_puts_in_its_place(
+async def test_output_is_not_read_through_what_a_job_puts_in_its_place(
     make: object, tmp_path: Path
 ) -> None:
     """A link would show files of the gateway's host; a pipe would hold its thread."""
@@ -98,10 +94,11 @@ def test_output_is_not_read_through_what_a_job_puts_in_its_place(
     make(tmp_path / "token", run.parent / "out")  # type: ignore[operator]  # one of the two
     make(tmp_path / "token", run / "products")  # type: ignore[operator]
     (run.parent / "err").write_text("its own")
-    folder = SlurmFolder(tmp_path / "root")
-    for pieces in (folder.output(BAD, Stored(), LIMITS), folder.grown(BAD, Stored(), LIMITS)):
+    files = SharedFiles(tmp_path / "root")
+    grown = await files.grown({BAD: Stored()}, LIMITS)
+    for pieces in (await files.output(BAD, Stored(), LIMITS), grown[BAD]):
         assert [piece.data for piece in pieces] == [b"its own"]
-    assert folder.left(BAD, "products", 100) == b""
+    assert await files.left(BAD, "products", bytes_max=100) == b""
 
 
 @pytest.mark.parametrize(

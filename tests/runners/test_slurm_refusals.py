@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from runners.slurm_cluster import given_in
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.errors import Unavailable
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.files import SharedFiles
-from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
@@ -58,7 +58,7 @@ class _Slurm:
 
 def engine_of(root: Path, slurm: _Slurm) -> SlurmEngine:
     settings = SlurmSettings()
-    files = SharedFiles(SlurmFolder(root))
+    files = SharedFiles(root)
     return SlurmEngine(SlurmCommands(slurm, settings), files, settings, LIMITS, tag="x")
 
 
@@ -86,7 +86,7 @@ async def test_slurm_that_takes_no_more_ends_no_job(limit: str, tmp_path: Path) 
             await engine.submit(some(100))
         assert limit in str(raised.value.detail)
         assert sum(slurm.taken) == taken
-        assert sorted(SlurmFolder(tmp_path).names()) == sorted([*some(taken)])
+        assert given_in(tmp_path) == sorted([*some(taken)])
         assert len([*tmp_path.glob("weft-*")]) == taken
         room[0] = max(room[0], 8)
     room[0] = 100

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at
-from runners.slurm_cluster import SlurmCluster, slurm_cluster
+from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Phase, Reason
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.files import SharedFiles
-from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.extensions.engines.slurm.runner.shell import LocalShell
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
@@ -66,7 +65,7 @@ def engine_of(root: Path, conf: Path | str) -> _Watched:
     )  # fmt: skip
     engine = _Watched(
         SlurmCommands(LocalShell(settings), settings),
-        SharedFiles(SlurmFolder(root / "shared" / TAG)),
+        SharedFiles(root / "shared" / TAG),
         settings,
         limits_at(root),
         tag=TAG,
@@ -93,13 +92,11 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     engine_of = staticmethod(engine_of)
 
     def submitted(self) -> list[str]:
-        folder = SlurmFolder(self.root / "shared" / TAG)
-        folder.prepare()
-        return folder.names()
+        return given_in(self.root / "shared" / TAG)
 
     async def remove_by_hand(self, name: str) -> None:
         self.cluster.purge()
-        SlurmFolder(self.root / "shared" / TAG).forget(name)
+        await SharedFiles(self.root / "shared" / TAG).forget([name])
 
     @property
     def address(self) -> str:
@@ -179,15 +176,15 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         """WORKER.SLURM_REFUSED; nothing of it is left."""
         one = assignment(1)
         conf = SlurmSettings(slurm_conf=self.cluster.conf, slurm_options="--partition=nowhere")
-        folder = SlurmFolder(self.root / "shared" / TAG)
+        root = self.root / "shared" / TAG
         commands = SlurmCommands(LocalShell(conf), conf)
-        engine = SlurmEngine(commands, SharedFiles(folder), conf, LIMITS, tag=TAG)
+        engine = SlurmEngine(commands, SharedFiles(root), conf, LIMITS, tag=TAG)
         refused = await engine.submit({one.key.name: one})
 
         (error,) = refused.values()
         assert isinstance(error, SlurmRefused)
         assert "Invalid partition name" in error.message
-        assert folder.names() == []
+        assert given_in(root) == []
 
     async def test_job_chooses_what_the_gateway_allows(self) -> None:
         """Its choice wins over the gateway's own options; another one is refused by name."""
@@ -195,9 +192,9 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             slurm_conf=self.cluster.conf, slurm_options="--partition=nowhere",
             slurm_choices="partition=a*, qos=x",
         )  # fmt: skip
-        folder = SlurmFolder(self.root / "shared" / TAG)
+        root = self.root / "shared" / TAG
         engine = SlurmEngine(
-            SlurmCommands(LocalShell(conf), conf), SharedFiles(folder), conf, LIMITS, tag=TAG
+            SlurmCommands(LocalShell(conf), conf), SharedFiles(root), conf, LIMITS, tag=TAG
         )
 
         def asking(number: int, **choice: str) -> Assignment:

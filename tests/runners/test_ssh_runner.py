@@ -16,7 +16,7 @@ import asyncssh
 import pytest
 
 from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
-from runners.slurm_cluster import SlurmCluster, slurm_cluster
+from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
 from runners.test_slurm_runner import DIES
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
@@ -24,7 +24,7 @@ from weft.core.states import Reason
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import StagedFiles
-from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.extensions.engines.slurm.runner.shell import login_of
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote import RemoteRunner
@@ -158,13 +158,11 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         return runner_of(self.root, engine, engine.shell.close)
 
     def submitted(self) -> list[str]:
-        folder = SlurmFolder(self.root / "cluster" / TAG)
-        folder.prepare()
-        return folder.names()
+        return given_in(self.root / "cluster" / TAG)
 
     async def remove_by_hand(self, name: str) -> None:
         self.cluster.run("scancel", "-Q", "--user=root")
-        SlurmFolder(self.root / "cluster" / TAG).forget(name)
+        await SharedFiles(self.root / "cluster" / TAG).forget([name])
 
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.sshd.down()

@@ -7,8 +7,8 @@ are off. It must not start a job's process itself.
 
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
-from weft.extensions.engines.slurm.runner.files import SharedFiles, SlurmFiles, StagedFiles
-from weft.extensions.engines.slurm.runner.folder import SlurmFolder
+from weft.extensions.engines.slurm.runner.files import SlurmFiles, StagedFiles
+from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.extensions.engines.slurm.runner.shell import LocalShell, Shell, login_of
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote import RemoteRunner
@@ -28,7 +28,7 @@ def open_slurm(site: RunnerSite) -> RemoteRunner:
     else:
         shell = LocalShell(settings)
         top = settings.slurm_directory or site.state / "slurm"
-        files = SharedFiles(SlurmFolder(top / tag))
+        files = SharedFiles(top / tag)
     engine = SlurmEngine(SlurmCommands(shell, settings), files, settings, site.limits, tag=tag)
     return RemoteRunner(
         engine, Handles(site.state), site.log_writer, site.worker, shell.close, site.limits

@@ -26,8 +26,8 @@ from weft.extensions.engines.slurm.runner.commands import (
     SlurmRefused,
     Task,
 )
-from weft.extensions.engines.slurm.runner.files import Array, SlurmFiles
-from weft.extensions.engines.slurm.runner.folder import Marks
+from weft.extensions.engines.slurm.runner.files import SlurmFiles
+from weft.extensions.engines.slurm.runner.folder import Array, Marks
 from weft.extensions.engines.slurm.runner.statuses import (
     WAITS,
     ended,

@@ -1,11 +1,11 @@
-"""The directory of a gateway as the engine wants it, in sets: on this host, or by a login node."""
+"""The directory of a gateway as the engine wants it, in sets; and behind a login node."""
 
 import asyncio
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Protocol
 
 from weft.core.errors import Unavailable
 from weft.extensions.engines.slurm.runner.folder import (
@@ -13,8 +13,8 @@ from weft.extensions.engines.slurm.runner.folder import (
     LEFT,
     MARKS,
     STREAMS,
+    Array,
     Marks,
-    SlurmFolder,
     marks_of,
 )
 from weft.extensions.engines.slurm.runner.scripts import array_script
@@ -50,17 +50,6 @@ xargs -r sh -c 'find "$@" -maxdepth 1 -type f "(" -name out -o -name err ")" \
 -printf "%s %p\\n" 2>/dev/null; exit 0' sh"""
 _READS_AT_ONCE: Final = 16
 _FORGET: Final = "cd {root} || exit 0; xargs -r rm -rf --"
-
-
-class Array(NamedTuple):
-    """An array that was submitted, or was about to be."""
-
-    id: str
-    names: Sequence[str]
-    present: frozenset[str]
-    """Those of them that are not forgotten."""
-    number: int | None
-    """None: no answer of Slurm's was noted."""
 
 
 class SlurmFiles(Protocol):
@@ -103,75 +92,6 @@ class SlurmFiles(Protocol):
 
     async def forget(self, names: Sequence[str]) -> None:
         """Remove what is kept of attempts."""
-
-
-class SharedFiles:
-    """The files are in a directory of this host, which the nodes share."""
-
-    def __init__(self, folder: SlurmFolder) -> None:
-        self._folder = folder
-
-    async def known(self) -> Sequence[Array]:
-
-        def read() -> list[Array]:
-            self._folder.prepare()
-            return [
-                Array(
-                    array, names, frozenset(name for name in names if self._folder.has(name)),
-                    self._folder.number_of(array),
-                )
-                for array, names in self._folder.arrays().items()
-            ]  # fmt: skip
-
-        return await asyncio.to_thread(read)
-
-    async def put(self, files: Mapping[str, Mapping[str, str]]) -> None:
-
-        def write() -> None:
-            for name, own in files.items():
-                self._folder.put(name, own)
-
-        await asyncio.to_thread(write)
-
-    async def add_array(self, array: str, names: Sequence[str]) -> str:
-        return await asyncio.to_thread(self._folder.add_array, array, names)
-
-    async def number_array(self, array: str, number: int) -> None:
-        await asyncio.to_thread(self._folder.number_array, array, number)
-
-    async def remove_array(self, array: str) -> None:
-        await asyncio.to_thread(self._folder.remove_array, array)
-
-    async def take(self, names: Sequence[str]) -> set[str]:
-        """Make the directories `run`."""
-        return await asyncio.to_thread(lambda: {name for name in names if self._folder.take(name)})
-
-    async def mark_stopped(self, names: Sequence[str]) -> None:
-        await asyncio.to_thread(_each, self._folder.mark_stopped, names)
-
-    async def marks(self, names: Sequence[str]) -> Mapping[str, Marks]:
-        return await asyncio.to_thread(lambda: {name: self._folder.marks(name) for name in names})
-
-    async def grown(
-        self, stored: Mapping[str, Stored], limits: ExecutorLimits
-    ) -> Mapping[str, Sequence[Piece]]:
-        return await asyncio.to_thread(
-            lambda: {name: self._folder.grown(name, has, limits) for name, has in stored.items()}
-        )
-
-    async def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
-        return await asyncio.to_thread(self._folder.output, name, stored, limits)
-
-    async def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
-        return await asyncio.to_thread(self._folder.left, name, file, bytes_max)
-
-    async def forget(self, names: Sequence[str]) -> None:
-        await asyncio.to_thread(_each, self._folder.forget, names)
-
-
-def _each(work: Callable[[str], None], names: Sequence[str]) -> None:
-    for name in names:
-        work(name)
 
 
 class StagedFiles:

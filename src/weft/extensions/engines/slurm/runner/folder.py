@@ -14,17 +14,19 @@
 It must not ask Slurm.
 """
 
+import asyncio
 import errno
 import os
 import re
 import shutil
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple, ParamSpec, TypeVar
 
 from weft.extensions.engines.slurm.runner.scripts import ASK, PRODUCTS, WORK, array_script
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
@@ -46,6 +48,8 @@ MARK_BYTES_MAX: Final = 200
 """A mark that a node writes is shorter; jobs can write there, too."""
 _TIME: Final = re.compile(r"(\d{1,9})m(\d{1,9}(?:\.\d+)?)s", re.ASCII)
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -74,79 +78,110 @@ class Marks:
     """Time of processors that it used."""
 
 
-class SlurmFolder:
-    """The files of one gateway; those of another have another root."""
+class Array(NamedTuple):
+    """An array that was submitted, or was about to be."""
+
+    id: str
+    names: Sequence[str]
+    present: frozenset[str]
+    """Those of them that are not forgotten."""
+    number: int | None
+    """None: no answer of Slurm's was noted."""
+
+
+def _in_a_thread(work: Callable[Given, Answer]) -> Callable[Given, Coroutine[Any, Any, Answer]]:
+    """Make a call that may wait for the file system one that others need not wait for."""
+
+    @wraps(work)
+    async def call(*args: Given.args, **named: Given.kwargs) -> Answer:
+        return await asyncio.to_thread(work, *args, **named)
+
+    return call
+
+
+class SharedFiles:
+    """The files are in a directory of this host, which the nodes share. Those of another gateway
+    have another root.
+    """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self._root = root
+        self._arrays = root / ARRAYS
 
-    def prepare(self) -> None:
+    @_in_a_thread
+    def known(self) -> Sequence[Array]:
         """Make the directories, for this account alone."""
-        (self.root / ARRAYS).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._arrays.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = []
+        for path in self._arrays.iterdir():
+            if path.suffix == "" and path.name[0] != ".":
+                names = path.read_text().split()
+                present = frozenset(name for name in names if (self._root / name).is_dir())
+                number = path.with_suffix(".job")
+                found.append(
+                    Array(
+                        path.name, names, present,
+                        int(number.read_text()) if number.exists() else None,
+                    )
+                )  # fmt: skip
+        return found
 
-    def put(self, name: str, files: Mapping[str, str]) -> None:
-        """Write the files of an attempt; those that are run are executable."""
-        folder = self.root / name
-        folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / WORK).mkdir(exist_ok=True)
-        for file, text in files.items():
-            self._write(folder / file, text, mode=0o700)
+    @_in_a_thread
+    def put(self, files: Mapping[str, Mapping[str, str]]) -> None:
+        """Write them; those that are run are executable."""
+        for name, own in files.items():
+            folder = self._root / name
+            folder.mkdir(mode=0o700, exist_ok=True)
+            (folder / WORK).mkdir(exist_ok=True)
+            for file, text in own.items():
+                _write(folder / file, text, mode=0o700)
 
-    def names(self) -> list[str]:
-        """Return the attempts that were given, and not forgotten."""
-        return sorted(name for names in self.arrays().values() for name in names if self.has(name))
-
-    def has(self, name: str) -> bool:
-        """Return whether an attempt has a folder."""
-        return (self.root / name).is_dir()
-
+    @_in_a_thread
     def add_array(self, array: str, names: Sequence[str]) -> str:
-        """Write the list and the script of an array, before it is submitted; return the script."""
-        path = self.root / ARRAYS / array
-        self._write(path, "".join(f"{name}\n" for name in names))
+        path = self._arrays / array
+        _write(path, "".join(f"{name}\n" for name in names))
         script = path.with_suffix(".sh")
-        self._write(script, array_script(str(self.root), str(path)), mode=0o700)
+        _write(script, array_script(str(self._root), str(path)), mode=0o700)
         return str(script)
 
+    @_in_a_thread
     def number_array(self, array: str, number: int) -> None:
-        """Note the number that Slurm gave."""
-        self._write(self.root / ARRAYS / f"{array}.job", str(number))
+        _write(self._arrays / f"{array}.job", str(number))
 
+    @_in_a_thread
     def remove_array(self, array: str) -> None:
-        """Forget an array: a task of it that begins later finds nothing to do."""
         for name in (array, f"{array}.sh", f"{array}.job"):
-            (self.root / ARRAYS / name).unlink(missing_ok=True)
+            (self._arrays / name).unlink(missing_ok=True)
 
-    def arrays(self) -> dict[str, list[str]]:
-        """Return the names of each array."""
-        return {path.name: path.read_text().split() for path in self._lists()}
+    @_in_a_thread
+    def take(self, names: Sequence[str]) -> set[str]:
+        """Make the directories `run`."""
+        return {name for name in names if self._take(name)}
 
-    def number_of(self, array: str) -> int | None:
-        """Return an array's number; None: no answer of Slurm's was noted."""
-        path = self.root / ARRAYS / f"{array}.job"
-        return int(path.read_text()) if path.exists() else None
-
-    def take(self, name: str) -> bool:
-        """Take an attempt so that no node can begin it; return whether none had."""
+    def _take(self, name: str) -> bool:
         try:
-            (self.root / name / "run").mkdir()
+            (self._root / name / "run").mkdir()
         except FileExistsError:
             return False
         except FileNotFoundError:
             return True
-        self._write(self.root / name / "run" / "ended", "")
+        _write(self._root / name / "run" / "ended", "")
         return True
 
-    def mark_stopped(self, name: str) -> None:
-        """Note that an attempt, which a node has begun, is asked to end."""
-        (self.root / name / "run" / "stopped").touch()
+    @_in_a_thread
+    def mark_stopped(self, names: Sequence[str]) -> None:
+        for name in names:
+            (self._root / name / "run" / "stopped").touch()
 
-    def marks(self, name: str) -> Marks:
-        """Read the files of an attempt."""
+    @_in_a_thread
+    def marks(self, names: Sequence[str]) -> Mapping[str, Marks]:
+        return {name: self._marks(name) for name in names}
+
+    def _marks(self, name: str) -> Marks:
         ages: dict[str, float] = {}
         texts: dict[str, str] = {}
         # Most attempts have one of them: a list costs a quarter of asking for each.
-        with suppress(FileNotFoundError), os.scandir(self.root / name / "run") as files:
+        with suppress(FileNotFoundError), os.scandir(self._root / name / "run") as files:
             for file in files:
                 if file.name in LEFT and file.is_file(follow_symlinks=False):
                     ages[file.name] = 0.0
@@ -157,24 +192,29 @@ class SlurmFolder:
                     ages[file.name], texts[file.name] = max(0.0, age_s), text
         return marks_of(ages, texts)
 
-    def grown(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
-        """Return what the files of an attempt have more than is stored."""
+    @_in_a_thread
+    def grown(
+        self, stored: Mapping[str, Stored], limits: ExecutorLimits
+    ) -> Mapping[str, Sequence[Piece]]:
+        return {name: self._grown(name, has, limits) for name, has in stored.items()}
+
+    def _grown(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
         pieces = []
         for file, stream in STREAMS.items():
             has = stored.of(stream)
             with suppress(OSError):  # what cannot be read now comes later
-                if (opened := _opened(self.root / name / file)) is not None:
+                if (opened := _opened(self._root / name / file)) is not None:
                     with opened:
                         more = min(_size(opened) - has.written, live_bytes(has, limits))
                         if more > 0:
                             pieces += pieces_of(stream, _read(opened, has.written, more))
         return pieces
 
+    @_in_a_thread
     def output(self, name: str, stored: Stored, limits: ExecutorLimits) -> list[Piece]:
-        """Return the rest of each stream: its beginning and its end, if it is too long."""
         pieces = []
         for file, stream in STREAMS.items():
-            if (opened := _opened(self.root / name / file)) is None:
+            if (opened := _opened(self._root / name / file)) is None:
                 continue
             with opened:
                 rest = rest_of(_size(opened), stored.of(stream), limits)
@@ -183,30 +223,25 @@ class SlurmFolder:
                 pieces += pieces_of(stream, head, cut, _read(opened, tail, end - tail))
         return pieces
 
-    def left(self, name: str, file: str, bytes_max: int) -> bytes:
-        """Return a file that a job left, or a byte more than it may have."""
-        opened = _opened(self.root / name / "run" / file)
+    @_in_a_thread
+    def left(self, name: str, file: str, *, bytes_max: int) -> bytes:
+        opened = _opened(self._root / name / "run" / file)
         if opened is None:
             return b""
         with opened:
             return opened.read(bytes_max + 1)
 
-    def forget(self, name: str) -> None:
-        """Remove an attempt's folder."""
-        shutil.rmtree(self.root / name, ignore_errors=True)
+    @_in_a_thread
+    def forget(self, names: Sequence[str]) -> None:
+        for name in names:
+            shutil.rmtree(self._root / name, ignore_errors=True)
 
-    def _lists(self) -> list[Path]:
-        return [
-            path
-            for path in (self.root / ARRAYS).iterdir()
-            if path.suffix == "" and path.name[0] != "."
-        ]
 
-    def _write(self, path: Path, text: str, *, mode: int = 0o600) -> None:
-        temporary = path.with_name(f".{path.name}")
-        temporary.write_text(text)
-        temporary.chmod(mode)
-        temporary.replace(path)
+def _write(path: Path, text: str, *, mode: int = 0o600) -> None:
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(text)
+    temporary.chmod(mode)
+    temporary.replace(path)
 
 
 def _opened(path: Path) -> BinaryIO | None:

@@ -13,7 +13,7 @@ from weft.plugins.executors.container.image import has_program, inside, numbers_
 from weft.plugins.executors.container.images import Images
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.container.view import root_words
-from weft.ports.executor import CannotRun, ExecutorLimits, ExecutorSite, Reservation
+from weft.ports.executor import CannotRun, ExecutorLimits, ExecutorSite, ToStart
 from weft.wire.documents.containers import ContainerDocument, ContainerMount
 from weft.wire.spec import JobSpec
 
@@ -50,10 +50,8 @@ def executor(tmp_path: Path) -> ContainerExecutor:
 def start(of: ContainerExecutor, spec: JobSpec) -> tuple[str, ...]:
     """Return the words that make a container."""
     assert of.prepared(KEY, spec, {})
-    reserved = Reservation(cpu_m=1000, memory_mib=64)
     limits = ExecutorLimits(grace_ms=0, stream_bytes_max=1, stream_head_bytes=1)
-    process = of.start_of(KEY, spec, limits, reserved=reserved, environment=0, definition=None)
-    return process.sandbox or ()
+    return of.start_of(ToStart(KEY, spec, limits, cpu_m=1000, memory_mib=64)).sandbox or ()
 
 
 def test_symlinks_of_an_image_stay_within_it(root: Path) -> None:

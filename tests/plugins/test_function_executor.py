@@ -10,7 +10,7 @@ import pytest
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.function import FunctionExecutor
-from weft.ports.executor import ExecutorLimits, Reservation
+from weft.ports.executor import ExecutorLimits, ToStart
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import INDEX_VARIABLE, FunctionSpec, JobSpec
@@ -25,10 +25,11 @@ BROUGHT = FunctionSpec(pickle=b"never read here", python="3.12", path=("/a",))
 def start_of(
     spec: JobSpec, definition: int | None = None, executor: FunctionExecutor | None = None
 ) -> StartProcess:
-    return (executor or FunctionExecutor()).start_of(
-        AttemptKey(7, 3, 2), spec, LIMITS, reserved=Reservation(cpu_m=500, memory_mib=64),
-        environment=1, definition=definition,
+    one = ToStart(
+        AttemptKey(7, 3, 2), spec, LIMITS, cpu_m=500, memory_mib=64, environment=1,
+        definition=definition,
     )  # fmt: skip
+    return (executor or FunctionExecutor()).start_of(one)
 
 
 def test_a_function_by_its_name_is_a_call_in_a_warm_process() -> None:

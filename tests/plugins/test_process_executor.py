@@ -3,7 +3,7 @@
 from cases import cases
 from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.process import ProcessExecutor
-from weft.ports.executor import ExecutorLimits, Reservation
+from weft.ports.executor import ExecutorLimits, ToStart
 from weft.wire.documents.services import ServiceDocument
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
@@ -13,10 +13,8 @@ HOSTILE = ("$(touch a)", "`touch a`", "; touch a", "| touch a", "> a", "a\nb", "
 
 
 def start_of(spec: JobSpec) -> StartProcess:
-    return ProcessExecutor().start_of(
-        AttemptKey(7, 3, 2), spec, LIMITS, reserved=Reservation(cpu_m=500, memory_mib=64),
-        environment=1, definition=None,
-    )  # fmt: skip
+    one = ToStart(AttemptKey(7, 3, 2), spec, LIMITS, cpu_m=500, memory_mib=64, environment=1)
+    return ProcessExecutor().start_of(one)
 
 
 @cases("command", [(word,) for word in HOSTILE] + [("echo", *HOSTILE)])

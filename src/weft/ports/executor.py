@@ -11,7 +11,7 @@ Nothing else brings files to a job, so there is no port of its own that could ra
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
@@ -110,13 +110,20 @@ def kept_of(limits: ExecutorLimits, kept_max: int | None) -> tuple[int, int]:
     return kept, min(limits.stream_head_bytes, (kept + 1) // 2)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reservation:
-    """What the attempt reserves while it runs."""
+class ToStart(NamedTuple):
+    """An attempt that is to be described for the spawner."""
 
+    key: AttemptKey
+    spec: JobSpec
+    limits: ExecutorLimits
     cpu_m: int
+    """What it reserves while it runs, as the next two."""
     memory_mib: int
     gpu: int = 0
+    environment: int = 0
+    """The index in the message of its `environment_of`."""
+    definition: int | None = None
+    """That of its `definition_of`; None: it has none."""
 
 
 class JobExecutor(Protocol):
@@ -143,21 +150,9 @@ class SpawnerExecutor(JobExecutor, Protocol):
         object, which is sent once for many processes.
         """
 
-    def start_of(
-        self,
-        key: AttemptKey,
-        spec: JobSpec,
-        limits: ExecutorLimits,
-        *,
-        reserved: Reservation,
-        environment: int,
-        definition: int | None,
-    ) -> StartProcess:
-        """Return the process that the spawner must start.
-
-        Raise `WeftError` (reason `bad_spec`) if the spec cannot be run, and `Blocked` as above.
-        `environment` and `definition` are the indices of `environment_of` and `definition_of` in
-        the message.
+    def start_of(self, one: ToStart) -> StartProcess:
+        """Return the process that the spawner must start. Raise `WeftError` (reason `bad_spec`) if
+        the spec cannot be run, and `Blocked` as above.
         """
 
 

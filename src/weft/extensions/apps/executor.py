@@ -7,13 +7,11 @@ text that a shell reads.
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.job_environment import SHELL
 from weft.plugins.executors.process import ProcessExecutor
-from weft.ports.executor import ExecutorLimits, Reservation
+from weft.ports.executor import ToStart
 from weft.wire.spawner import StartProcess
-from weft.wire.spec import JobSpec
 
 _COPY_AND_RUN = 'cp -R -- "$0/." . && exec bash -- "$1"'
 
@@ -21,22 +19,11 @@ _COPY_AND_RUN = 'cp -R -- "$0/." . && exec bash -- "$1"'
 class AppExecutor(ProcessExecutor):
     """Turn the spec of an application's job into one process."""
 
-    def start_of(
-        self,
-        key: AttemptKey,
-        spec: JobSpec,
-        limits: ExecutorLimits,
-        *,
-        reserved: Reservation,
-        environment: int,
-        definition: int | None,
-    ) -> StartProcess:
+    def start_of(self, one: ToStart) -> StartProcess:
         """Return the process. Raise `WeftError` if the agent has not unpacked the folder."""
-        app = spec.app
+        app = one.spec.app
         if app is None or app.folder is None:
             raise WeftError("its application is not on this host")
         command = (SHELL, "-c", _COPY_AND_RUN, app.folder, app.wrapper)
-        spec = msgspec.structs.replace(spec, command=command)
-        return super().start_of(
-            key, spec, limits, reserved=reserved, environment=environment, definition=definition
-        )
+        spec = msgspec.structs.replace(one.spec, command=command)
+        return super().start_of(one._replace(spec=spec))

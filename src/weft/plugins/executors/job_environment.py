@@ -9,7 +9,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.core.progress import PROGRESS_VARIABLE
-from weft.ports.executor import ExecutorLimits, Reservation
+from weft.ports.executor import ExecutorLimits, ToStart
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
@@ -97,20 +97,17 @@ def timeout_ms_of(spec: JobSpec) -> int | None:
 
 
 def process_of(
-    key: AttemptKey,
-    spec: JobSpec,
-    limits: ExecutorLimits,
-    reserved: Reservation,
-    argv: tuple[str, ...],
-    env: dict[str, str],
+    one: ToStart, argv: tuple[str, ...], env: dict[str, str],
     **more: Any,  # noqa: ANN401 (as the fields have it)
-) -> StartProcess:
+) -> StartProcess:  # fmt: skip
     """Return the process of a job, with its limits. `more`: what else such a process has."""
+    spec, limits = one.spec, one.limits
     umask = None if spec.umask is None else int(spec.umask, 8)
     return StartProcess(
-        key, argv, env, spec.cwd, timeout_ms=timeout_ms_of(spec), grace_ms=limits.grace_ms,
+        one.key, argv, env, spec.cwd, environment=one.environment,
+        timeout_ms=timeout_ms_of(spec), grace_ms=limits.grace_ms,
         stream_bytes_max=limits.stream_bytes_max, stream_head_bytes=limits.stream_head_bytes,
-        cpu_m=reserved.cpu_m, memory_mib=reserved.memory_mib,
+        cpu_m=one.cpu_m, memory_mib=one.memory_mib,
         **{"stdin": spec.stdin, "umask": umask, **more},
     )  # fmt: skip
 

@@ -9,8 +9,6 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.ends.conditions import Ask
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.settling import REFUSALS, settle_each
 from weft.faults import fault_point
@@ -137,10 +135,7 @@ class Reporting:
     async def ask_blocks(self, ends: Sequence[Ended]) -> None:
         """Tell what these attempts wait for. Call it before their ends are reported."""
         for key, ask in self._outbox.take_asks(ends).items():
-            await until_answered(partial(self._ask_block, key, ask))
-
-    async def _ask_block(self, key: AttemptKey, ask: Ask) -> bool:
-        return await self._store.ask_block(self._incarnation_id, key, ask)
+            await until_answered(partial(self._store.ask_block, self._incarnation_id, key, ask))
 
 
 def end_report(ended: Ended, now_ns: int) -> EndReport:

@@ -36,7 +36,7 @@ from weft.plugins.executors.job_environment import (
     program_of,
     variables_of,
 )
-from weft.ports.executor import CannotRun, ExecutorLimits, ExecutorSite, Reservation
+from weft.ports.executor import CannotRun, ExecutorSite, ToStart
 from weft.wire.spawner import CONTAINER_WORK, StartProcess
 from weft.wire.spec import JobSpec
 
@@ -116,16 +116,8 @@ class ContainerExecutor:
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
         return None
 
-    def start_of(
-        self,
-        key: AttemptKey,
-        spec: JobSpec,
-        limits: ExecutorLimits,
-        *,
-        reserved: Reservation,
-        environment: int,
-        definition: int | None,  # noqa: ARG002 (of the port)
-    ) -> StartProcess:
+    def start_of(self, one: ToStart) -> StartProcess:
+        key, spec = one.key, one.spec
         image = self._ready[key]
         argv, script = program_of(spec)
         argv = argv if argv or script is not None else image.command
@@ -133,11 +125,11 @@ class ContainerExecutor:
             raise CannotRun("neither the job nor its image says what to run")
         # Files of the host by which jobs say what they wait for, and how far they are, are not
         # seen there.
-        limits = replace(limits, block_files="", message_files="", progress_files="")
+        limits = replace(one.limits, block_files="", message_files="", progress_files="")
         own = {**identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits)}
         products = own.get(PRODUCTS_VARIABLE)
         env = {"HOME": CONTAINER_WORK if spec.cwd is None else "/tmp", **image.env, **own}  # noqa: S108
-        words = self._words(image, spec, reserved)
+        words = self._words(image, one)
         if products is not None:
             Path(products).touch(0o600)  # its user is the worker's, whatever number it has there
             words, env[PRODUCTS_VARIABLE] = (
@@ -147,9 +139,14 @@ class ContainerExecutor:
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))
         return process_of(
-            key, spec, limits, reserved, argv, env, environment=environment, script=script,
-            sandbox=words, is_contained=True, note=f"image {image.reference}",
-        )  # fmt: skip
+            one,
+            argv,
+            env,
+            script=script,
+            sandbox=words,
+            is_contained=True,
+            note=f"image {image.reference}",
+        )
 
     def _asked(self, spec: JobSpec, logins: Mapping[str, str]) -> tuple[str, Login]:
         """Return the image and the login for it. Raise `CannotRun` if it may not run here."""
@@ -181,12 +178,12 @@ class ContainerExecutor:
             raise CannotRun(f"{what} {path} does not exist on the worker")
         return real
 
-    def _words(self, image: Image, spec: JobSpec, reserved: Reservation) -> tuple[str, ...]:
+    def _words(self, image: Image, one: ToStart) -> tuple[str, ...]:
         """Return the command that makes the container, without what is the attempt's own."""
-        container = spec.container
+        container = one.spec.container
         assert container is not None
         words = [_bwrap(), *_APART]
-        has_network = spec.network is True
+        has_network = one.spec.network is True
         if has_network and not self._settings.container_network:
             raise CannotRun("its worker gives containers no network (container_network)")
         if not has_network:
@@ -195,17 +192,17 @@ class ContainerExecutor:
         if numbers is None:
             raise CannotRun(f"the image has no user {container.user or image.user}")
         words += ["--uid", str(numbers[0]), "--gid", str(numbers[1])]
-        shared = [one for one in _OF_NETWORK if has_network and os.path.exists(one)]  # noqa: PTH110
-        targets = [one.target.rstrip("/") for one in container.mounts]
+        shared = [path for path in _OF_NETWORK if has_network and os.path.exists(path)]  # noqa: PTH110
+        targets = [mount.target.rstrip("/") for mount in container.mounts]
         words += root_words(image.root, [*targets, *shared])
-        for one in shared:
-            words += ["--ro-bind", os.path.realpath(one), one]
+        for path in shared:
+            words += ["--ro-bind", os.path.realpath(path), path]
         # Directories before what is mounted below them.
         mounts = sorted(zip(container.mounts, targets, strict=True), key=itemgetter(1))
         for mount, target in mounts:
             real = self._check_path(mount.source, "the mount")
             words += ["--bind" if mount.write else "--ro-bind", real, target]
-        if reserved.gpu:
+        if one.gpu:
             for device in (*sorted(map(str, Path("/dev").glob("nvidia*"))), *_OF_GPUS):
                 words += ["--dev-bind-try", device, device]
         if image.lock:

@@ -12,10 +12,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.plugins.executors.job_environment import process_of, small_environment, variables_of
-from weft.ports.executor import ExecutorLimits, Reservation
+from weft.ports.executor import ToStart
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess, WarmCall
 from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, FunctionSpec, JobSpec
@@ -66,20 +65,11 @@ class FunctionExecutor:
             return None
         return _ENCODE(Definition(function.pickle, function.python, function.path))
 
-    def start_of(
-        self,
-        key: AttemptKey,
-        spec: JobSpec,
-        limits: ExecutorLimits,
-        *,
-        reserved: Reservation,
-        environment: int,
-        definition: int | None,
-    ) -> StartProcess:
-        function = spec.function
+    def start_of(self, one: ToStart) -> StartProcess:
+        function = one.spec.function
         if function is None:
             raise WeftError("the job has no function")
-        if function.call is None and definition is None:
+        if function.call is None and one.definition is None:
             raise WeftError("the job that should carry the function has none")
         body = CallBody(
             function.call,
@@ -89,12 +79,9 @@ class FunctionExecutor:
             function.each,
             function.arguments_file,
         )
-        argv = (self._interpreter_of(function), *_PROGRAM, str(limits.result_bytes_max))
-        call, env = WarmCall(_ENCODE(body), definition), _variables_of(key, spec, limits)
-        return process_of(
-            key, spec, limits, reserved, argv, env, environment=environment, warm=call,
-            stdin=None, umask=None,
-        )  # fmt: skip
+        argv = (self._interpreter_of(function), *_PROGRAM, str(one.limits.result_bytes_max))
+        call = WarmCall(_ENCODE(body), one.definition)
+        return process_of(one, argv, _variables_of(one), warm=call, stdin=None, umask=None)
 
     def _interpreter_of(self, function: FunctionSpec) -> str:
         """Return the caller's interpreter if this host has it: it has the packages."""
@@ -110,7 +97,7 @@ class FunctionExecutor:
         return found
 
 
-def _variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
-    variables = variables_of(key, spec, limits)
-    own = spec.env or {}
+def _variables_of(one: ToStart) -> dict[str, str]:
+    variables = variables_of(one.key, one.spec, one.limits)
+    own = one.spec.env or {}
     return {**variables, **{name: own[name] for name in _OF_ARRAYS if name in own}}

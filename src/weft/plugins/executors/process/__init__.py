@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.plugins.executors.job_environment import (
     SHELL,
     identity_of,
@@ -16,7 +15,7 @@ from weft.plugins.executors.job_environment import (
     small_environment,
     variables_of,
 )
-from weft.ports.executor import ExecutorLimits, Reservation
+from weft.ports.executor import ToStart
 from weft.wire.documents.services import ServiceDocument
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec
@@ -39,27 +38,17 @@ class ProcessExecutor:
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
         return None
 
-    def start_of(
-        self,
-        key: AttemptKey,
-        spec: JobSpec,
-        limits: ExecutorLimits,
-        *,
-        reserved: Reservation,
-        environment: int,
-        definition: int | None,  # noqa: ARG002 (of the port)
-    ) -> StartProcess:
+    def start_of(self, one: ToStart) -> StartProcess:
         """Return the process: the command, or the script run by its own interpreter or sh."""
+        spec = one.spec
         argv, script = program_of(spec)
         if spec.service is not None:
             argv, script = _minded(spec.service, argv, script)
-        variables = variables_of(key, spec, limits)
+        variables = variables_of(one.key, spec, one.limits)
         if spec.identity:
-            variables = {**identity_of(key, spec), **(spec.env or {}), **variables}
+            variables = {**identity_of(one.key, spec), **(spec.env or {}), **variables}
         env = {**spec.env, **variables} if spec.env else variables
-        return process_of(
-            key, spec, limits, reserved, argv, env, environment=environment, script=script
-        )
+        return process_of(one, argv, env, script=script)
 
 
 def _minded(

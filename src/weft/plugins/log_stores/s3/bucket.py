@@ -30,16 +30,12 @@ class LogBucket:
 
     async def put(self, name: str, data: bytes) -> None:
         """Store an object in one request: it is there whole or not at all."""
-        with self._asking() as store:
-            import obstore  # noqa: PLC0415 (an extra, which is there by now)
-
+        with self._asking() as (obstore, store):
             await obstore.put_async(store, self._prefix + name, data, use_multipart=False)
 
     async def get(self, name: str) -> bytes:
         """Return an object. Raise `PackGone`."""
-        with self._asking(for_pack=True) as store:
-            import obstore  # noqa: PLC0415 (an extra, which is there by now)
-
+        with self._asking(for_pack=True) as (obstore, store):
             result = await obstore.get_async(store, self._prefix + name)
             return bytes(await result.bytes_async())
 
@@ -47,9 +43,7 @@ class LogBucket:
         """Return parts of an object, by start and end. Raise `PackGone`."""
         if not ranges:
             return ()
-        with self._asking(for_pack=True) as store:
-            import obstore  # noqa: PLC0415 (an extra, which is there by now)
-
+        with self._asking(for_pack=True) as (obstore, store):
             ranges_async = await obstore.get_ranges_async(
                 store, self._prefix + name,
                 starts=[start for start, _ in ranges], ends=[end for _, end in ranges],
@@ -58,9 +52,7 @@ class LogBucket:
 
     async def names(self, below: str, *, after: str = "") -> AsyncIterator[str]:
         """Yield the names of objects below a name, in order, those behind another one."""
-        with self._asking() as store:
-            import obstore  # noqa: PLC0415 (an extra, which is there by now)
-
+        with self._asking() as (obstore, store):
             listed = obstore.list(
                 store, self._prefix + below, offset=self._prefix + after if after else None,
                 chunk_size=1000,
@@ -72,22 +64,22 @@ class LogBucket:
     async def remove(self, name: str) -> None:
         """Remove an object; none is right, too."""
         try:
-            with self._asking(for_pack=True) as store:
-                import obstore  # noqa: PLC0415 (an extra, which is there by now)
-
+            with self._asking(for_pack=True) as (obstore, store):
                 await obstore.delete_async(store, self._prefix + name)
         except PackGone:
             return
 
     @contextmanager
-    def _asking(self, *, for_pack: bool = False) -> Iterator[Any]:
-        """Open the bucket, and translate errors. `for_pack`: for an object that may be gone; else
-        what is not found is the bucket.
+    def _asking(self, *, for_pack: bool = False) -> Iterator[tuple[Any, Any]]:
+        """Give obstore and the bucket, which it has opened, and translate errors. `for_pack`: for
+        an object that may be gone; else what is not found is the bucket.
         """
         try:
             if self._opened is None:
                 self._opened = self._find()
-            yield self._opened
+            import obstore  # noqa: PLC0415 (an extra, which is there by now)
+
+            yield obstore, self._opened
         except (asyncio.CancelledError, GeneratorExit):
             raise
         except Exception as error:  # whatever it is, nobody is told its text

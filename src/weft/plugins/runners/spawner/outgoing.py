@@ -13,8 +13,8 @@ from weft.plugins.runners.spawner.sandbox import find_no_network, find_own_root
 from weft.ports.executor import (
     CgroupTerms,
     ExecutorLimits,
-    Reservation,
     SpawnerExecutor,
+    ToStart,
     limits_of_job,
 )
 from weft.ports.runner import Assignment, GivenSecret, check_requirements
@@ -47,13 +47,13 @@ class Outgoing:
             raise WeftError(f"this worker has no executor {spec.executor!r}")
         check_requirements(spec, REQUIREMENTS)
         process = executor.start_of(
-            one.key,
-            spec,
-            limits_of_job(self._limits, spec),
-            reserved=Reservation(cpu_m=one.cpu_m, memory_mib=one.memory_mib, gpu=one.gpu),
-            environment=self._environment(executor.environment_of(spec)),
-            definition=self._definition(executor, one),
-        )
+            ToStart(
+                one.key, spec, limits_of_job(self._limits, spec),
+                cpu_m=one.cpu_m, memory_mib=one.memory_mib, gpu=one.gpu,
+                environment=self._environment(executor.environment_of(spec)),
+                definition=self._definition(executor, one),
+            )
+        )  # fmt: skip
         if one.gpu:
             process = msgspec.structs.replace(process, gpu=one.gpu)
         if one.passes or spec.identity:

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from weft.core.errors import Unavailable
+from weft.ports.ending import end_tasks
 from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
 from weft.telemetry.log import log
@@ -407,9 +408,7 @@ class Feeds:
 
     async def _end(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         """Stop listening, and unregister."""
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)
         if not self._tasks:  # else a new stream waits
             with contextlib.suppress(Unavailable):
                 await self._store.wait_for_events(waits=False)

@@ -20,6 +20,7 @@ from typing import Any
 from weft.core.backoff import restart_after
 from weft.core.database_name import database_name
 from weft.core.errors import Conflict, WeftError
+from weft.ports.ending import end_tasks
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
 from weft.run.host.leftovers import end_machines, end_roles, end_spawners
@@ -212,9 +213,7 @@ class Supervisor:
         if self._database is None and not self._keepers:
             return
         begun = time.monotonic()
-        for keeper in self._keepers:
-            keeper.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
+        await end_tasks(self._keepers)
         patience = 0.0 if hurry else 1.0
         for role in self._worker:
             await role.stop(within_s=WORKER_STOP_S * patience)

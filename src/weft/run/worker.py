@@ -30,6 +30,7 @@ from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
+from weft.ports.ending import end_tasks, tasks_beside
 from weft.ports.executor import (
     EXECUTOR_PLUGINS,
     ExecutorLimits,
@@ -136,9 +137,7 @@ async def _work(settings: Settings, name: str) -> int:
                     first.detach() if settings.detach_jobs else first.stop(),
                     *(other.stop() for other in others),
                 )
-            for task in (running, *beside):
-                task.cancel()
-            await asyncio.gather(running, *beside, return_exceptions=True)
+            await end_tasks((running, *beside))
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0 if is_told or not is_supervised() else DRAINED
 
@@ -211,16 +210,12 @@ async def _run_all(agents: Sequence[Agent]) -> None:
     running = asyncio.create_task(first.run())
     staying = [asyncio.create_task(_run_and_stay(agent)) for agent in beside]
     tasks = [running, *staying]
-    try:
+    async with tasks_beside(tasks):
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in tasks:
             if task.done():
                 task.result()
         await asyncio.gather(*(agent.stop() for agent in beside))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _run_and_stay(agent: Agent) -> None:

@@ -27,6 +27,7 @@ from weft.core.errors import (
 )
 from weft.core.files.file_paths import STORE, JobFile, StoreFile, UrlFile, WrongPath, parse_source
 from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_region
+from weft.ports.ending import tasks_beside
 from weft.ports.file_signing import Head
 from weft.ports.file_store import FileMissing, FileProblem, StoreAway
 from weft.ports.store import Caller, Row, StoredFileStore
@@ -166,14 +167,10 @@ async def try_files(services: Services, caller: Caller, document: FilesToTry) ->
         *(lambda name=name: trial.store(name) for name in document.stores),
     ]
     tasks = [asyncio.create_task(trial.bounded(one)) for one in wanted]
-    try:
+    async with tasks_beside(tasks):
         if tasks:
             await asyncio.wait(tasks, timeout=_ALL_S)
         seen = [one.result() if one.done() else _UNSEEN for one in tasks]
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
     log.info("files.tried", user=caller.user_name, files=len(seen))
     of_stores = seen[len(document.inputs) :]
     return {

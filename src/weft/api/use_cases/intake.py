@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from weft.api.services import Services
 from weft.core.access.rights import Right, require
 from weft.core.errors import Forbidden, QueueFull, QuotaExceeded, Unavailable
+from weft.ports.ending import end_tasks
 from weft.ports.patience import retry_s
 from weft.ports.store import Action, Caller, acting
 from weft.ports.transport import TransportError
@@ -65,9 +66,7 @@ async def finish_all(
         except TransportError as error:
             log.warning("transport.away", transport=name, error=str(error))
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(tasks)
         failures += 1
         await asyncio.sleep(_pause_s(failures))
 

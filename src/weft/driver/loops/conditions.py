@@ -16,6 +16,7 @@ from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
 from weft.core.scheduling.pool_tester import GATEWAY, POOL, read_gateway_ask, read_pool_ask
 from weft.core.settling import settled
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.ending import tasks_beside
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics
 from weft.telemetry.log import log
@@ -52,7 +53,7 @@ class _Conditions:
     async def run(self) -> None:
         """Go on until cancelled; the next term repeats tests that were under way."""
         context = self._context
-        try:
+        async with tasks_beside(self._tests):
             while True:
                 await self._record()
                 await self._let_go()
@@ -62,10 +63,6 @@ class _Conditions:
                 )
                 if len(self._tests) > _MANY:
                     await asyncio.sleep(_GATHER_S)
-        finally:
-            for task in self._tests:
-                task.cancel()
-            await asyncio.gather(*self._tests, return_exceptions=True)
 
     def _busy(self) -> list[int]:
         return [test.condition_id for test in self._tests.values()]

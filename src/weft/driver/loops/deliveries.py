@@ -41,6 +41,7 @@ from weft.driver.loops.deliveries_in_flight import STALE_S, InFlight
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered, CallbackSender
+from weft.ports.ending import tasks_beside
 from weft.ports.mailer import Mail, Mailer
 from weft.ports.sink import MakeMessage, Misfit, Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
@@ -119,7 +120,7 @@ class CallbackLoop:
     async def run(self) -> None:
         """Send until cancelled; the next term repeats deliveries that were under way."""
         self._start(self._record())
-        try:
+        async with tasks_beside(self._tasks):
             while True:
                 if self._failed is not None:
                     self._failed.result()  # raises: this term is over
@@ -130,11 +131,6 @@ class CallbackLoop:
                 if wait_s is not None:
                     wait_s = min(wait_s + LATE_S, LONGEST_WAIT_S)
                 await self._bell.heard(wait_s)
-        finally:
-            tasks = [*self._tasks]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _start_due(self) -> None:
         """Start the deliveries that are due, as far as they are to be in hand."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
 from weft.core.settling import OF_THE_TERM
+from weft.ports.ending import end_tasks
 from weft.ports.patience import retry_s
 from weft.ports.transport import TransportError
 from weft.telemetry.log import log
@@ -50,9 +51,7 @@ class Following:
 
     async def end(self) -> None:
         """Hear nothing any more."""
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await end_tasks(self._tasks.values())
 
     async def _hear_always(self, key: Key) -> None:
         failures = 0

@@ -21,6 +21,7 @@ from weft.driver.loops.foreign_commands import ForeignCommands
 from weft.driver.loops.foreign_jobs import record
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
+from weft.ports.ending import tasks_beside
 from weft.ports.store import Listening
 from weft.ports.transport import OUTCOMES, Delivery, Route
 from weft.telemetry import metrics
@@ -108,7 +109,7 @@ class _Outcomes:
             receiving = asyncio.create_task(receive())
             receiving.add_done_callback(lambda _: news.set())
             listener.since = time.monotonic()
-            try:
+            async with tasks_beside([receiving]):
                 while not receiving.done():
                     await self._settle(listener)
                     with suppress(TimeoutError):
@@ -116,9 +117,6 @@ class _Outcomes:
                             await news.wait()
                     news.clear()
                 receiving.result()
-            finally:
-                receiving.cancel()
-                await asyncio.gather(receiving, return_exceptions=True)
 
     async def _add(self, listener: _Listener, delivery: Delivery) -> None:
         try:

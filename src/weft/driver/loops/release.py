@@ -16,6 +16,7 @@ import msgspec
 from weft.core.scheduling.stock import Stock
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.ending import end_tasks
 from weft.ports.store import DueOffer
 from weft.ports.topics import EventSink
 from weft.ports.transport import Message, Route, Transport, TransportError
@@ -133,9 +134,7 @@ class Release:
 
     async def end(self) -> None:
         """Send nothing any more."""
-        for task in self._sending:
-            task.cancel()
-        await asyncio.gather(*self._sending, return_exceptions=True)
+        await end_tasks(self._sending)
 
 
 async def _run(context: LoopContext) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from weft.core.bounded import read_msgpack
 from weft.plugins.runners.spawner.link import open_socket
+from weft.ports.ending import end_tasks
 from weft.wire import exec as wire
 
 ANSWER_S: Final = 10.0
@@ -81,9 +82,7 @@ class Channel:
                     open_count -= 1
             yield wire.frame(wire.END, msgspec.json.encode(self.ended))
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(tasks)
             self.close()
 
     def _count(self) -> bytes:

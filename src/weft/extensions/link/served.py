@@ -12,6 +12,7 @@ from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.ports.ending import tasks_beside
 from weft.ports.spool import SpoolLimits
 from weft.ports.worker_link import LinkedStore
 from weft.run.home import Home
@@ -59,7 +60,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
             beside.append(asyncio.create_task(shipping.run()))
         keeping = SpoolKeeping(spool, limits, lambda: store)
         beside.append(asyncio.create_task(keeping.run(every_s)))
-        try:
+        async with tasks_beside(beside):
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)
             handing = LinkedHandOver(
@@ -67,10 +68,6 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
                 settings.output_bytes_max, settings.products_max, settings.product_bytes_max,
             )  # fmt: skip
             yield WorkerLink(lambda: store, spool, lost_after_s, handing, to)
-        finally:
-            for task in beside:
-                task.cancel()
-            await asyncio.gather(*beside, return_exceptions=True)
 
 
 def spool_limits_of(settings: Settings) -> SpoolLimits:

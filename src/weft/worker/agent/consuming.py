@@ -24,6 +24,7 @@ from weft.core.bounded import read_json
 from weft.core.consumer_limits import OFFERS_MAX
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.scheduling.stock import Allowance
+from weft.ports.ending import end_tasks, tasks_beside
 from weft.ports.patience import retry_s, until_answered
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
@@ -95,14 +96,10 @@ class Consuming:
 
     async def run(self) -> None:
         """Consume from the queues that this worker serves, until `Attempts.is_closed`."""
-        try:
+        async with tasks_beside(self._tasks.values()):
             while not self._attempts.is_closed:
                 await self._follow_queues()
                 await asyncio.sleep(QUEUES_S)
-        finally:
-            for task in self._tasks.values():
-                task.cancel()
-            await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _follow_queues(self) -> None:
         found = await until_answered(
@@ -162,8 +159,7 @@ class Consuming:
                 receiving.result()
             finally:
                 bells.discard(news)
-                receiving.cancel()
-                await asyncio.gather(receiving, return_exceptions=True)
+                await end_tasks([receiving])
 
     def _stock(self) -> int:
         """Return how many jobs are useful ahead; a worker with slots claims none."""

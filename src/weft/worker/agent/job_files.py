@@ -20,6 +20,7 @@ from weft.core.files.file_paths import in_store
 from weft.core.files.products import WrongProducts
 from weft.core.states import Reason
 from weft.core.text.filling import names_product
+from weft.ports.ending import tasks_beside
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile, StoreAway
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
@@ -196,12 +197,8 @@ class JobFiles:
                 product_of=partial(product_in, work, named, plan.owner),
             )
             keeping = [asyncio.create_task(self._keep_one(key, one, plan.owner)) for one in found]
-            try:
+            async with tasks_beside(keeping):
                 return list(await asyncio.gather(*keeping)), ""
-            finally:
-                for task in keeping:
-                    task.cancel()
-                await asyncio.gather(*keeping, return_exceptions=True)
         except FileProblem as error:
             return [], str(error)
         except WrongProducts as error:

@@ -12,6 +12,7 @@ import msgspec
 from weft.core.attempt_key import AttemptKey
 from weft.core.files import file_paths
 from weft.core.states import JobState
+from weft.ports.ending import end_tasks
 from weft.ports.file_signing import Head
 from weft.ports.file_store import (
     FileDiffers,
@@ -82,9 +83,7 @@ class JobInputs:
             paths = await asyncio.gather(*bringing)
         finally:
             telling.end()
-            for task in bringing:
-                task.cancel()
-            await asyncio.gather(*bringing, return_exceptions=True)
+            await end_tasks(bringing)
         return {
             given.env: str(seen / path.relative_to(work))
             for given, path in zip(inputs, paths, strict=True)

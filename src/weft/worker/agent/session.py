@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Sequence
 from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Reason
+from weft.ports.ending import tasks_beside
 from weft.ports.patience import until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered, WorkerStore
@@ -110,12 +111,8 @@ class Session:
     async def run(self) -> None:
         """Work until something fails: raises `RunnerGone`, `DeclaredLost` or `Drained`."""
         tasks = [asyncio.create_task(loop) for loop in self._loops()]
-        try:
+        async with tasks_beside(tasks):
             await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     def _loops(self) -> list[Coroutine[None, None, None]]:
         """Return what runs side by side. `Consuming` holds what it has claimed and hands it over,

@@ -13,12 +13,12 @@ from typing import Final, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic as Topic
 
 from weft.core.findings import Finding
 from weft.extensions.brokers.kafka import looks
 from weft.extensions.brokers.kafka.config import Failures, config_of
 from weft.extensions.brokers.kafka.consumer import Consumption, consuming
+from weft.extensions.brokers.kafka.topics import make_topics
 from weft.ports import transport
 
 Found = TypeVar("Found")
@@ -126,7 +126,8 @@ class KafkaTransport:
 
     async def _make_topics(self, topics: Collection[str]) -> None:
         if new := set(topics) - self._partitions.keys():
-            self._partitions |= await asyncio.to_thread(_make_topics, self._to, sorted(new))
+            asked = dict.fromkeys(new, PARTITIONS)
+            self._partitions |= await asyncio.to_thread(make_topics, self._to, asked)
 
     async def _send(self, records: Sequence[_Record]) -> Sequence[bool]:
         await self._make_topics({topic for topic, *_ in records})
@@ -146,25 +147,6 @@ class KafkaTransport:
         if records and not any(kept):
             raise transport.TransportError(f"nothing was confirmed: {why or self._failures.last}")
         return kept
-
-
-def _make_topics(to: transport.Connection, topics: Sequence[str]) -> dict[str, int]:
-    """Make the topics that there are not; return how many partitions each has."""
-    failures = Failures()
-    admin = AdminClient(config_of(to, failures))
-    try:
-        asked = [Topic(name, num_partitions=PARTITIONS) for name in topics]
-        for future in admin.create_topics(asked, request_timeout=_CALL_S).values():
-            try:
-                future.result(_CALL_S + 1)
-            except KafkaException as error:
-                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                    raise
-        known = admin.list_topics(timeout=_CALL_S).topics
-    except (KafkaException, TimeoutError, OSError) as error:
-        admin.poll(0)  # for the callback
-        raise transport.TransportError(failures.reason(error)) from error
-    return {name: len(known[name].partitions) if name in known else PARTITIONS for name in topics}
 
 
 def _publish(producer: Producer, records: Sequence[_Record]) -> tuple[Sequence[bool], str]:

@@ -44,7 +44,7 @@ class KafkaTopics:
 
     async def make(self, partitions: Mapping[str, int]) -> None:
         if new := {name: n for name, n in partitions.items() if name not in self._made}:
-            await asyncio.to_thread(self._make, new)
+            await asyncio.to_thread(make_topics, self._to, new)
             self._made |= new.keys()
 
     async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
@@ -112,23 +112,28 @@ class KafkaTopics:
         if producer is not None:
             await asyncio.to_thread(producer.flush, 1.0)
 
-    def _make(self, partitions: Mapping[str, int]) -> None:
-        failures = Failures()
-        admin = AdminClient(config_of(self._to, failures))
-        try:
-            known = admin.list_topics(timeout=_CALL_S).topics
-            new = [Topic(name, num_partitions=n) for name, n in partitions.items()
-                   if name not in known]  # fmt: skip
-            asked = admin.create_topics(new, request_timeout=_CALL_S) if new else {}
-            for future in asked.values():
+
+def make_topics(to: Connection, partitions: Mapping[str, int]) -> dict[str, int]:
+    """Make the topics that there are not; return how many partitions each has."""
+    failures = Failures()
+    admin = AdminClient(config_of(to, failures))
+    try:
+        known = admin.list_topics(timeout=_CALL_S).topics
+        if new := [
+            Topic(name, num_partitions=n) for name, n in partitions.items() if name not in known
+        ]:
+            for future in admin.create_topics(new, request_timeout=_CALL_S).values():
                 try:
                     future.result(_CALL_S + 1)
                 except KafkaException as error:
                     if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                         raise
-        except (KafkaException, TimeoutError, OSError) as error:
-            admin.poll(0)  # for the callback
-            raise TransportError(failures.reason(error)) from error
+            known = admin.list_topics(timeout=_CALL_S).topics
+    except (KafkaException, TimeoutError, OSError) as error:
+        admin.poll(0)  # for the callback
+        raise TransportError(failures.reason(error)) from error
+    return {name: len(known[name].partitions) if name in known else n
+            for name, n in partitions.items()}  # fmt: skip
 
 
 class _Follower:

@@ -12,6 +12,7 @@ from typing import Final
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.driver.loops.loop import Loop, LoopContext
+from weft.ports.ending import tasks_beside
 from weft.ports.source_reads import SourceRead, SourceReader
 from weft.ports.store.sources import DueSource
 from weft.telemetry import metrics
@@ -31,7 +32,7 @@ class _Sources:
     async def run(self) -> None:
         """Go on until cancelled; the next term repeats readings that were under way."""
         context, settings = self._context, self._context.settings
-        try:
+        async with tasks_beside(self._readings):
             while True:
                 for task in [task for task in self._readings if task.done()]:
                     self._readings.pop(task)
@@ -46,10 +47,6 @@ class _Sources:
                 await context.bell.heard_by(
                     await context.store.sources_due(context.epoch, self._busy(), limit=most)
                 )
-        finally:
-            for task in self._readings:
-                task.cancel()
-            await asyncio.gather(*self._readings, return_exceptions=True)
 
     def _busy(self) -> list[int]:
         return [reading.source_id for reading in self._readings.values()]

@@ -14,6 +14,7 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.fetching import Fetching
+from weft.ports.ending import tasks_beside
 from weft.ports.log_store import AttemptLog, Extent, LogDirectory
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
 from weft.wire.usage_format import UsageSample
@@ -98,12 +99,9 @@ class BucketLogStore:
                 yield some
             return
         looking = asyncio.create_task(self._look(log))
-        try:
+        async with tasks_beside([looking]):
             async for some in coming:
                 yield some
-        finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
 
     async def samples(self, log: AttemptLog) -> Sequence[UsageSample]:
         store, log = await self._at(log, beside=True)

@@ -20,6 +20,7 @@ from weft.core.states import Phase, Reason
 from weft.plugins.runners.simulation.exchange import Exchange, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
 from weft.ports import runner
+from weft.ports.ending import end_tasks
 from weft.ports.executor import JobExecutor, TenantOf, one_tenant
 from weft.ports.log_store import LogWriter
 from weft.ports.topics import JobTopics
@@ -181,9 +182,7 @@ class SimulationRunner:
             exchange.close()
         # What is on its way out still needs the exchanges.
         for some in (tasks, self._exchanging):
-            for task in some:
-                task.cancel()
-            await asyncio.gather(*some, return_exceptions=True)
+            await end_tasks(some)
         self._exchanges, self._exchanging = {}, []
         self._ended.clear()
         self._untold = _Untold()

@@ -21,6 +21,7 @@ import msgspec
 
 from weft.plugins.runners.simulation.outbox import Outbox
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
+from weft.ports.ending import tasks_beside
 from weft.ports.patience import retry_s, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
 from weft.ports.transport import TransportError
@@ -206,19 +207,14 @@ class Exchange:
 
     async def _serve(self) -> None:
         topics, tasks = self._site.topics, set[asyncio.Task[None]]()
-        try:
-            async with topics.consume(
-                self._site.group, wire.RUN, limit=self._site.limit
-            ) as arrivals:
-                async for arrival in arrivals:
-                    task = asyncio.create_task(self._serve_one(arrival))
-                    tasks.add(task)
-                    task.add_done_callback(tasks.discard)
-        finally:
-            serving = [*tasks]
-            for task in serving:
-                task.cancel()
-            await asyncio.gather(*serving, return_exceptions=True)
+        async with (
+            tasks_beside(tasks),
+            topics.consume(self._site.group, wire.RUN, limit=self._site.limit) as arrivals,
+        ):
+            async for arrival in arrivals:
+                task = asyncio.create_task(self._serve_one(arrival))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
 
     async def _serve_one(self, arrival: Arrival) -> None:
         """Run what a record asks for, publish how it ended, and let the record be done."""

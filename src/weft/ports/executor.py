@@ -150,7 +150,7 @@ class SpawnerExecutor(JobExecutor, Protocol):
         object, which is sent once for many processes.
         """
 
-    def start_of(self, one: ToStart) -> StartProcess:
+    def start_of(self, attempt: ToStart) -> StartProcess:
         """Return the process that the spawner must start. Raise `WeftError` (reason `bad_spec`) if
         the spec cannot be run, and `Blocked` as above.
         """

@@ -19,11 +19,11 @@ _COPY_AND_RUN = 'cp -R -- "$0/." . && exec bash -- "$1"'
 class AppExecutor(ProcessExecutor):
     """Turn the spec of an application's job into one process."""
 
-    def start_of(self, one: ToStart) -> StartProcess:
+    def start_of(self, attempt: ToStart) -> StartProcess:
         """Return the process. Raise `WeftError` if the agent has not unpacked the folder."""
-        app = one.spec.app
+        app = attempt.spec.app
         if app is None or app.folder is None:
             raise WeftError("its application is not on this host")
         command = (SHELL, "-c", _COPY_AND_RUN, app.folder, app.wrapper)
-        spec = msgspec.structs.replace(one.spec, command=command)
-        return super().start_of(one._replace(spec=spec))
+        spec = msgspec.structs.replace(attempt.spec, command=command)
+        return super().start_of(attempt._replace(spec=spec))

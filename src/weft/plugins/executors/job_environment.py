@@ -97,17 +97,17 @@ def timeout_ms_of(spec: JobSpec) -> int | None:
 
 
 def process_of(
-    one: ToStart, argv: tuple[str, ...], env: dict[str, str],
+    attempt: ToStart, argv: tuple[str, ...], env: dict[str, str],
     **more: Any,  # noqa: ANN401 (as the fields have it)
 ) -> StartProcess:  # fmt: skip
     """Return the process of a job, with its limits. `more`: what else such a process has."""
-    spec, limits = one.spec, one.limits
+    spec, limits = attempt.spec, attempt.limits
     umask = None if spec.umask is None else int(spec.umask, 8)
     return StartProcess(
-        one.key, argv, env, spec.cwd, environment=one.environment,
+        attempt.key, argv, env, spec.cwd, environment=attempt.environment,
         timeout_ms=timeout_ms_of(spec), grace_ms=limits.grace_ms,
         stream_bytes_max=limits.stream_bytes_max, stream_head_bytes=limits.stream_head_bytes,
-        cpu_m=one.cpu_m, memory_mib=one.memory_mib,
+        cpu_m=attempt.cpu_m, memory_mib=attempt.memory_mib,
         **{"stdin": spec.stdin, "umask": umask, **more},
     )  # fmt: skip
 

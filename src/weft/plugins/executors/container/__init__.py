@@ -116,8 +116,8 @@ class ContainerExecutor:
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
         return None
 
-    def start_of(self, one: ToStart) -> StartProcess:
-        key, spec = one.key, one.spec
+    def start_of(self, attempt: ToStart) -> StartProcess:
+        key, spec = attempt.key, attempt.spec
         image = self._ready[key]
         argv, script = program_of(spec)
         argv = argv if argv or script is not None else image.command
@@ -125,11 +125,11 @@ class ContainerExecutor:
             raise CannotRun("neither the job nor its image says what to run")
         # Files of the host by which jobs say what they wait for, and how far they are, are not
         # seen there.
-        limits = replace(one.limits, block_files="", message_files="", progress_files="")
+        limits = replace(attempt.limits, block_files="", message_files="", progress_files="")
         own = {**identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits)}
         products = own.get(PRODUCTS_VARIABLE)
         env = {"HOME": CONTAINER_WORK if spec.cwd is None else "/tmp", **image.env, **own}  # noqa: S108
-        words = self._words(image, one)
+        words = self._words(image, attempt)
         if products is not None:
             Path(products).touch(0o600)  # its user is the worker's, whatever number it has there
             words, env[PRODUCTS_VARIABLE] = (
@@ -139,14 +139,9 @@ class ContainerExecutor:
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))
         return process_of(
-            one,
-            argv,
-            env,
-            script=script,
-            sandbox=words,
-            is_contained=True,
+            attempt, argv, env, script=script, sandbox=words, is_contained=True,
             note=f"image {image.reference}",
-        )
+        )  # fmt: skip
 
     def _asked(self, spec: JobSpec, logins: Mapping[str, str]) -> tuple[str, Login]:
         """Return the image and the login for it. Raise `CannotRun` if it may not run here."""
@@ -178,12 +173,12 @@ class ContainerExecutor:
             raise CannotRun(f"{what} {path} does not exist on the worker")
         return real
 
-    def _words(self, image: Image, one: ToStart) -> tuple[str, ...]:
+    def _words(self, image: Image, attempt: ToStart) -> tuple[str, ...]:
         """Return the command that makes the container, without what is the attempt's own."""
-        container = one.spec.container
+        container = attempt.spec.container
         assert container is not None
         words = [_bwrap(), *_APART]
-        has_network = one.spec.network is True
+        has_network = attempt.spec.network is True
         if has_network and not self._settings.container_network:
             raise CannotRun("its worker gives containers no network (container_network)")
         if not has_network:
@@ -202,7 +197,7 @@ class ContainerExecutor:
         for mount, target in mounts:
             real = self._check_path(mount.source, "the mount")
             words += ["--bind" if mount.write else "--ro-bind", real, target]
-        if one.gpu:
+        if attempt.gpu:
             for device in (*sorted(map(str, Path("/dev").glob("nvidia*"))), *_OF_GPUS):
                 words += ["--dev-bind-try", device, device]
         if image.lock:

@@ -65,11 +65,11 @@ class FunctionExecutor:
             return None
         return _ENCODE(Definition(function.pickle, function.python, function.path))
 
-    def start_of(self, one: ToStart) -> StartProcess:
-        function = one.spec.function
+    def start_of(self, attempt: ToStart) -> StartProcess:
+        function = attempt.spec.function
         if function is None:
             raise WeftError("the job has no function")
-        if function.call is None and one.definition is None:
+        if function.call is None and attempt.definition is None:
             raise WeftError("the job that should carry the function has none")
         body = CallBody(
             function.call,
@@ -79,9 +79,9 @@ class FunctionExecutor:
             function.each,
             function.arguments_file,
         )
-        argv = (self._interpreter_of(function), *_PROGRAM, str(one.limits.result_bytes_max))
-        call = WarmCall(_ENCODE(body), one.definition)
-        return process_of(one, argv, _variables_of(one), warm=call, stdin=None, umask=None)
+        argv = (self._interpreter_of(function), *_PROGRAM, str(attempt.limits.result_bytes_max))
+        call = WarmCall(_ENCODE(body), attempt.definition)
+        return process_of(attempt, argv, _variables_of(attempt), warm=call, stdin=None, umask=None)
 
     def _interpreter_of(self, function: FunctionSpec) -> str:
         """Return the caller's interpreter if this host has it: it has the packages."""
@@ -97,7 +97,7 @@ class FunctionExecutor:
         return found
 
 
-def _variables_of(one: ToStart) -> dict[str, str]:
-    variables = variables_of(one.key, one.spec, one.limits)
-    own = one.spec.env or {}
+def _variables_of(attempt: ToStart) -> dict[str, str]:
+    variables = variables_of(attempt.key, attempt.spec, attempt.limits)
+    own = attempt.spec.env or {}
     return {**variables, **{name: own[name] for name in _OF_ARRAYS if name in own}}

@@ -38,17 +38,17 @@ class ProcessExecutor:
     def definition_of(self, spec: JobSpec) -> bytes | None:  # noqa: ARG002 (of the port)
         return None
 
-    def start_of(self, one: ToStart) -> StartProcess:
+    def start_of(self, attempt: ToStart) -> StartProcess:
         """Return the process: the command, or the script run by its own interpreter or sh."""
-        spec = one.spec
+        spec = attempt.spec
         argv, script = program_of(spec)
         if spec.service is not None:
             argv, script = _minded(spec.service, argv, script)
-        variables = variables_of(one.key, spec, one.limits)
+        variables = variables_of(attempt.key, spec, attempt.limits)
         if spec.identity:
-            variables = {**identity_of(one.key, spec), **(spec.env or {}), **variables}
+            variables = {**identity_of(attempt.key, spec), **(spec.env or {}), **variables}
         env = {**spec.env, **variables} if spec.env else variables
-        return process_of(one, argv, env, script=script)
+        return process_of(attempt, argv, env, script=script)
 
 
 def _minded(

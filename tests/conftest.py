@@ -9,11 +9,13 @@ the embedded one, and a database owner that is no superuser.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
 import shutil
 import signal
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -38,6 +40,11 @@ from recycling import Recycled
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
 from weft.telemetry.log import STRICT_VARIABLE
+
+# What is imported until all tests are collected stays: looking for what does not takes seconds.
+gc.disable()
+# httpcore looks for this package, which is not installed, at each request and each of its locks.
+sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]  # how a module is said to be none
 
 # Each run takes the same few examples, so that only a change makes it fail; `make test-full` looks
 # for new ones, among many.
@@ -116,6 +123,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.basetemp is None:  # given to processes of pytest-xdist
         config.option.basetemp = tempfile.mkdtemp(prefix="weft-pytest-")
         config.stash[_OWN_TEMPORARY] = Path(config.option.basetemp)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage look at what tests make, never at what they are."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -17,11 +17,12 @@ _CATALOGS = (
     "pg_rewrite", "pg_type", "pg_policy", "pg_description", "pg_collation", "pg_cast", "pg_enum",
     "pg_operator", "pg_event_trigger", "pg_publication", "pg_largeobject_metadata", "pg_inherits",
 )  # fmt: skip
+_NEWEST = "age('3'::xid) - nullif(min(age(xmin)), 2147483647)"
+"""The last transaction that made a row, without a text for each; rows of initdb have no age."""
 _SHAPE = (
     "SELECT concat_ws(';', "
     + ", ".join(
-        f"(SELECT concat(count(*), ' ', max(xmin::text::bigint)) FROM pg_catalog.{name})"
-        for name in _CATALOGS
+        f"(SELECT concat(count(*), ' ', {_NEWEST}) FROM pg_catalog.{name})" for name in _CATALOGS
     )
     + ", (SELECT concat(sum(reltuples), ' ', sum(relpages)) FROM pg_class"
     "     WHERE oid >= 16384 AND relkind <> 'S')"

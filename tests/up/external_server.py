@@ -51,7 +51,7 @@ def external_server(program: Path, *, password: str = PASSWORD) -> Iterator[Exte
                 check=True, capture_output=True, cwd=data, **account.popen_options(),
             )  # fmt: skip
             process = subprocess.Popen(
-                [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off"],
+                [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off", "-c", "jit=off"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=data,
                 **account.popen_options(),
             )  # fmt: skip

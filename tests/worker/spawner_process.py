@@ -1,5 +1,6 @@
 """A real spawner for tests, and the agent's end of its socket without an agent."""
 
+import functools
 import os
 import select
 import signal
@@ -75,6 +76,7 @@ def can_suspend() -> bool:
     return _works(AFTER_SUSPENSION)
 
 
+@functools.cache
 def _works(prefix: Sequence[str]) -> bool:
     try:
         return subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode == 0

@@ -162,15 +162,6 @@ def test_interrupted_bench_leaves_nothing_behind(tmp_path: Path, number: signal.
     assert processes_of(home) == {}
 
 
-def test_unknown_bench_is_refused_with_those_that_there_are() -> None:
-    done = subprocess.run(
-        [*PROGRAM, "speed"], check=False, capture_output=True, text=True, timeout=60
-    )
-
-    assert done.returncode == 2
-    assert "statemachine" in done.stderr
-
-
 def test_simulation_is_compared_with_real_time_and_with_a_static_cluster(tmp_path: Path) -> None:
     trace = tmp_path / "t.swf"
     trace.write_text("1 0 -1 60 4 -1 -1 -1 -1 -1 1 3 1 -1 0 -1 -1 -1\n" * 3)

@@ -189,8 +189,7 @@ async def test_late_end_beside_the_removal_of_its_batch_leaves_no_bytes(world: W
             mine = {"incarnation_id": worker.id, **end_columns([report])}
             await call_on(late, "complete_attempts", **mine)
             await call_on(removal, "remove_batch", **arguments)
-        folding = asyncio.create_task(world.fold())
-        await world.until_somebody_waits()
+        folding = await world.start_waiting(world.fold())
     await folding
 
     assert await world.findings() == {}

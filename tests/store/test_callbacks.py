@@ -115,8 +115,7 @@ async def test_document_holds_nothing_that_was_committed_after_the_completion(
     other = await own_world.connect()
     async with other.transaction():
         await other.execute("SELECT FROM weft.project_usage FOR UPDATE")  # the fold waits here
-        folding = asyncio.create_task(own_world.fold())
-        await own_world.until_somebody_waits()
+        folding = await own_world.start_waiting(own_world.fold())
         await own_world.submit(5, batch=batch)
     await folding
     (one,) = await due(own_world)

@@ -4,13 +4,11 @@ import asyncio
 
 import pytest
 
-from builders import end_report, job_rows
+from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
-from weft.store.database import call_on
-from weft.store.end_columns import end_columns
 
 TREE = [
     NewGroup(group_id=1, parent_id=0, name="a"),
@@ -61,25 +59,11 @@ async def test_job_whose_cancel_was_acknowledged_does_not_run_again(
 async def test_cancel_that_waits_for_an_end_sees_it(world: World) -> None:
     """An attempt is lost while its cancel arrives, in either order."""
     batch, worker, (one, two) = await world.submit_and_claim(2)
-    connection = await world.connect("weft_worker")
-    columns = end_columns([end_report(one, Reason.LOST)])
-    async with connection.transaction():
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
-        cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [1]))
-        await world.until_somebody_waits()
+    async with world.ending(worker, one, reason=Reason.LOST):
+        cancelling = await world.start_waiting(world.api.cancel_jobs(world.caller, batch, [1]))
     first = await cancelling
-    api = await world.connect("weft_api")
-    async with api.transaction():
-        await call_on(
-            api,
-            "cancel_jobs",
-            tenant_id=world.caller.tenant_id,
-            batch_id=batch,
-            job_ids=[2],
-            actor="x",
-        )
-        ending = asyncio.create_task(worker.end(two, reason=Reason.LOST))
-        await world.until_somebody_waits()
+    async with world.during_request("cancel_jobs", batch, job_ids=[2], actor="x"):
+        ending = await world.start_waiting(worker.end(two, reason=Reason.LOST))
     verdict = await ending
 
     assert (first, verdict) == ({1: "cancelled"}, ["ok"])
@@ -146,13 +130,9 @@ async def test_force_stops_what_always_runs(world: World) -> None:
 async def test_sweep_waits_for_an_end_that_makes_a_job_ready_again(world: World) -> None:
     """The end began before the cancel was acknowledged, so only the sweep can see both."""
     batch, worker, (one, _) = await world.submit_and_claim(2)
-    connection = await world.connect("weft_worker")
-    columns = end_columns([end_report(one, Reason.PREEMPTED)])
-    async with connection.transaction():
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    async with world.ending(worker, one, reason=Reason.PREEMPTED):
         await cancel(world, batch)
-        sweeping = asyncio.create_task(world.sweep())
-        await world.until_somebody_waits()
+        sweeping = await world.start_waiting(world.sweep())
     await sweeping
 
     assert await worker.claim() == []
@@ -178,14 +158,8 @@ async def test_job_that_is_ready_again_behind_the_sweep_is_cancelled(
 async def test_cancel_waits_for_claims_under_way(world: World, worker: Worker) -> None:
     """When it is acknowledged nothing is claimed any more, and what was is told."""
     batch = await world.submit(4)
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
-            budget_memory_mib=10**6, limit_jobs=1,
-        )  # fmt: skip
-        cancelling = asyncio.create_task(cancel(world, batch))
-        await world.until_somebody_waits()
+    async with world.claiming(worker, 1):
+        cancelling = await world.start_waiting(cancel(world, batch))
         assert not cancelling.done()
         # A claim during the cancel's wait takes nothing and does not wait either.
         async with asyncio.timeout(30):
@@ -199,14 +173,8 @@ async def test_cancel_waits_for_claims_under_way(world: World, worker: Worker) -
 
 async def test_commit_waits_for_a_cancel_and_is_refused(world: World) -> None:
     batch = await world.submit(1)
-    api = await world.connect("weft_api")
-    async with api.transaction():
-        await call_on(
-            api, "cancel_group", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=0,
-            actor="x", force=False,
-        )  # fmt: skip
-        adding = asyncio.create_task(world.submit(1, batch=batch))
-        await world.until_somebody_waits()
+    async with world.during_request("cancel_group", batch, group_id=0, actor="x", force=False):
+        adding = await world.start_waiting(world.submit(1, batch=batch))
 
     with pytest.raises(errors.BatchCancelled):
         await adding

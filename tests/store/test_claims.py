@@ -178,12 +178,7 @@ async def test_claimers_at_once_get_different_jobs(world: World) -> None:
 async def test_claimer_does_not_wait_for_another(world: World) -> None:
     await world.submit(job_rows(4, priority=[0, 0, 1, 1]))
     worker, other = await world.worker("w"), await world.worker("x")
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        first = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
-            budget_memory_mib=10**6, limit_jobs=3,
-        )  # fmt: skip
+    async with world.claiming(worker, 3) as first:
         async with asyncio.timeout(30):
             second = await other.claim()
 

@@ -1,6 +1,5 @@
 """Conditions that are over: they are forgotten in bounded steps, and in one order with batches."""
 
-import asyncio
 from typing import Any
 
 import asyncpg
@@ -101,8 +100,7 @@ async def test_driver_locks_batches_of_conditions_in_one_order(
 
     async with holder.transaction():
         await holder.execute(_LOCK, batch, one)
-        task = asyncio.create_task(work())
-        await own_world.until_somebody_waits()
+        task = await own_world.start_waiting(work())
         async with looker.transaction():
             await looker.execute(f"{_LOCK} NOWAIT", batch, two)
     await task

@@ -1,6 +1,5 @@
 """Conditions: jobs that wait for the same thing share one test, and go on together."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,6 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed, NewGroup
-from weft.store.database import call_on
 
 ASK = Ask("connection_failed", "tcp", {"host": "h", "port": "80"})
 
@@ -313,25 +311,16 @@ async def test_cancel_that_is_under_way_wins_over_a_release(world: World, worker
     """Whichever began first."""
     batch = await world.submit(3)
     await block(worker, *await worker.claim())
-    api = await world.connect("weft_api")
-    async with api.transaction():
-        await call_on(
-            api, "cancel_jobs", tenant_id=world.caller.tenant_id, batch_id=batch, job_ids=[1],
-            actor="x",
-        )  # fmt: skip
+    async with world.during_request("cancel_jobs", batch, job_ids=[1], actor="x"):
         await look(world, soon(11))
         released = await world.states(batch)
     await block(worker, *await worker.claim())
     (one,) = await conditions(world)
     await world.api.release_condition(world.caller, one["condition_id"], 9)
-    driver = await world.connect()
-    async with driver.transaction():
-        await call_on(
-            driver, "release_conditions", epoch=await world.lead(), limit_jobs=1,
-            at=datetime.now(UTC),
-        )  # fmt: skip
-        cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [2, 3]))
-        await world.until_somebody_waits()
+    async with world.during(
+        "admin", "release_conditions", epoch=await world.lead(), limit_jobs=1, at=datetime.now(UTC)
+    ):
+        cancelling = await world.start_waiting(world.api.cancel_jobs(world.caller, batch, [2, 3]))
     answer = await cancelling
 
     assert released == "brr"

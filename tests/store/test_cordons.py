@@ -9,7 +9,6 @@ from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import Row
-from weft.store.database import call_on
 
 
 async def cordon(world: World, name: str = "w", reason: str | None = None) -> bool:
@@ -81,14 +80,8 @@ async def test_uncordoned_worker_wakes_and_claims(world: World, worker: Worker) 
 async def test_cordon_waits_for_the_claim_under_way_and_is_dated_after_it(world: World) -> None:
     batch = await world.submit(4)
     worker = await world.worker()
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=9999,
-            budget_memory_mib=9999, limit_jobs=2,
-        )  # fmt: skip
-        cordoning = asyncio.create_task(cordon(world))
-        await world.until_somebody_waits()
+    async with world.claiming(worker, 2):
+        cordoning = await world.start_waiting(cordon(world))
         assert await worker.claim() == []
     assert await cordoning
 

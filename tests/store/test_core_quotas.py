@@ -1,6 +1,5 @@
 """How many cores the running jobs of a user and of a tenant may have."""
 
-import asyncio
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -197,8 +196,7 @@ async def test_submission_and_a_changed_quota_wait_for_each_other(world: World) 
         await other.execute(
             "SELECT weft.set_quota($1, NULL, '{\"cores\": 1}')", world.caller.tenant_id
         )
-        waiting = asyncio.create_task(world.submit(asking(world, 1000, 1000)))
-        await world.until_somebody_waits()
+        waiting = await world.start_waiting(world.submit(asking(world, 1000, 1000)))
     batch = await waiting
 
     assert ids(await (await world.worker()).claim()) == [(batch, 1)]

@@ -1,6 +1,5 @@
 """Deadlines: a job that cannot end by then ends as an error, wherever it stands."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -8,14 +7,12 @@ import pytest
 
 from builders import job_rows
 from store.test_arrays import array_rows
-from store.test_hold_races import claim_call
 from store.test_holds import park
 from store.test_rare_fields import with_fields
 from store.test_submission import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup
-from weft.store.database import call_on
 
 
 def due(rows: JobRows, in_s: float, *jobs: int, timeout_s: float = 0) -> JobRows:
@@ -192,13 +189,10 @@ async def test_job_that_is_claimed_at_its_deadline_is_stopped(world: World) -> N
         "deadline = now() WHERE batch_id = $1", batch,
     )  # fmt: skip
     worker = await world.worker()
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        (one,) = await call_on(connection, "claim_jobs", **await claim_call(world, worker))
-        looking = asyncio.create_task(
+    async with world.claiming(worker, 2) as (one,):
+        looking = await world.start_waiting(
             world.driver.sweep("sweep_deadlines", await world.lead(), limit_jobs=9)
         )
-        await world.until_somebody_waits()
     await looking
     key = (batch, 1, one["attempt"])
 
@@ -214,11 +208,9 @@ async def test_two_drivers_end_the_same_late_jobs_once(world: World) -> None:
     await worker.end(first)
     await world.api.release_jobs(world.caller, batch, [2])
     epoch = await world.lead()
-    connection = await world.connect("weft_driver")
-    async with connection.transaction():
-        (ended,) = await call_on(connection, "sweep_deadlines", epoch=epoch, limit_jobs=9)
-        looking = asyncio.create_task(world.driver.sweep("sweep_deadlines", epoch, limit_jobs=9))
-        await world.until_somebody_waits()
+    sweep, step = "sweep_deadlines", {"epoch": epoch, "limit_jobs": 9}
+    async with world.during("weft_driver", sweep, **step) as (ended,):
+        looking = await world.start_waiting(world.driver.sweep(sweep, **step))
     looked = await looking
     await look(world)
 
@@ -244,8 +236,7 @@ async def test_a_late_child_is_locked_after_the_counter_of_failures(world: World
 
     async with other.transaction():
         await other.execute("SELECT FROM weft.failure_count WHERE batch_id = $1 FOR UPDATE", batch)
-        ending = asyncio.create_task(end_late())
-        await world.until_somebody_waits()
+        ending = await world.start_waiting(end_late())
         await other.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = 2 FOR UPDATE NOWAIT", batch
         )

@@ -17,7 +17,6 @@ from weft.driver.operations import advance_operation
 from weft.driver.operations import delete_batch as batch_removal
 from weft.ports.store import NewBatch, NewSet
 from weft.sql import files_of
-from weft.store.database import call_on
 
 
 async def delete(world: World, batch: int, key: str | None = None, digest: bytes = b"") -> int:
@@ -258,14 +257,12 @@ async def test_removal_waits_for_a_call_that_found_the_batch(world: World) -> No
     """An upload that was under way when the batch was deleted leaves nothing behind."""
     batch = await world.submit(1)
     update = await open_update(world, batch, 0, 1)
-    connection = await world.connect("weft_api")
     arguments = {
         "tenant_id": world.caller.tenant_id, "batch_id": batch, "update_id": update.update_id,
         "group_ids": [1], "parent_ids": [0], "names": ["late"], "attributes": [{}],
         "cancel_afters": [None], "callbacks": [None], "depth_max": 9,
     }  # fmt: skip
-    async with connection.transaction():
-        await call_on(connection, "add_groups", **arguments)
+    async with world.during("weft_api", "add_groups", **arguments):
         operation_id = await delete(world, batch)
         for _ in range(5):
             await settle(world)

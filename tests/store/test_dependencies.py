@@ -115,13 +115,12 @@ async def test_parent_that_ends_while_an_edge_to_it_is_added(
 ) -> None:
     """Either the report sees the edge or the bunch sees the end; the child is settled once."""
     batch, worker, (one, two) = await world.submit_and_claim(2)
-    api = await world.connect("weft_api")
     update = await open_update(world, batch, 2)
     rows = job_rows(2, parents={1: [-1], 2: [-1, -2]})
-    async with api.transaction():
-        await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
-        ending = asyncio.create_task(worker.end(one, reason=reason))
-        await world.until_somebody_waits()
+    async with world.during(
+        "weft_api", "add_jobs", **_bunch(world.caller, batch, update.update_id, rows)
+    ):
+        ending = await world.start_waiting(worker.end(one, reason=reason))
     await ending
     staged = await world.states(batch)
     await world.api.commit_update(world.caller, batch, update.update_id)
@@ -141,14 +140,8 @@ async def test_parent_that_ends_while_the_update_is_committed(
     batch, worker, (one,) = await world.submit_and_claim(1)
     update = await open_update(world, batch, 1)
     await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(1, parents={1: [-1]}))
-    api = await world.connect("weft_api")
-    async with api.transaction():
-        await call_on(
-            api, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
-            of_update_id=update.update_id,
-        )  # fmt: skip
-        ending = asyncio.create_task(worker.end(one, reason=reason))
-        await world.until_somebody_waits()
+    async with world.during_request("commit_update", batch, of_update_id=update.update_id):
+        ending = await world.start_waiting(worker.end(one, reason=reason))
     await ending
     await world.sweep()
 
@@ -222,8 +215,7 @@ async def test_sweep_waits_for_an_edge_that_is_being_added(world: World) -> None
     async with api.transaction():
         rows = job_rows(1, parents={1: [-1]})
         await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
-        sweeping = asyncio.create_task(world.sweep())
-        await world.until_somebody_waits()
+        sweeping = await world.start_waiting(world.sweep())
     await sweeping
     await world.api.commit_update(world.caller, batch, update.update_id)
     await world.sweep()
@@ -237,17 +229,16 @@ async def test_edge_is_added_beside_a_sweep_of_its_parent(world: World) -> None:
     update, other = await open_update(world, batch, 1), await open_update(world, batch, 1)
     rows = job_rows(1, parents={1: [-1]}, always_run=True)
     await world.api.cancel_jobs(world.caller, batch, [1])
-    driver = await world.connect("weft_driver")
-    async with driver.transaction():
-        await call_on(driver, "settle_children", epoch=await world.lead(), limit_jobs=2)
-        adding = asyncio.create_task(
+    async with world.during(
+        "weft_driver", "settle_children", epoch=await world.lead(), limit_jobs=2
+    ):
+        adding = await world.start_waiting(
             world.api.add_jobs(world.caller, batch, update.update_id, rows)
         )
-        await world.until_somebody_waits()
     await adding
-    api = await world.connect("weft_api")
-    async with api.transaction():
-        await call_on(api, "add_jobs", **_bunch(world.caller, batch, other.update_id, rows))
+    async with world.during(
+        "weft_api", "add_jobs", **_bunch(world.caller, batch, other.update_id, rows)
+    ):
         async with asyncio.timeout(30):
             await world.sweep()
     for one in (update, other):
@@ -271,10 +262,9 @@ async def test_batch_is_deleted_while_its_first_edge_is_added(world: World) -> N
     }  # fmt: skip
     async with other.transaction():
         await other.execute("SELECT FROM weft.job WHERE batch_id = $1 FOR UPDATE", batch)
-        adding = asyncio.create_task(
+        adding = await world.start_waiting(
             call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
         )
-        await world.until_somebody_waits()
         deleting = asyncio.create_task(call_on(deleter, "delete_batch", **delete))
         await world.until_somebody_waits(2)
     ((is_new,),) = await adding

@@ -97,8 +97,7 @@ async def test_parent_that_ends_while_it_is_locked(world: World) -> None:
     other = await lock(world, batch, 5)
     async with driver.transaction():
         await call_on(driver, "settle_children", epoch=await world.lead(), limit_jobs=1)
-        adding = asyncio.create_task(call_on(api, "add_jobs", **columns))
-        await world.until_somebody_waits()  # for the third job
+        adding = await world.start_waiting(call_on(api, "add_jobs", **columns))
     await world.until_somebody_waits()  # for the fifth
     sweeping = await sweep(world)
     await world.until_somebody_waits(2)
@@ -116,8 +115,7 @@ async def test_parent_that_is_reported_while_others_are_locked(world: World) -> 
     worker = await world.worker()
     update, columns = await child_of(world, batch, 2, 3, 4)
     api, other = await world.connect("weft_api"), await lock(world, batch, 3)
-    adding = asyncio.create_task(call_on(api, "add_jobs", **columns))
-    await world.until_somebody_waits()
+    adding = await world.start_waiting(call_on(api, "add_jobs", **columns))
     claimed = await worker.claim()
     ending = asyncio.create_task(worker.end(*claimed))
     await world.until_somebody_waits(2)

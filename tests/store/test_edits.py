@@ -90,8 +90,7 @@ async def test_group_that_is_added_meanwhile_gets_the_new_path(world: World, fir
     one, other = [await world.connect("weft_api") for _ in range(2)]
     async with one.transaction():
         await call_on(one, first, **calls[first], **ids)
-        waiting = asyncio.create_task(call_on(other, second, **calls[second], **ids))
-        await world.until_somebody_waits()
+        waiting = await world.start_waiting(call_on(other, second, **calls[second], **ids))
     await waiting
     await world.api.commit_update(world.caller, batch, update.update_id)
 

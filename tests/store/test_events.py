@@ -11,7 +11,6 @@ from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
-from weft.store.database import call_on
 
 Position = tuple[int, int]
 
@@ -73,12 +72,7 @@ async def test_event_of_a_late_commit_comes_in_its_place(world: World, worker: W
     """Nothing younger than an open writer is shown, so nobody reads past what it will commit."""
     batch = await world.submit(4)
     after = await world.api.events_now()
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
-            budget_memory_mib=10**6, limit_jobs=1,
-        )  # fmt: skip
+    async with world.claiming(worker, 1):
         await worker.claim(1)
         during, position = await read(world, after)
     late, _position = await read(world, position)

@@ -61,8 +61,9 @@ async def test_ends_of_which_one_cannot_go_back_into_its_queue(world: World) -> 
         await holder.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = 5 FOR UPDATE", batch
         )
-        first = asyncio.create_task(end(world, worker, claimed[:2], [Reason.OOM, Reason.EXIT]))
-        await world.until_somebody_waits()
+        first = await world.start_waiting(
+            end(world, worker, claimed[:2], [Reason.OOM, Reason.EXIT])
+        )
         second = asyncio.create_task(end(world, worker, claimed[2:], [Reason.OOM, Reason.OOM]))
         await world.until_somebody_waits(2)
     verdicts = [await first, await second]
@@ -92,10 +93,9 @@ async def test_jobs_that_waited_too_long_for_several_reasons(world: World, worke
     holder, patrol = await world.connect(), await world.connect()
     async with holder.transaction():
         await holder.execute("SELECT pg_advisory_xact_lock(7701, 0)")  # nobody may announce
-        first = asyncio.create_task(
+        first = await world.start_waiting(
             call_on(patrol, "_end_overdue", of_batch_id=batch, after_job=0, last_job=99, at=at)
         )
-        await world.until_somebody_waits()
         second = asyncio.create_task(end(world, worker, claimed, [Reason.OOM, Reason.OOM]))
         await world.until_somebody_waits(2)
     ended, _ = await first, await second
@@ -119,8 +119,7 @@ async def test_nth_failure_while_members_are_added_to_a_set(world: World, worker
         await adder.execute(
             "SELECT pg_advisory_xact_lock_shared($1)", batch
         )  # as add_members does
-        report = asyncio.create_task(end(world, worker, claimed[:1], [Reason.OOM]))
-        await world.until_somebody_waits()
+        report = await world.start_waiting(end(world, worker, claimed[:1], [Reason.OOM]))
         (added,) = await call_on(
             adder, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=2,
             job_ids=[2], sets_max=9,

@@ -1,6 +1,5 @@
 """A first quota of running cores reaches the jobs that were there before it."""
 
-import asyncio
 import random
 from typing import Any
 
@@ -245,8 +244,7 @@ async def test_who_is_under_way_is_waited_for(world: World, worker: Worker, act:
     other = await world.connect()
     async with other.transaction():
         found = await call_on(other, function, **arguments)
-        waiting = asyncio.create_task(_set_and_sweep(world))
-        await world.until_somebody_waits()
+        waiting = await world.start_waiting(_set_and_sweep(world))
     await waiting
     if act == "claim":
         running.append(claimed_of(found[0]))

@@ -70,8 +70,7 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
         await change_limit(world.admin, batch, 3)
     async with connection.transaction():
         await call_on(connection, "complete_attempts", **ending(worker, *claimed))
-        changing = asyncio.create_task(changes[change]())
-        await world.until_somebody_waits()
+        changing = await world.start_waiting(changes[change]())
         assert await world.findings() == {}
     async with asyncio.timeout(60):
         result = await changing
@@ -103,12 +102,7 @@ async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
 async def test_batch_that_is_being_held_admits_nobody(world: World) -> None:
     """An end finds the batch locked by a hold: the place stays free, and the driver is rung."""
     batch, worker, claimed = await world.submit_and_claim(3, max_running=1)
-    connection = await world.connect("weft_api")
-    async with connection.transaction():
-        await call_on(
-            connection, "hold_group", tenant_id=world.caller.tenant_id, batch_id=batch, group_id=0,
-            actor="x",
-        )  # fmt: skip
+    async with world.during_request("hold_group", batch, group_id=0, actor="x"):
         async with asyncio.timeout(60):
             await worker.end(*claimed)
         assert await places(world, batch) == []
@@ -134,11 +128,10 @@ async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) ->
             connection, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
             of_update_id=update.update_id,
         )  # fmt: skip
-        opening = asyncio.create_task(
-            call_on(driver, "pass_gates", epoch=await world.lead(), limit_jobs=100,
-                    at=opens_at + timedelta(seconds=1))
-        )  # fmt: skip
-        await world.until_somebody_waits()
+        later = opens_at + timedelta(seconds=1)
+        opening = await world.start_waiting(
+            call_on(driver, "pass_gates", epoch=await world.lead(), limit_jobs=100, at=later)
+        )
     async with asyncio.timeout(60):
         await opening
     await visit(world)
@@ -149,12 +142,7 @@ async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) ->
 async def test_job_that_is_being_claimed_is_not_overtaken(world: World) -> None:
     batch = await world.submit(2, max_running=1)
     worker, other = await world.worker(), await world.worker("other")
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        rows = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
-            budget_memory_mib=10**9, limit_jobs=5,
-        )  # fmt: skip
+    async with world.claiming(worker, 5) as rows:
         async with asyncio.timeout(60):
             await world.submit(job_rows(1, priority=9), batch=batch)
         assert await other.claim() == []

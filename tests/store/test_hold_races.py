@@ -11,14 +11,6 @@ from store.test_holds import TREE, hold, numbers, park, release
 from store.world import Worker, World
 from weft.store.database import call_on
 
-
-async def claim_call(world: World, worker: Worker) -> dict[str, Any]:
-    return {
-        "incarnation_id": worker.id, "budget_cpu_m": 10**9, "budget_memory_mib": 10**9,
-        "limit_jobs": 2,
-    }  # fmt: skip
-
-
 HOLDS: list[Callable[[World, int], Any]] = [
     hold,
     lambda world, batch: hold(world, batch, 1),
@@ -32,11 +24,8 @@ async def test_hold_waits_for_a_claim_and_nothing_is_claimed_after_it(
 ) -> None:
     batch = await world.submit(job_rows(4, group=1, priority=[0, 0, 5, 5]), groups=TREE)
     worker, other = await world.worker(), await world.worker("other")
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        rows = await call_on(connection, "claim_jobs", **await claim_call(world, worker))
-        holding = asyncio.create_task(make_hold(world, batch))
-        await world.until_somebody_waits()
+    async with world.claiming(worker, 2) as rows:
+        holding = await world.start_waiting(make_hold(world, batch))
         while_it_waits = await other.claim()
     await holding
 

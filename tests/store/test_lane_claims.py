@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.world import MUCH_MEMORY_MIB, Worker, World
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.queues import Queue
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, Shape
-from weft.store.database import call_on
 
 GPU = Shape(gpu=1)
 FUNCTION = Shape(words=(("executor", "function"),))
@@ -235,12 +234,7 @@ async def test_workers_that_were_woken_together_lock_what_they_take_only(world: 
     assert await first.waits()
     assert await second.waits()
     batch = await world.submit(5)
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        one = await call_on(
-            connection, "claim_jobs", incarnation_id=first.id, budget_cpu_m=2500,
-            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=1000,
-        )  # fmt: skip
+    async with world.claiming(first, 1000) as one:
         other = await second.claim(1000, cpu_m=2000)
 
     assert [row["job_id"] for row in one] == [1, 2]

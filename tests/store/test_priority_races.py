@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.test_hold_races import claim_call
 from store.test_holds import TREE, hold, numbers, park, release
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
 from store.world import Worker, World
-from weft.store.database import call_on
 
 
 async def step_call(world: World, operation: int) -> dict[str, Any]:
@@ -19,10 +17,8 @@ async def step_call(world: World, operation: int) -> dict[str, Any]:
 
 async def test_step_leaves_what_a_claim_has_to_the_next_one(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(5, priority=[0, 0, 0, 4, 4]))
-    connection = await world.connect("weft_worker")
     operation = await ask(world, batch, 0, 7)
-    async with connection.transaction():
-        claimed = await call_on(connection, "claim_jobs", **await claim_call(world, worker))
+    async with world.claiming(worker, 2) as claimed:
         outcomes = await steps(world, batch)
         document = await world.api.get_operation(world.caller, operation)
     while await running(world, batch):
@@ -39,9 +35,7 @@ async def test_claim_passes_over_what_a_step_has_and_does_not_sleep(world: World
     batch = await world.submit(job_rows(4, priority=[0, 0, 4, 4]))
     worker = await world.worker()
     operation = await ask(world, batch, 0, 7)
-    connection = await world.connect("weft_driver")
-    async with connection.transaction():
-        await call_on(connection, "set_priorities", **await step_call(world, operation))
+    async with world.during("weft_driver", "set_priorities", **await step_call(world, operation)):
         meanwhile = await worker.claim()
         beat = await worker.beat()
     after = await worker.claim()
@@ -56,11 +50,8 @@ async def test_release_lists_what_a_step_has_just_moved(world: World) -> None:
     await hold(world, batch, 1)
     await park(world)
     operation = await ask(world, batch, 1, 7)
-    connection = await world.connect("weft_driver")
-    async with connection.transaction():
-        await call_on(connection, "set_priorities", **await step_call(world, operation))
-        releasing = asyncio.create_task(release(world, batch, 1))
-        await world.until_somebody_waits()
+    async with world.during("weft_driver", "set_priorities", **await step_call(world, operation)):
+        releasing = await world.start_waiting(release(world, batch, 1))
     await releasing
     await park(world)
 
@@ -131,11 +122,8 @@ async def test_child_that_got_a_priority_while_it_was_told_does_not_hide_in_a_ra
         "tenant_id": world.caller.tenant_id, "batch_id": batch, "job_id": 500,
         "patch": {"priority": 3}, "attributes_max": 64, "actor": "x",
     }  # fmt: skip
-    connection = await world.connect("weft_api")
-    async with connection.transaction():
-        await call_on(connection, "edit_job", **edit)
-        telling = asyncio.create_task(world.sweep())
-        await world.until_somebody_waits()
+    async with world.during("weft_api", "edit_job", **edit):
+        telling = await world.start_waiting(world.sweep())
     await telling
     ranges = await world.admin.fetchval(
         "SELECT count(*) FROM weft.runnable WHERE batch_id = $1 AND first_job > 1", batch

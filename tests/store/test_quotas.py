@@ -156,8 +156,7 @@ async def test_without_a_quota_nobody_waits_for_another(world: World) -> None:
         async with asyncio.timeout(60):
             batch = await world.submit(1)
             await world.submit(1, batch=batch)
-        waiting = asyncio.create_task(world.submit(1, caller=bob))
-        await world.until_somebody_waits()
+        waiting = await world.start_waiting(world.submit(1, caller=bob))
         assert not waiting.done()
     await waiting
 

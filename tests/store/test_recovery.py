@@ -1,6 +1,5 @@
 """Blocked jobs: they wait for a date, and then are ready again."""
 
-import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders import end_report, job_rows
+from builders import job_rows
 from core.test_retry_policy import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
@@ -23,8 +22,6 @@ from weft.core.queues import Queue
 from weft.core.queues.queue import QueueState
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows, NewGroup, Shape
-from weft.store.database import call_on
-from weft.store.end_columns import end_columns
 
 A_MINUTE: Mapping[str, Any] = {"policy": "constant", "wait_s": 60, "jitter": 0}
 
@@ -216,23 +213,13 @@ async def test_cancel_that_is_under_way_wins_over_a_release(world: World, worker
     """The release leaves the row alone; one that it waits for it ends as well."""
     batch = await world.submit(retried(2))
     await fail(worker, *await worker.claim())
-    api = await world.connect("weft_api")
-    async with api.transaction():
-        await call_on(
-            api, "cancel_jobs", tenant_id=world.caller.tenant_id, batch_id=batch, job_ids=[1],
-            actor="x",
-        )  # fmt: skip
+    async with world.during_request("cancel_jobs", batch, job_ids=[1], actor="x"):
         await release(world, in_s=61)
         released = await world.states(batch)
-    driver = await world.connect()
     await fail(worker, *await worker.claim())
-    async with driver.transaction():
-        await call_on(
-            driver, "release_blocked", epoch=await world.lead(), limit_jobs=9,
-            at=datetime.now(UTC) + timedelta(seconds=61),
-        )  # fmt: skip
-        cancelling = asyncio.create_task(world.api.cancel_jobs(world.caller, batch, [2]))
-        await world.until_somebody_waits()
+    epoch, at = await world.lead(), datetime.now(UTC) + timedelta(seconds=61)
+    async with world.during("admin", "release_blocked", epoch=epoch, limit_jobs=9, at=at):
+        cancelling = await world.start_waiting(world.api.cancel_jobs(world.caller, batch, [2]))
     answer = await cancelling
 
     assert released == "br"
@@ -289,11 +276,7 @@ async def test_place_at_a_gate_is_free_while_its_job_is_blocked(world: World) ->
 async def test_notice_tells_the_driver(world: World) -> None:
     batch, worker, (one,) = await world.submit_and_claim(retried())
     listener = await ear(world, "driver")
-    columns = end_columns([end_report(one, Reason.EXIT, exit_code=1)])
-    await call_on(
-        await world.connect("weft_worker"), "complete_attempts", incarnation_id=worker.id,
-        **columns,
-    )  # fmt: skip
+    await fail(worker, one)
 
     await listener.until("recovery")
     assert await world.states(batch) == "b"

@@ -273,8 +273,7 @@ async def test_other_parent_fails_while_the_neighbours_are_walked(world: World) 
     other = await world.connect("weft_worker")
     async with other.transaction():
         await end_on(other, worker.id, [second], Reason.EXIT)
-        settling = asyncio.create_task(settle(world))
-        await world.until_somebody_waits()
+        settling = await world.start_waiting(settle(world))
     told = await settling
     await world.sweep()
 

@@ -1,7 +1,5 @@
 """One service of a name runs at a time, also when two transactions want it at once."""
 
-import asyncio
-
 import pytest
 
 from builders import job_rows
@@ -28,8 +26,7 @@ async def test_a_retry_that_takes_the_name_first_is_seen_by_a_submission(world: 
     assert await other.fetchval(
         "SELECT weft._retry($1, '{1}', 'user ada', clock_timestamp())", old
     )
-    submission = asyncio.create_task(world.submit(service()))
-    await world.until_somebody_waits()
+    submission = await world.start_waiting(world.submit(service()))
     await retrying.commit()
     with pytest.raises(ServiceRuns):
         await submission

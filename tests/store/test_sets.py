@@ -12,7 +12,6 @@ from weft.driver.operations import advance_operation
 from weft.driver.operations import fill_set as set_filling
 from weft.ports.store import GroupLimits, NewGroup, NewSet
 from weft.store import open_api_store, operations
-from weft.store.database import call_on
 
 PCA, VEP = 2, 3
 """Numbers of the sets that `two_sets` makes; group 1 is `/stage1`."""
@@ -185,14 +184,8 @@ async def test_end_of_a_job_waits_for_its_new_set(world: World) -> None:
     batch = await world.submit(1)
     mine = await new_set(world, batch)
     worker, (claimed,) = await world.claim()
-    other = await world.connect("weft_api")
-    async with other.transaction():
-        await call_on(
-            other, "add_members", tenant_id=world.caller.tenant_id, batch_id=batch,
-            group_id=mine, job_ids=[1], sets_max=64,
-        )  # fmt: skip
-        ending = asyncio.create_task(worker.end(claimed))
-        await world.until_somebody_waits()
+    async with world.during_request("add_members", batch, group_id=mine, job_ids=[1], sets_max=64):
+        ending = await world.start_waiting(worker.end(claimed))
     assert await ending == ["ok"]
 
     assert await world.counts(batch, mine) == {"succeeded": 1}

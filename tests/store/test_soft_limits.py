@@ -1,6 +1,5 @@
 """A soft limit is at most the limit, whichever of the two is changed, and by whom at a time."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -72,8 +71,7 @@ async def test_of_two_changes_at_once_the_second_sees_the_first(
         first, "set_limit", caller=world.caller, kind=of.kind, of_name=of.name, of_batch_id=None,
         group_id=None, path=None, measure="cpu", patch={"amount_max": 5},
     )  # fmt: skip
-    second = asyncio.create_task(set_limit(world, of, amount_soft_max=8))
-    await world.until_somebody_waits()
+    second = await world.start_waiting(set_limit(world, of, amount_soft_max=8))
     await transaction.commit()
     with pytest.raises(SoftLimitAboveLimit, match="8 is above the limit 5"):
         await second

@@ -1,6 +1,5 @@
 """Limits of billing projects: what is paused, stopped, cancelled or slowed down, and goes on."""
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -232,8 +231,9 @@ async def test_batch_that_is_being_committed_is_paused(world: World) -> None:
     committing = other.transaction()
     await committing.start()
     await other.execute("SELECT weft._pause_batch($1, true)", batch)
-    judging = asyncio.create_task(world.driver.judge_limit(epoch, one, Stage.REACHED, near=False))
-    await world.until_somebody_waits()
+    judging = await world.start_waiting(
+        world.driver.judge_limit(epoch, one, Stage.REACHED, near=False)
+    )
     assert not judging.done()
     await committing.commit()
 

@@ -8,7 +8,6 @@ from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import JobRows, NewBatch, NewGroup, NewSet, Reserved, Shape
-from weft.store.database import call_on
 from weft.store.submission import _bunch
 
 NEW = NewBatch(trace_id="0" * 32)
@@ -86,11 +85,8 @@ async def test_same_bunch_at_once_is_added_once(world: World) -> None:
     batch = await new_batch(world)
     update = await open_update(world, batch, 50)
     arguments = _bunch(world.caller, batch, update.update_id, job_rows(50))
-    connection = await world.connect("weft_api")
-    async with connection.transaction():
-        first = await call_on(connection, "add_jobs", **arguments)
-        second = asyncio.create_task(add(world, batch, update, job_rows(50)))
-        await world.until_somebody_waits()
+    async with world.during("weft_api", "add_jobs", **arguments) as first:
+        second = await world.start_waiting(add(world, batch, update, job_rows(50)))
     await world.api.commit_update(world.caller, batch, update.update_id)
 
     assert (first[0][0], await second) == (True, False)

@@ -52,12 +52,7 @@ async def test_counters_are_exact_before_and_after_folds(world: World, worker: W
 async def test_delta_of_a_late_commit_is_folded_once(world: World, worker: Worker) -> None:
     """Its transaction began first and commits after two folds of younger ones."""
     batch = await world.submit(10)
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
-        await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6,
-            budget_memory_mib=10**6, limit_jobs=3,
-        )  # fmt: skip
+    async with world.claiming(worker, 3):
         for _ in range(2):
             (one, *_) = await worker.claim(2)
             await worker.end(one)
@@ -78,8 +73,7 @@ async def test_folds_follow_each_other(world: World) -> None:
     connection, epoch = await world.connect(), await world.lead()
     async with connection.transaction():
         await call_on(connection, "fold_deltas", epoch=epoch)
-        other = asyncio.create_task(world.fold())
-        await world.until_somebody_waits()
+        other = await world.start_waiting(world.fold())
     await other
 
     assert await world.counts(batch) == {"ready": 2}
@@ -93,8 +87,7 @@ async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: W
     connection = await world.connect()
     async with connection.transaction():
         await connection.execute("SELECT FROM weft.runnable WHERE batch_id = $1 FOR UPDATE", batch)
-        folding = asyncio.create_task(world.fold())
-        await world.until_somebody_waits()
+        folding = await world.start_waiting(world.fold())
         shares = await connection.fetch(
             "SELECT FROM weft.user_share WHERE user_id = $1 FOR UPDATE NOWAIT",
             world.caller.user_id,

@@ -148,8 +148,7 @@ async def test_upload_waits_for_another_only_with_a_quota_of_bytes(world: World)
             "SELECT FROM weft.tenant_user WHERE user_id = $1 FOR NO KEY UPDATE",
             world.caller.user_id,
         )
-        waiting = asyncio.create_task(add(world, batch, updates[1], job_rows(1)))
-        await world.until_somebody_waits()
+        waiting = await world.start_waiting(add(world, batch, updates[1], job_rows(1)))
         assert not waiting.done()
     await waiting
 

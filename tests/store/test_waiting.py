@@ -82,8 +82,7 @@ async def test_worker_that_woke_in_vain_waits_for_nobody(world: World) -> None:
         await announcing.execute("SELECT pg_advisory_xact_lock_shared(7701, 0)")
         async with asyncio.timeout(SOON_S):
             assert await worker.waits()
-        asking = asyncio.create_task(other.waits())
-        await world.until_somebody_waits()
+        asking = await world.start_waiting(other.waits())
     assert await asking
     await worker.claim()
     listener = await ear(world, "work")
@@ -118,8 +117,7 @@ async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World)
             connection, "complete_attempts", incarnation_id=worker.id,
             **end_columns([end_report(claimed[0])]),
         )  # fmt: skip
-        going = asyncio.create_task(other.waits())
-        await world.until_somebody_waits()
+        going = await world.start_waiting(other.waits())
 
     assert not await going
     assert await other.run() == [2]
@@ -131,8 +129,7 @@ async def test_work_that_begins_after_a_worker_went_to_sleep(world: World, worke
     listener = await ear(world, "work")
     async with in_transaction(world, "weft_worker") as connection:
         waits = not await connection.fetchval("SELECT weft.wait_for_work($1)", worker.id)
-        submitting = asyncio.create_task(world.submit())
-        await world.until_somebody_waits()
+        submitting = await world.start_waiting(world.submit())
     await submitting
 
     assert waits
@@ -228,8 +225,7 @@ async def test_writer_that_begins_while_the_driver_goes_to_sleep_wakes_it(
     await own_world.fold()
     async with in_transaction(own_world, "weft_driver") as connection:
         (row,) = await call_on(connection, "idle_driver", epoch=epoch)
-        claiming = asyncio.create_task(worker.claim())
-        await own_world.until_somebody_waits()
+        claiming = await own_world.start_waiting(worker.claim())
     await claiming
 
     assert row[0]
@@ -266,8 +262,7 @@ async def test_listener_that_comes_while_a_writer_is_open_sees_its_event(own_wor
     after = await own_world.api.events_now()
     async with in_transaction(own_world, "weft_worker") as connection:
         await claim_on(connection, worker.id)
-        waiting = asyncio.create_task(own_world.api.wait_for_events())
-        await own_world.until_somebody_waits()
+        waiting = await own_world.start_waiting(own_world.api.wait_for_events())
     withheld = await waiting
     events, _position = await own_world.api.list_events(
         own_world.caller, after=after, batch_id=None, limit=9
@@ -305,8 +300,9 @@ async def test_sleep_and_heartbeat_of_a_worker_lock_its_row_first(world: World) 
             beating, "heartbeat", incarnation_id=worker.id, batch_ids=[], job_ids=[],
             attempts=[], draining=False,
         )  # fmt: skip
-        sleeping = asyncio.create_task(call_on(sleeper, "wait_for_work", incarnation_id=worker.id))
-        await world.until_somebody_waits()
+        sleeping = await world.start_waiting(
+            call_on(sleeper, "wait_for_work", incarnation_id=worker.id)
+        )
         await call_on(beating, "_announce")
     ((has_work,),) = await sleeping
 
@@ -322,8 +318,9 @@ async def test_uncordon_and_sleep_of_a_worker_do_not_wait_for_each_other(world: 
         await uncordoning.execute(
             "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR UPDATE", worker.id
         )
-        sleeping = asyncio.create_task(call_on(sleeper, "wait_for_work", incarnation_id=worker.id))
-        await world.until_somebody_waits()
+        sleeping = await world.start_waiting(
+            call_on(sleeper, "wait_for_work", incarnation_id=worker.id)
+        )
         await call_on(uncordoning, "uncordon_worker", **name)
     ((has_work,),) = await sleeping
 

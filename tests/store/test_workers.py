@@ -378,8 +378,7 @@ async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(
     async with connection.transaction():
         await claim_two(connection, worker)
         ending = world.worker(gone=True) if is_succeeded else worker.store.leave(worker.id)
-        task = asyncio.create_task(ending)
-        await world.until_somebody_waits()
+        task = await world.start_waiting(ending)
     await task
 
     assert await world.states(batch) == "rrrr"

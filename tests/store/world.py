@@ -3,10 +3,10 @@
 import asyncio
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import asyncpg
@@ -35,9 +35,11 @@ from weft.store import (
     open_driver_store,
 )  # fmt: skip
 from weft.store.database import Database, call_on, open_database, prepare_connection
+from weft.store.end_columns import end_columns
 from weft.store.notices import PostgresNotices
 from weft.worker.agent.claim_memory import ClaimMemory
 
+T = TypeVar("T")
 MUCH_CPU_M = 100_000_000
 MUCH_MEMORY_MIB = 1_000_000_000
 
@@ -403,6 +405,42 @@ class World:
     async def call(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401 (what the function returns)
         """Call a function as the owner, who may say what time it is (`at`)."""
         return await call_on(self.admin, function, **arguments)
+
+    @asynccontextmanager
+    async def during(
+        self, role: str, function: str, **arguments: Any  # noqa: ANN401 (what the function takes)
+    ) -> AsyncIterator[Any]:  # fmt: skip
+        """Call a function in a transaction of a role that is open until the end of a block."""
+        connection = await self.connect(role)
+        async with connection.transaction():
+            yield await call_on(connection, function, **arguments)
+
+    def claiming(self, worker: Worker, limit: int) -> AbstractAsyncContextManager[Any]:
+        """Claim jobs in a transaction that is open."""
+        return self.during(
+            "weft_worker", "claim_jobs", incarnation_id=worker.id, budget_cpu_m=MUCH_CPU_M,
+            budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=limit,
+        )  # fmt: skip
+
+    def during_request(
+        self, function: str, batch_id: int, **arguments: Any  # noqa: ANN401 (as during)
+    ) -> AbstractAsyncContextManager[Any]:  # fmt: skip
+        """Call a function of the api about a batch in a transaction that is open."""
+        ids = {"tenant_id": self.caller.tenant_id, "batch_id": batch_id}
+        return self.during("weft_api", function, **ids, **arguments)
+
+    def ending(
+        self, worker: Worker, *claimed: Claimed, reason: Reason | None = None
+    ) -> AbstractAsyncContextManager[Any]:
+        """Report ends, all for one reason, in a transaction that is open."""
+        columns = end_columns([end_report(one, reason) for one in claimed])
+        return self.during("weft_worker", "complete_attempts", incarnation_id=worker.id, **columns)
+
+    async def start_waiting(self, call: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin a call; return it when a connection to this database waits for a lock."""
+        task = asyncio.create_task(call)
+        await self.until_somebody_waits()
+        return task
 
     async def until_somebody_waits(self, n: int = 1) -> None:
         """Return when a connection to this database, or `n`, wait for a lock."""

@@ -4,7 +4,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from weft.core.states import Reason
-from weft.ports.store import Claimed, ClaimRequest, EndReport, JobRows, Shape, StartReport
+from weft.ports.store import (
+    Claimed,
+    ClaimRequest,
+    EndReport,
+    JobRows,
+    NewGroup,
+    Shape,
+    StartReport,
+)  # fmt: skip
 from weft.wire.spec import JobSpec, encode_chunk
 
 T = TypeVar("T")
@@ -58,6 +66,15 @@ def job_rows(
         chunk_n=[n_jobs],
         chunk_body=[encode_chunk([JobSpec()] * n_jobs)],
     )
+
+
+def tree(*paths: str) -> list[NewGroup]:
+    """Return groups with the numbers from 1 on, each after the one that it is in."""
+    numbers = {path: number for number, path in enumerate(paths, 1)}
+    return [
+        NewGroup(group_id=number, parent_id=numbers.get(above, 0), name=name)
+        for number, (above, _, name) in enumerate((path.rpartition("/") for path in paths), 1)
+    ]
 
 
 def request(limit_jobs: int = 100, *, call: int = 1) -> ClaimRequest:

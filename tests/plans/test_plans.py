@@ -12,7 +12,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from builders import end_report, job_rows
+from builders import end_report, job_rows, tree
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
@@ -23,7 +23,7 @@ from weft.store.submission import _bunch
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_JOBS = 20_000
-GROUPS = [NewGroup(group_id=1, parent_id=0, name="a")]
+GROUPS = tree("a")
 
 
 @dataclass

@@ -2,12 +2,11 @@
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from plans.test_plans import reads
 from store.world import Worker, World
 from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
 from weft.store.database import call_on
 
 N_JOBS = 20_000
@@ -21,9 +20,7 @@ async def test_few_rows_are_read(own_world: World, worker: Worker, *, gated: boo
         N_JOBS, group=[number % 2 for number in range(N_JOBS)],
         parents={number: [1] for number in range(N_JOBS // 2, N_JOBS + 1)},
     )  # fmt: skip
-    batch = await own_world.submit(
-        rows, groups=[NewGroup(group_id=1, name="a")], max_running=60 if gated else None
-    )
+    batch = await own_world.submit(rows, groups=tree("a"), max_running=60 if gated else None)
     await worker.end(*await worker.claim(40), reason=Reason.EXIT)
     await worker.claim(40)
     of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}

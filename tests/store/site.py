@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from builders import end_report, job_rows
+from builders import end_report, job_rows, tree
 from store.world import Backend, World, open_world
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
@@ -26,11 +26,7 @@ BILLED_S: Final = 0.002
 """How long a job runs, so that it is billed: usage counts whole milliseconds."""
 UNKEYED: Final[Mapping[str, Any]] = {"idempotency_key": None, "digest": b"", "trace_id": TRACE_ID}
 """Arguments of requests that are not repeated."""
-TREE: Final = (
-    NewGroup(group_id=1, name="a"),
-    NewGroup(group_id=2, parent_id=1, name="b"),
-    NewGroup(group_id=3, name="c"),
-)
+TREE: Final = tree("a", "a/b", "c")
 """The groups /a, /a/b and /c."""
 
 

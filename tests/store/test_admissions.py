@@ -91,7 +91,6 @@ async def test_only_what_fits_below_a_limit_may_start(world: World, worker: Work
     await look(world)
     assert [one.job_id for one in await worker.claim()] == [4]
     assert await world.states(batch) == "sRRRrrrr"
-    assert await world.findings() == {}
 
 
 async def test_what_is_admitted_and_not_claimed_counts(world: World, worker: Worker) -> None:
@@ -144,7 +143,6 @@ async def test_new_batches_children_and_retries_wait_to_be_admitted(world: World
         assert (one.batch_id, one.job_id) == expected
         await worker.end(one)
         await world.fold()
-    assert await world.findings() == {}
 
 
 async def test_lost_attempt_needs_another_admission(world: World, worker: Worker) -> None:
@@ -191,7 +189,6 @@ async def test_limit_of_a_group_lets_the_others_go_on(world: World, group: int) 
 
     assert sum(one - 1 in below for one in found) == 1
     assert sum(one - 1 not in below for one in found) == 3 * (3 - len(below))
-    assert await world.findings() == {}
 
 
 async def test_job_must_fit_below_each_of_its_limits(world: World, worker: Worker) -> None:
@@ -232,7 +229,6 @@ async def test_hold_of_a_person_is_stronger(world: World, worker: Worker, *, gro
 
     (one,) = await worker.claim()
     assert one.batch_id in {batch, other}
-    assert await world.findings() == {}
 
 
 async def wait_in_vain(world: World) -> None:
@@ -255,7 +251,6 @@ async def test_what_nobody_claims_makes_room(world: World) -> None:
     await look(world)
 
     assert await claimed_by(worker) == [2, 3]
-    assert await world.findings() == {}
 
 
 async def test_limit_is_reached_from_near(world: World, worker: Worker) -> None:
@@ -287,7 +282,6 @@ async def test_limit_that_cancels_cancels_from_near(world: World, worker: Worker
     await park(world)
 
     assert await world.states(batch) == "RRcc"
-    assert await world.findings() == {}
 
 
 async def test_cancelled_jobs_take_no_room(world: World, worker: Worker) -> None:
@@ -321,7 +315,6 @@ async def test_admitted_job_waits_for_its_gates(world: World, worker: Worker) ->
 
     assert len(await worker.claim()) == 1
     assert (await world.counts(batch))["running"] == 1
-    assert await world.findings() == {}
 
 
 async def test_why_names_the_limit(world: World) -> None:
@@ -432,4 +425,3 @@ async def test_closed_project_is_deleted_near_its_limit(world: World, worker: Wo
     (one,) = await worker.claim()
 
     assert one.batch_id == batch
-    assert await world.findings() == {}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.test_submission import new_batch, open_update
 from store.world import World
 from weft.core import errors
@@ -65,14 +65,13 @@ async def test_template_is_stored_once(world: World) -> None:
 
 
 async def test_arrays_and_ordinary_jobs_stand_side_by_side(world: World) -> None:
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     shapes = (Shape(), Shape(cpu_m=2000, memory_mib=100))
     rows = array_rows(
         None, 3, None, 2, group=[0, 1, 1, 0], priority=[0, 0, 7, 3], max_attempts=[1, 2, 3, 4],
         always_run=[False, True, False, False], shapes=shapes, shape_index=[0, 1, 0, 1],
     )  # fmt: skip
     rows.label_job, rows.label_name, rows.label_attributes = [5], ["own"], [None]
-    batch = await world.submit(rows, groups=groups)
+    batch = await world.submit(rows, groups=tree("a"))
     jobs = [await world.job(batch, number) for number in range(1, 8)]
     documents = await world.api.list_jobs(world.caller, batch, after=0, limit=10)
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.usage_sums import add_up_usage
 from store.world import Worker, World
 from weft.core.access.rights import UserRole
 from weft.core.billing.rates import InvalidPrice, kept_prices
 from weft.core.errors import ProjectNotFound, RatesFixed, RatesNotFound
 from weft.core.states import Reason
-from weft.ports.store import NewGroup, Shape
+from weft.ports.store import Shape
 from weft.store import open_admin
 
 SHAPE = Shape(cpu_m=500, memory_mib=1024)
@@ -100,9 +100,7 @@ async def test_projects_of_others_do_not_exist(world: World) -> None:
 async def test_new_prices_count_from_the_next_attempt(own_world: World) -> None:
     async with open_admin(own_world.backend.dsns["admin"]) as admin:
         worker = await own_world.worker()
-        batch = await own_world.submit(
-            job_rows(2, group=1), groups=[NewGroup(group_id=1, parent_id=0, name="g")]
-        )
+        batch = await own_world.submit(job_rows(2, group=1), groups=tree("g"))
         (first,) = await worker.claim_and_start(1)
         version = await admin.add_rates(kept_prices({"cpu": "1.5", "memory": 0}), None)
         await worker.beat(first)

@@ -34,4 +34,3 @@ async def test_jobs_that_do_not_fit_below_the_limit_do_not_start(world: World) -
     assert found[0].spending.stage is Stage.BELOW
     assert {state for one in (batch, later) for state in await world.states(one)} == {"R", "r"}
     await worker.end(one, *started)
-    assert await world.findings() == {}

@@ -4,17 +4,13 @@ import asyncio
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
 
-TREE = [
-    NewGroup(group_id=1, parent_id=0, name="a"),
-    NewGroup(group_id=2, parent_id=1, name="b"),
-    NewGroup(group_id=3, parent_id=0, name="c"),
-]
+TREE = tree("a", "a/b", "c")
 AN_HOUR_US = 3_600_000_000
 
 

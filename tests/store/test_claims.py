@@ -5,10 +5,10 @@ from secrets import token_hex
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import Claimed, NewGroup, Shape
+from weft.ports.store import Claimed, Shape
 from weft.store.database import call_on
 from weft.wire.spec import JobSpec, encode_chunk
 
@@ -273,12 +273,8 @@ async def test_large_claim_goes_on_to_the_users_who_run_least(world: World) -> N
 
 
 async def test_cancelled_group_is_skipped_before_it_is_swept(world: World, worker: Worker) -> None:
-    groups = [
-        NewGroup(group_id=1, parent_id=0, name="a"),
-        NewGroup(group_id=2, parent_id=1, name="b"),
-    ]
     batch = await world.submit(
-        job_rows(6, group=[0, 1, 2, 0, 1, 2], priority=[0, 0, 0, 1, 1, 1]), groups=groups
+        job_rows(6, group=[0, 1, 2, 0, 1, 2], priority=[0, 0, 0, 1, 1, 1]), groups=tree("a", "a/b")
     )
     await world.api.cancel_group(world.caller, batch, 1, force=False)
 

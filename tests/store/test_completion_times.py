@@ -7,12 +7,12 @@ from datetime import datetime
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import World
 from weft.core.states import Reason
-from weft.ports.store import NewGroup, NewSet
+from weft.ports.store import NewSet
 
-TREE = [NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b")]
+TREE = tree("a", "a/b")
 MINUTE_US = 60_000_000
 Completed = tuple[datetime | None, int]
 """When a group was complete, and how many milliseconds it lasted."""
@@ -50,14 +50,8 @@ async def success(world: World) -> int:
 async def reports_that_travelled(world: World) -> int:
     """The one that ended last is reported first."""
     batch, worker, (one, two, three) = await world.submit_and_start(3)
-    await world.admin.execute(
-        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 h', "
-        "started_at = started_at - interval '1 h' WHERE batch_id = $1", batch
-    )  # fmt: skip
-    await world.admin.execute(
-        "UPDATE weft.job_group SET created_at = created_at - interval '2 h' WHERE batch_id = $1",
-        batch,
-    )
+    await world.age("job", "claimed_at", "started_at", by_s=3600, batch_id=batch)
+    await world.age("job_group", "created_at", by_s=7200, batch_id=batch)
     for claimed, minutes in ((one, 1), (two, 20), (three, 5)):
         await worker.end(
             claimed, start_age_us=60 * MINUTE_US, end_age_us=minutes * MINUTE_US,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from builders import tree
 from store.test_deletion import delete, remove
 from store.test_recovery import let_attempts_age, release, retried
 from store.test_waiting import ear
@@ -16,7 +17,7 @@ from weft.core.access.rights import UserRole
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
-from weft.ports.store import Caller, Claimed, NewGroup
+from weft.ports.store import Caller, Claimed
 
 ASK = Ask("connection_failed", "tcp", {"host": "h", "port": "80"})
 
@@ -153,10 +154,9 @@ async def test_jobs_wait_on_once_however_long_that_takes(world: World, worker: W
     assert sorted(await dates(world, batch)) == [21, 33, 45]
 
 
-async def test_tests_are_recorded_together(world: World) -> None:
+async def test_tests_are_recorded_together(world: World, worker: Worker) -> None:
     """Each with what it said; what is not new is not told."""
     batch = await world.submit(5)
-    worker = await world.worker()
     for number, one in enumerate(await worker.claim()):
         await block(worker, one, ask=Ask("quota", "tcp", {"host": f"h{number}", "port": "1"}))
     found, at = await due(world, soon(11)), soon(11)
@@ -330,8 +330,7 @@ async def test_cancel_that_is_under_way_wins_over_a_release(world: World, worker
 
 
 async def test_cancelled_group_is_not_released(world: World, worker: Worker) -> None:
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch = await world.submit(retried(3, group=[0, 1, 0]), groups=groups)
+    batch = await world.submit(retried(3, group=[0, 1, 0]), groups=tree("a"))
     await block(worker, *await worker.claim())
     await world.api.cancel_group(world.caller, batch, 1, force=False)
     await look(world, soon(61))

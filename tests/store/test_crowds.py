@@ -6,11 +6,11 @@ from typing import Any
 import asyncpg
 import pytest
 
-from builders import end_report, job_rows
+from builders import end_report, job_rows, tree
 from store.test_submission import open_update
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import Claimed, NewGroup
+from weft.ports.store import Claimed
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 
@@ -220,11 +220,10 @@ async def test_child_of_a_range_that_is_lost_is_listed(world: World) -> None:
 
 async def test_children_in_a_batch_with_a_cancelled_group_are_listed(world: World) -> None:
     """The sweep has passed them, so it has to be woken for those that are ready now."""
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     parents = {child: [1] for child in range(2, N + 2)}
     group = [0] + [1] * 10 + [0] * (N - 10)
     batch, worker = await world.submit_and_run(
-        job_rows(N + 1, parents=parents, group=group), groups=groups
+        job_rows(N + 1, parents=parents, group=group), groups=tree("a")
     )
     await world.cancel(batch, 1)
 

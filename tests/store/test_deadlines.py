@@ -248,4 +248,3 @@ async def test_a_late_child_is_locked_after_the_counter_of_failures(world: World
 
     assert counted == 1
     assert await world.states(batch) == "se"
-    assert await world.findings() == {}

@@ -4,11 +4,10 @@ import asyncio
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.test_submission import open_update
 from store.world import World
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
 from weft.store.database import call_on
 from weft.store.submission import _bunch
 
@@ -207,8 +206,7 @@ async def test_edge_that_is_added_below_the_cursor_of_a_sweep(world: World) -> N
 
 async def test_sweep_waits_for_an_edge_that_is_being_added(world: World) -> None:
     """The first edge of its batch, to a job that the sweep is about to end."""
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch = await world.submit(job_rows(2, group=[1, 0]), groups=groups)
+    batch = await world.submit(job_rows(2, group=[1, 0]), groups=tree("a"))
     update = await open_update(world, batch, 1)
     await world.api.cancel_group(world.caller, batch, 1, force=False)
     api = await world.connect("weft_api")

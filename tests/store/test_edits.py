@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.test_submission import open_update
 from store.world import World
 from weft.core import errors
@@ -13,12 +13,7 @@ from weft.ports.store import EditLimits, NewGroup
 from weft.store.database import call_on
 
 LIMITS = EditLimits(attributes_max=3, rename_groups_max=4)
-TREE = [
-    NewGroup(group_id=1, parent_id=0, name="a"),
-    NewGroup(group_id=2, parent_id=1, name="b"),
-    NewGroup(group_id=3, parent_id=2, name="a"),
-    NewGroup(group_id=4, parent_id=0, name="ab"),
-]
+TREE = tree("a", "a/b", "a/b/a", "ab")
 
 
 async def edit(world: World, batch: int, group: int, **patch: Any) -> bool:  # noqa: ANN401 (a document)

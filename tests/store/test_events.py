@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
 
 Position = tuple[int, int]
 
@@ -23,7 +22,7 @@ async def read(
 
 async def test_life_of_a_batch_in_events(world: World) -> None:
     after = await world.api.events_now()
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    groups = tree("a")
     batch, worker, (one, two, four) = await world.submit_and_claim(
         job_rows(4, parents={3: [1]}, group=[0, 0, 0, 1]), groups=groups
     )

@@ -6,11 +6,10 @@ from store.world import Worker, World
 from weft.core.states import Reason
 
 
-async def test_policy_of_a_job_holds_for_its_external_errors(world: World) -> None:
+async def test_policy_of_a_job_holds_for_its_external_errors(world: World, worker: Worker) -> None:
     """With two steps the third external error in a row is final, though attempts are left."""
     steps = {"policy": "stepwise", "jitter": 0, "steps": [{"tries": 2, "wait_s": 0.001}]}
     batch = await world.submit(with_fields(retried(), j1={"retry": {**steps, "give_up_s": 600}}))
-    worker = await world.worker()
     found = []
     for _ in range(3):
         await fail(worker, *await worker.claim(), code=75)

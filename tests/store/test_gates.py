@@ -65,10 +65,9 @@ async def test_priority_comes_first_also_after_others_were_admitted(world: World
 
 @pytest.mark.parametrize("reason", [None, Reason.EXIT, Reason.LOST, Reason.CANCELLED])
 async def test_every_end_frees_the_place_without_the_driver(
-    world: World, reason: Reason | None
+    world: World, worker: Worker, reason: Reason | None
 ) -> None:
     batch = await world.submit(2, max_running=1)
-    worker = await world.worker()
     first = await worker.run(reason=reason)
     second = await worker.claim()
 

@@ -19,11 +19,7 @@ async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
     gateway = {**other.facts, "name": "gateway", "incarnation": "of a directory", "outlives": True}
     worker = Worker(other.store, await other.store.register_worker(**gateway), gateway)
     (_one,) = await worker.claim_and_start()
-    await world.admin.execute(
-        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - interval '1 day' "
-        "WHERE incarnation_id = $1",
-        worker.id,
-    )
+    await world.age("worker_incarnation", "heartbeat_at", by_s=86_400, incarnation_id=worker.id)
 
     assert not await world.driver.lose_workers(epoch, GRACE_S)
     assert await world.driver.next_due(epoch, GRACE_S) is not None  # of the other
@@ -57,10 +53,8 @@ async def test_copy_of_a_state_directory_is_refused(world: World) -> None:
         with pytest.raises(errors.WorkerAlive, match="already running") as refused:
             await other.store.register_worker(**{**gateway, **change})
         assert "/srv/weft/logs: the state directory here is a copy" in refused.value.detail
-    await world.admin.execute(
-        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - interval '1 minute' "
-        "WHERE incarnation_id = $1",
-        first.incarnation_id,
+    await world.age(
+        "worker_incarnation", "heartbeat_at", by_s=60, incarnation_id=first.incarnation_id
     )
     moved = await other.store.register_worker(**{**gateway, "host": "another"})
     assert {one.incarnation_id for one in (first, again, moved)} == {first.incarnation_id}

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
 
 
 async def history(world: World, batch: int, job: int = 1) -> list[Any]:
@@ -79,8 +78,7 @@ async def test_child_that_waits(world: World, worker: Worker) -> None:
 @pytest.mark.parametrize("waits_for_parent", [False, True])
 async def test_cancelled_by_a_group(world: World, *, waits_for_parent: bool) -> None:
     parents = {2: [1]} if waits_for_parent else {}
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch = await world.submit(job_rows(2, parents=parents, group=[0, 1]), groups=groups)
+    batch = await world.submit(job_rows(2, parents=parents, group=[0, 1]), groups=tree("a"))
     await world.cancel(batch, 1)
     last = (await history(world, batch, 2))[-1]
 

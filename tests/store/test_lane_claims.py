@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.queues import Queue
 from weft.core.states import Reason
-from weft.ports.store import NewGroup, Shape
+from weft.ports.store import Shape
 
 GPU = Shape(gpu=1)
 FUNCTION = Shape(words=(("executor", "function"),))
@@ -141,9 +141,8 @@ async def test_a_job_that_may_not_be_claimed_keeps_nothing_from_others(
     await world.submit(job_rows(1, shapes=[GPU]))
     assert len(await worker.claim()) == 1
     shape = Shape(cpu_m=2000 if why == "too large" else 1000, gpu=2)
-    groups = [NewGroup(group_id=1, parent_id=0, name="g")]
     rows = job_rows(n_jobs, shapes=[shape], group=[-1] * n_jobs, priority=int(n_jobs == 1))
-    large = await world.submit(rows, groups=groups)
+    large = await world.submit(rows, groups=tree("g"))
     if why == "held":
         await world.api.hold_group(world.caller, large, 1)
     elif why == "cancelled":
@@ -333,11 +332,9 @@ async def test_a_worker_whose_machine_ends_claims_what_ends_before(world: World)
     pilot = await world.worker("pilot", timeout_s=600)
 
     async def pass_time(seconds: int) -> None:
-        await world.admin.execute(
-            "UPDATE weft.worker_incarnation SET registered_at = registered_at - "
-            "$2 * interval '1 second' WHERE incarnation_id = $1",
-            pilot.id, seconds,
-        )  # fmt: skip
+        await world.age(
+            "worker_incarnation", "registered_at", by_s=seconds, incarnation_id=pilot.id
+        )
 
     await pass_time(61)
     assert not await pilot.waits()

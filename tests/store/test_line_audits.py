@@ -133,4 +133,3 @@ async def test_job_that_waits_for_its_next_attempt_is_well(world: World) -> None
     await end(await world.worker(), 130)
     await release(world, in_s=3600)
     assert await both(world, batch) == ("external_error", "ready")
-    assert await world.findings() == {}

@@ -253,15 +253,9 @@ async def wait(world: World, batch: int, *, in_s: float) -> list[tuple[int, str]
 
 async def an_hour_passes(world: World, batch: int) -> None:
     """Let the jobs of a batch have been ready for an hour more."""
-    await world.admin.execute(
-        "UPDATE weft.batch_update SET committed_at = committed_at - interval '1 h' "
-        "WHERE batch_id = $1",
-        batch,
-    )
+    await world.age("batch_update", "committed_at", by_s=3600, batch_id=batch)
     await let_attempts_age(world, batch, hours=1)
-    await world.admin.execute(
-        "UPDATE weft.job SET ready_at = ready_at - interval '1 h' WHERE batch_id = $1", batch
-    )
+    await world.age("job", "ready_at", by_s=3600, batch_id=batch)
 
 
 async def dead_letters(world: World, batch: int) -> list[tuple[int, str]]:

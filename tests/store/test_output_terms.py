@@ -18,12 +18,7 @@ async def ended(world: World, worker: Worker, n_bytes: int, days: int, **more: A
     new = NewBatch(trace_id=TRACE_ID, **more)
     batch, *_ = await world.api.submit(world.caller, new, (), job_rows(1), **UNKEYED)
     await again(world, worker, n_bytes)
-    await world.admin.execute(
-        "UPDATE weft.group_completion SET completed_at = completed_at - $2 * interval '1 day' "
-        "WHERE batch_id = $1",
-        batch,
-        days,
-    )
+    await world.age("group_completion", "completed_at", by_s=days * 86400, batch_id=batch)
     return batch
 
 
@@ -136,11 +131,7 @@ async def test_all_jobs_of_a_batch_may_say_for_how_long(
         new = batch or NewBatch(trace_id=TRACE_ID)
         batch, *_ = await world.api.submit(world.caller, new, (), rows, **UNKEYED)
         await again(world, worker, 100)
-    await world.admin.execute(
-        "UPDATE weft.group_completion SET completed_at = completed_at - interval '1 day' "
-        "WHERE batch_id = $1",
-        batch,
-    )
+    await world.age("group_completion", "completed_at", by_s=86_400, batch_id=batch)
 
     assert await remove(world) == is_gone
     assert (await why(world, batch) is not None) == is_gone

@@ -154,11 +154,7 @@ async def test_jobs_wait_for_an_engine_that_is_away_and_go_on_by_themselves(
             while await world.states(later) != "bbb":
                 await asyncio.sleep(0)
             fresh = await tested()
-            await world.admin.execute(
-                "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' "
-                "WHERE batch_id = $1",
-                first,
-            )
+            await world.age("job", "claimed_at", by_s=60, batch_id=first)
             away = await tested()
             why = await world.api.why_job(world.caller, later, 1)
             assert await world.states(first) == "R"

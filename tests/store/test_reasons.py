@@ -42,8 +42,7 @@ async def end_some(worker: Worker, claimed: Sequence[Claimed]) -> None:
     await worker.end(*claimed[3::4], reason=Reason.BAD_SPEC)
 
 
-async def test_reasons_are_counted_by_group_and_by_page(world: World) -> None:
-    worker = await world.worker()
+async def test_reasons_are_counted_by_group_and_by_page(world: World, worker: Worker) -> None:
     batch = await world.submit(
         job_rows(13, group=[0, 1, 2] * 4 + [0], sets={2: (3,), 3: (3,), 4: (3,)}), groups=GROUPS
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders import job_rows
+from builders import job_rows, tree
 from core.test_retry_policy import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
@@ -21,7 +21,7 @@ from weft.core.errors import QueueHasJobs
 from weft.core.queues import Queue
 from weft.core.queues.queue import QueueState
 from weft.core.states import Reason
-from weft.ports.store import Claimed, JobRows, NewGroup, Shape
+from weft.ports.store import Claimed, JobRows, Shape
 
 A_MINUTE: Mapping[str, Any] = {"policy": "constant", "wait_s": 60, "jitter": 0}
 
@@ -153,9 +153,8 @@ async def test_external_errors_are_counted_since_the_last_other_end(world: World
     assert waits == [10, 10, 20, 10]
 
 
-async def test_external_error_is_given_up_after_two_days(world: World) -> None:
+async def test_external_error_is_given_up_after_two_days(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
     await fail(worker, *await worker.claim(), code=75)
     await release(world, in_s=61)
     await let_attempts_age(world, batch)
@@ -181,9 +180,7 @@ async def test_policy_that_gives_up_makes_the_failure_final(world: World, worker
 
 async def test_cancelled_jobs_are_not_released(world: World, worker: Worker) -> None:
     """A single one ends at once, those of a group with the sweep or, before it, when due."""
-    groups = [NewGroup(group_id=1, parent_id=0, name="a"),
-              NewGroup(group_id=2, parent_id=0, name="b")]  # fmt: skip
-    batch = await world.submit(retried(4, group=[0, 1, 2, 0]), groups=groups)
+    batch = await world.submit(retried(4, group=[0, 1, 2, 0]), groups=tree("a", "b"))
     await fail(worker, *await worker.claim())
     answer = await world.api.cancel_jobs(world.caller, batch, [1])
     await world.cancel(batch, 1)
@@ -198,9 +195,8 @@ async def test_cancelled_jobs_are_not_released(world: World, worker: Worker) -> 
 
 
 async def test_job_that_fails_while_it_is_being_cancelled_is_not_blocked(world: World) -> None:
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     batch, worker, claimed = await world.submit_and_claim(
-        retried(3, group=[0, 1, 0]), groups=groups
+        retried(3, group=[0, 1, 0]), groups=tree("a")
     )
     await world.api.cancel_jobs(world.caller, batch, [1])
     await world.api.cancel_group(world.caller, batch, 1, force=False)
@@ -354,7 +350,6 @@ async def test_job_whose_queue_is_closed_or_gone_ends_at_once(
     assert {(one["job_id"], one["reason"]) for one in letters} == {
         (job, "blocked") for job in (1, 2, 4)
     }
-    assert await world.findings() == {}
 
 
 async def test_job_goes_back_into_a_queue_that_is_drained(world: World) -> None:
@@ -377,8 +372,7 @@ async def test_job_goes_back_into_a_queue_that_is_drained(world: World) -> None:
 
 async def test_cancelled_job_of_a_closed_queue_is_cancelled(world: World) -> None:
     shapes = [await save(world, "enabled")]
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch = await world.submit(retried(3, group=[0, 1, 0], shapes=shapes), groups=groups)
+    batch = await world.submit(retried(3, group=[0, 1, 0], shapes=shapes), groups=tree("a"))
     worker, epoch = await world.worker(), await world.lead()
     claimed = await worker.claim(2)
     await world.api.cancel_jobs(world.caller, batch, [1])
@@ -403,4 +397,3 @@ async def test_lost_lease_goes_back_into_a_closed_queue(world: World) -> None:
     await worker.end(two, reason=Reason.LOST)
 
     assert await world.states(batch) == "re"
-    assert await world.findings() == {}

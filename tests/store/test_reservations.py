@@ -179,10 +179,7 @@ async def test_a_job_that_has_run_waits_since_then(
     """One that was only handed back has waited all the time."""
     worker = await world.worker(cpu_m=4000)
     batch = await world.submit(job_rows(1, shapes=[LARGE], max_attempts=3))
-    await world.admin.execute(
-        "UPDATE weft.batch_update SET committed_at = committed_at - interval '1 h' "
-        "WHERE batch_id = $1", batch,
-    )  # fmt: skip
+    await world.age("batch_update", "committed_at", by_s=3600, batch_id=batch)
     claimed = await worker.claim()
     if started:
         await worker.start(*claimed)

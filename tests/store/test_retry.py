@@ -200,7 +200,6 @@ async def test_parent_that_was_cancelled_runs_after_a_job_that_always_runs(world
 
     assert (order, n_retried, await end_all(worker)) == ([2], 1, [1])
     assert await world.states(batch) == "ss"
-    assert await world.findings() == {}
 
 
 async def test_retried_job_has_all_its_tries_again(world: World, worker: Worker) -> None:
@@ -398,4 +397,3 @@ async def test_retry_by_hand_puts_a_job_back_whatever_became_of_its_queue(
     assert (before, n_retried) == ("ff", 2)
     assert await world.states(batch) == "se"
     assert "cannot go back into its queue" in await message_of(world, batch, 2)
-    assert await world.findings() == {}

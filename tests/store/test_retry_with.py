@@ -40,8 +40,7 @@ async def end(worker: Worker, reason: Reason) -> int:
     return one.memory_mib
 
 
-async def test_a_retry_after_oom_asks_for_more_memory(world: World) -> None:
-    worker = await world.worker()
+async def test_a_retry_after_oom_asks_for_more_memory(world: World, worker: Worker) -> None:
     batch = await world.submit(asking(world, OOM))
 
     assert [await end(worker, Reason.OOM) for _ in range(4)] == [512, 1024, 2048, 2048]
@@ -51,7 +50,6 @@ async def test_a_retry_after_oom_asks_for_more_memory(world: World) -> None:
         "1024Mi of memory instead of 512Mi",
         "2048Mi of memory instead of 1024Mi",
     ]
-    assert await world.findings() == {}
 
 
 async def test_only_the_ends_of_a_rule_count(world: World, worker: Worker) -> None:
@@ -117,8 +115,7 @@ async def test_costs_and_the_document_show_what_each_attempt_had(world: World) -
     assert "more" not in job
 
 
-async def test_a_retry_by_a_person_asks_for_more_too(world: World) -> None:
-    worker = await world.worker()
+async def test_a_retry_by_a_person_asks_for_more_too(world: World, worker: Worker) -> None:
     rows = asking(world, OOM)
     rows.max_attempts = [1]
     batch = await world.submit(rows)
@@ -212,14 +209,12 @@ async def test_a_retry_after_a_timeout_may_run_longer(world: World, worker: Work
             if one["subtype"] == "more"] == [
         "a time limit of 120 s instead of 60 s", "a time limit of 200 s instead of 120 s",
     ]  # fmt: skip
-    assert await world.findings() == {}
 
 
 @pytest.mark.parametrize(("tries", "shown"), [(2, 120), (1, 60)])
 async def test_a_job_shows_the_time_limit_of_its_next_attempt_or_of_its_last(
-    world: World, tries: int, shown: int
+    world: World, worker: Worker, tries: int, shown: int
 ) -> None:
-    worker = await world.worker()
     rows = timed(world)
     rows.max_attempts = [tries]
     batch = await world.submit(rows)
@@ -232,10 +227,9 @@ async def test_a_job_shows_the_time_limit_of_its_next_attempt_or_of_its_last(
     ({}, 60, "60-60", 120), ({"timeout_s": 900}, 900, "900-900", 900),
 ])  # fmt: skip
 async def test_a_resubmitted_job_begins_with_its_own_time_limit(
-    world: World, changes: dict[str, Any], limit_s: int, asked: str, next_s: int
+    world: World, worker: Worker, changes: dict[str, Any], limit_s: int, asked: str, next_s: int
 ) -> None:
     """One that is given to it ends the rule."""
-    worker = await world.worker()
     batch = await world.submit(timed(world))
     await end(worker, Reason.TIMEOUT)
     new = await copy(world, batch, **changes)
@@ -266,7 +260,6 @@ async def test_the_audit_finds_a_retry_that_has_less(world: World, reason: Reaso
     await world.admin.execute(swap, batch, shapes[1], 2)
 
     assert "retries_ask_for_more" in broken
-    assert await world.findings() == {}
 
 
 async def test_why_says_that_a_retry_asked_for_more(world: World, worker: Worker) -> None:

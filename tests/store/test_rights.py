@@ -5,11 +5,11 @@ import re
 import asyncpg
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Backend, World, open_world
 from weft.core import errors
 from weft.core.access.rights import UserRole
-from weft.ports.store import Caller, NewBatch, NewGroup
+from weft.ports.store import Caller, NewBatch
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
 
@@ -178,9 +178,8 @@ async def test_views_do_not_go_round_the_wall(world: World) -> None:
 
 async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, int]:
     """Return a world, a caller of another tenant, and a batch of the first."""
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
     batch = await world.submit(
-        job_rows(3, group=[0, 1, 1], parents={3: [1]}, names={1: "secret"}), groups=groups,
+        job_rows(3, group=[0, 1, 1], parents={3: [1]}, names={1: "secret"}), groups=tree("a"),
         name="secret",
     )  # fmt: skip
     worker, (one, _two) = await world.claim()

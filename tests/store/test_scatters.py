@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.test_crowds import CHILD, N, end_all, end_on, gather, listed, noted, ranges, scatter
 from store.test_holds import hold, park, release
 from store.test_submission import open_update
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import NewGroup
 from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
@@ -122,8 +121,7 @@ async def test_single_jobs_are_cancelled_between_two_sets(world: World, jobs: li
 
 async def test_group_is_cancelled_between_two_sets(world: World) -> None:
     """What is told afterwards is listed, for the sweep has to find the cancelled ones."""
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch, worker = await scatter(world, group=[0] + [n % 2 for n in range(N)], groups=groups)
+    batch, worker = await scatter(world, group=[0] + [n % 2 for n in range(N)], groups=tree("a"))
     await settle(world)
     await world.api.cancel_group(world.caller, batch, 1, force=False)
     await world.sweep(SET)
@@ -135,8 +133,7 @@ async def test_group_is_cancelled_between_two_sets(world: World) -> None:
 
 @pytest.mark.parametrize("group", [0, 1])
 async def test_hold_between_two_sets_parks_what_is_told_later(world: World, group: int) -> None:
-    groups = [NewGroup(group_id=1, parent_id=0, name="a")]
-    batch, worker = await scatter(world, group=[0] + [1] * N, groups=groups)
+    batch, worker = await scatter(world, group=[0] + [1] * N, groups=tree("a"))
     await settle(world)
     await hold(world, batch, group)
     await world.sweep(SET)

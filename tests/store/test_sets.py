@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled, GroupExists, GroupNotFound, TooManyGroups, TooManySets
 from weft.core.states import Reason
@@ -338,7 +338,7 @@ async def test_driver_that_dies_leaves_the_rest_to_the_next(world: World) -> Non
 
 async def test_sweep_looks_only_where_the_group_has_jobs(world: World) -> None:
     batch = await world.submit(2000)
-    stage = [NewGroup(group_id=1, parent_id=0, name="stage")]
+    stage = tree("stage")
     await world.submit(job_rows(10, group=1), batch=batch, groups=stage)
     await world.submit(2000, batch=batch)
     mine = await new_set(world, batch)

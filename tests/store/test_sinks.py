@@ -42,10 +42,7 @@ async def scene(world: World, n_jobs: int = 1, **rows: Any) -> int:  # noqa: ANN
 
 async def due(world: World, at_s: float = 0) -> list[Any]:
     """Return what is to be sent, at most one at a time to a host."""
-    await world.admin.execute(
-        "UPDATE weft.callback_delivery SET next_at = next_at - $1 * interval '1 s'"
-        " WHERE tenant_id = $2", at_s, world.caller.tenant_id,
-    )  # fmt: skip
+    await world.age("callback_delivery", "next_at", by_s=at_s, tenant_id=world.caller.tenant_id)
     rows = await world.driver.due_callbacks(
         await world.lead(), [], limit_all=100, limit_tenant=100, limit_host=100
     )

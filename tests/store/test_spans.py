@@ -66,14 +66,13 @@ async def test_retried_jobs_get_a_range(world: World, worker: Worker) -> None:
     ids=["few", "far apart", "gated", "with edges", "held", "asking", "of two updates"],
 )
 async def test_others_are_listed(
-    world: World, failing: Sequence[int], new: dict[str, Any]
+    world: World, worker: Worker, failing: Sequence[int], new: dict[str, Any]
 ) -> None:
     rows = job_rows(1_002, parents=new.get("parents"))
     rows.retry_on = [new.get("retry_on", 0)]
     batch = await world.submit(rows, max_running=new.get("max_running"))
     if new.get("second"):
         await world.submit(job_rows(100, first_job=1_003), batch=batch)
-    worker = await world.worker()
     await end(world, worker, failing)
     await run_all(worker)
     await world.fold()
@@ -106,10 +105,9 @@ async def test_jobs_that_fail_again_before_their_range_is_folded(world: World) -
 
 @pytest.mark.parametrize("how", ["cancel", "hold", "priority"])
 async def test_a_range_of_retried_jobs_is_cancelled_held_and_edited(
-    world: World, how: str
+    world: World, worker: Worker, how: str
 ) -> None:
     batch = await world.submit(N)
-    worker = await world.worker()
     await end(world, worker, THIRD)
     await retry(world, batch)
     if how == "cancel":

@@ -91,7 +91,6 @@ async def test_project_that_goes_on_is_paused_again(world: World, worker: Worker
 
     assert await worker.claim() == []
     assert await world.states(batch) == "rr"
-    assert await world.findings() == {}
     history = await world.api.group_history(world.caller, batch, 0, before=None, limit=9)
     assert [one["kind"] for one in history] == ["paused", "resumed", "paused"]
 
@@ -255,7 +254,6 @@ async def test_next_driver_goes_on_with_a_pause(own_world: World) -> None:
     assert await look(own_world) == [Stage.REACHED]
     await stop(worker, *claimed)
     assert await own_world.states(batch) == "rr"
-    assert await own_world.findings() == {}
 
 
 async def test_limit_that_changes_meanwhile_is_decided_again(world: World) -> None:

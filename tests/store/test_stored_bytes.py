@@ -109,4 +109,3 @@ async def test_stored_bytes_are_exact_at_every_moment(world: World, seed: int) -
         await getattr(model, move)()
         assert await stored(world) == sum(model.stored.values())
     assert model.n_refused
-    assert await world.findings() == {}

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import JobRows, NewBatch, NewGroup, NewSet, Reserved, Shape
@@ -107,9 +107,7 @@ async def test_incomplete_commit_says_what_is_missing(world: World) -> None:
 async def test_commit_without_reserved_groups_is_refused(world: World) -> None:
     batch = await new_batch(world)
     update = await open_update(world, batch, 0, n_groups=2)
-    await world.api.add_groups(
-        world.caller, batch, update.update_id, [NewGroup(group_id=1, parent_id=0, name="a")]
-    )
+    await world.api.add_groups(world.caller, batch, update.update_id, tree("a"))
 
     with pytest.raises(errors.UpdateIncomplete, match="incomplete") as caught:
         await world.api.commit_update(world.caller, batch, update.update_id)
@@ -215,10 +213,7 @@ async def test_repeat_of_groups_does_nothing(world: World) -> None:
 
 
 async def test_nothing_is_added_to_what_was_cancelled(world: World) -> None:
-    groups = [
-        NewGroup(group_id=1, parent_id=0, name="a"),
-        NewGroup(group_id=2, parent_id=1, name="b"),
-    ]
+    groups = tree("a", "a/b")
     batch = await world.submit(1, groups=groups)
     opened = await open_update(world, batch, 1)
     await add(world, batch, opened, job_rows(1))

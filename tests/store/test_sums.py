@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import NewGroup, Shape
+from weft.ports.store import Shape
 from weft.store.database import call_on
 
-TREE = [NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b")]
+TREE = tree("a", "a/b")
 
 
 async def test_counters_are_exact_before_and_after_folds(world: World, worker: Worker) -> None:
@@ -77,7 +77,6 @@ async def test_folds_follow_each_other(world: World) -> None:
     await other
 
     assert await world.counts(batch) == {"ready": 2}
-    assert await world.findings() == {}
 
 
 async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: World) -> None:
@@ -96,7 +95,6 @@ async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: W
         folded = await folding
 
     assert (len(shares), folded > 0) == (1, True)
-    assert await world.findings() == {}
 
 
 async def test_readers_beside_folds_see_no_wrong_sum(world: World) -> None:
@@ -222,9 +220,7 @@ async def test_cost_is_usage_times_the_price_of_the_claim(world: World) -> None:
     batch, worker, claimed = await world.submit_and_claim(
         job_rows(3, shapes=shapes, shape_index=[0, 1, 1], group=[0, 1, 2]), groups=TREE
     )
-    await world.admin.execute(
-        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 day' WHERE batch_id = $1", batch
-    )
+    await world.age("job", "claimed_at", by_s=86_400, batch_id=batch)
     hour_us = 3_600_000_000
     for one in claimed:
         await worker.end(one, start_age_us=2 * hour_us, end_age_us=hour_us)

@@ -51,10 +51,7 @@ async def test_what_is_older_than_it_is_kept_is_forgotten(world: World, worker: 
     await runs.begin_run(old, owner, keep_s=KEEP_S)
     await runs.end_run(old, owner, is_failed=False, error="")
     assert (await runs.begin_run(old, owner, keep_s=KEEP_S)).answer == "success"
-    await world.admin.execute(
-        "UPDATE weft.topic_run SET begun_at = begun_at - interval '2 hours' WHERE event_id = $1",
-        old,
-    )
+    await world.age("topic_run", "begun_at", by_s=7200, event_id=old)
     await runs.begin_run(uuid4(), owner, keep_s=KEEP_S)
 
     assert (await runs.begin_run(old, owner, keep_s=KEEP_S)).answer == "run"

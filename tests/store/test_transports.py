@@ -79,11 +79,9 @@ class Rabbit:
 
     async def let_age(self, by_s: int) -> None:
         """Let it be so long ago that offers were made and answered."""
-        await self.world.admin.execute(
-            "UPDATE weft.transport_offer SET offered_at = offered_at - $2 * interval '1 second', "
-            "answered_at = answered_at - $2 * interval '1 second' WHERE transport = $1",
-            self.names[0], by_s,
-        )  # fmt: skip
+        await self.world.age(
+            "transport_offer", "offered_at", "answered_at", by_s=by_s, transport=self.names[0]
+        )
 
     async def take(
         self, worker: Worker, messages: Sequence[MESSAGE], *, tenant: str | None = None
@@ -219,10 +217,7 @@ async def test_jobs_of_a_lost_worker_are_offered_anew(rabbit: Rabbit) -> None:
     old = messages_of(await rabbit.round())
     await rabbit.take(worker, old)
     other = await rabbit.consumer("w2")
-    await world.admin.execute(
-        "UPDATE weft.worker_incarnation SET heartbeat_at = now() - interval '1 day' "
-        "WHERE incarnation_id = $1", worker.id,
-    )  # fmt: skip
+    await world.age("worker_incarnation", "heartbeat_at", by_s=86_400, incarnation_id=worker.id)
     await world.driver.lose_workers(rabbit.epoch, grace_s=3600)
     assert await world.states(batch) == "r"
     assert words(await rabbit.take(other, old)) == "settled"
@@ -305,10 +300,7 @@ async def test_what_is_not_confirmed_is_sent_again(rabbit: Rabbit) -> None:
     await rabbit.submit()
     (first,) = await rabbit.round()
     assert await rabbit.round() == []
-    await rabbit.world.admin.execute(
-        "UPDATE weft.transport_offer SET send_at = send_at - interval '5 s' WHERE offer_id = $1",
-        first.offer_id,
-    )
+    await rabbit.world.age("transport_offer", "send_at", by_s=5, offer_id=first.offer_id)
     (again,) = await rabbit.round()
 
     assert again == first

@@ -67,10 +67,7 @@ async def test_waiting_within_and_cancelled(world: World, worker: Worker) -> Non
     assert second == first
     second, is_new, _ = await submit(world, while_="waiting")
     assert is_new
-    await world.admin.execute(
-        "UPDATE weft.batch SET created_at = created_at - interval '1 hour' WHERE batch_id = $1",
-        second,
-    )
+    await world.age("batch", "created_at", by_s=3600, batch_id=second)
     await worker.claim()
     third, is_new, _ = await submit(world, while_="waiting", within_s=3600)
     assert is_new

@@ -44,11 +44,7 @@ async def claim_two(connection: asyncpg.Connection, worker: Worker) -> None:
 
 
 async def was_silent(world: World, worker: Worker, seconds: float) -> None:
-    await world.admin.execute(
-        "UPDATE weft.worker_incarnation SET heartbeat_at = heartbeat_at - $2::interval "
-        "WHERE incarnation_id = $1",
-        worker.id, timedelta(seconds=seconds),
-    )  # fmt: skip
+    await world.age("worker_incarnation", "heartbeat_at", by_s=seconds, incarnation_id=worker.id)
 
 
 async def lose(world: World) -> list[dict[str, object]]:
@@ -280,10 +276,7 @@ async def test_usage_is_rolled_up_while_a_job_runs(world: World) -> None:
         usages.append(await usage_ms(world, batch))
         await world.fold()
         usages.append(await usage_ms(world, batch))
-    await world.admin.execute(
-        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute', "
-        "started_at = started_at - interval '1 minute' WHERE batch_id = $1", batch
-    )  # fmt: skip
+    await world.age("job", "claimed_at", "started_at", by_s=60, batch_id=batch)
     await worker.end(one, end_age_us=20_000_000)
     await worker.end(two)
     attempts = [(await world.attempts(batch, job))[0] for job in (1, 2)]
@@ -424,10 +417,7 @@ async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> 
     """The store knows that the agent's list lacks what a claim is taking now."""
     batch, worker, (claimed,) = await world.submit_and_claim(1)
     worker.memory.confirm(worker.memory.heard())
-    await world.admin.execute(
-        "UPDATE weft.job SET claimed_at = claimed_at - interval '1 minute' WHERE batch_id = $1",
-        batch,
-    )
+    await world.age("job", "claimed_at", by_s=60, batch_id=batch)
     with worker.memory.asking(Budget(1, 1, 1)):
         await worker.beat()
     during = await world.states(batch)

@@ -406,6 +406,14 @@ class World:
         """Call a function as the owner, who may say what time it is (`at`)."""
         return await call_on(self.admin, function, **arguments)
 
+    async def age(self, table: str, *dates: str, by_s: float, **which: object) -> None:
+        """Let these dates of the rows that have a value be earlier."""
+        ((column, value),) = which.items()
+        earlier = ", ".join(f"{date} = {date} - $2 * interval '1 second'" for date in dates)
+        await self.admin.execute(
+            f"UPDATE weft.{table} SET {earlier} WHERE {column} = $1", value, by_s  # noqa: S608 (names of our own)
+        )  # fmt: skip
+
     @asynccontextmanager
     async def during(
         self, role: str, function: str, **arguments: Any  # noqa: ANN401 (what the function takes)

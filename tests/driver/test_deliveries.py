@@ -1,8 +1,7 @@
 """The loop of callbacks against a store and receivers that a test plays."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from driver.test_loops import SETTINGS, Running, running
+from driver.test_loops import SETTINGS, Running, at_rest, running
 from weft.callbacks import verify
 from weft.core.deliveries.callback_signature import tenant_secret
 from weft.core.errors import EpochStale
@@ -77,16 +76,6 @@ def driver(
         on_state=result.states.append,
     )  # fmt: skip
     return result
-
-
-@asynccontextmanager
-async def at_rest(found: Running) -> AsyncIterator[Running]:
-    """Give a driver that sleeps."""
-    async with running(found):
-        await found.store.until("idle_driver", 1)
-        await found.notices.listening.wait()
-        await found.settled()
-        yield found
 
 
 async def test_due_callback_is_sent_signed_and_recorded() -> None:

@@ -57,6 +57,16 @@ async def running(driver: Running) -> AsyncIterator[Running]:
         await asyncio.gather(task, return_exceptions=True)
 
 
+@asynccontextmanager
+async def at_rest(found: Running) -> AsyncIterator[Running]:
+    """Give a driver that sleeps."""
+    async with running(found):
+        await found.store.until("idle_driver", 1)
+        await found.notices.listening.wait()
+        await found.settled()
+        yield found
+
+
 async def test_idle_driver_asks_nothing() -> None:
     async with running(Running()) as driver:
         await driver.until("idle_driver", 1)
@@ -70,10 +80,7 @@ async def test_idle_driver_asks_nothing() -> None:
 
 @pytest.mark.parametrize("does", ["send", "lose"], ids=["notice", "break of the connection"])
 async def test_the_fold_is_woken_at_once(does: str) -> None:
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         folds = driver.store.calls["fold_deltas"]
         driver.store.folds.append(3)
         getattr(driver.notices, does)()
@@ -84,10 +91,7 @@ async def test_the_fold_is_woken_at_once(does: str) -> None:
 
 async def test_notice_wakes_no_loop_for_which_the_fold_finds_nothing() -> None:
     """A job that was just submitted is starting on these cores."""
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         before = driver.store.calls.copy()
         driver.notices.send()
         await driver.until("idle_driver", before["idle_driver"] + 1)
@@ -115,10 +119,7 @@ async def test_driver_does_not_sleep_while_the_database_says_there_is_something(
 
 
 async def test_sweep_repeats_until_nothing_is_left_and_lets_the_fold_see_it() -> None:
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         folds, sweeps = driver.store.calls["fold_deltas"], driver.store.calls["sweep_cancelled"]
         driver.store.sweeps.extend([5000, 5000, 17])
         driver.store.parked.extend([2000, 1])
@@ -132,10 +133,7 @@ async def test_sweep_repeats_until_nothing_is_left_and_lets_the_fold_see_it() ->
 
 
 async def test_children_are_settled_without_a_pause_beside_a_sweep() -> None:
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         settles = driver.store.calls["settle_children"]
         driver.store.children.extend([5000, 5000, 17])
         driver.store.sweeps.extend([5000] * 100)
@@ -149,10 +147,7 @@ async def test_children_are_settled_without_a_pause_beside_a_sweep() -> None:
 
 async def test_notice_of_children_wakes_the_settling_of_a_driver_that_is_awake() -> None:
     """And no other loop: near the last of many parents it comes with each report."""
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         before = driver.store.calls.copy()
         driver.store.counted.append(1)
         driver.notices.send(payload="settle")
@@ -165,10 +160,7 @@ async def test_notice_of_children_wakes_the_settling_of_a_driver_that_is_awake()
 
 
 async def test_sweep_lets_the_children_of_what_it_cancelled_be_settled() -> None:
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         settles = driver.store.calls["settle_children"]
         driver.store.sweeps.extend([10, 10])
         driver.notices.send()
@@ -219,34 +211,26 @@ async def test_reaper_waits_for_those_that_were_suspended_with_it(
     assert driver.store.calls["next_due"] == 2
 
 
-async def test_gates_are_passed_at_the_date_that_the_database_names() -> None:
+@pytest.mark.parametrize(
+    ("step", "dates", "asked"),
+    [
+        ("pass_gates", "next_gates", "gates_due"),
+        ("sweep_deadlines", "next_deadlines", "deadlines_due"),
+        ("release_blocked", "next_recoveries", "recovery_due"),
+        ("due_conditions", "next_conditions", "conditions_due"),
+    ],
+    ids=["gates", "deadlines", "blocked jobs", "conditions"],
+)
+async def test_step_is_taken_at_the_date_that_the_database_names(
+    step: str, dates: str, asked: str
+) -> None:
     driver = Running()
-    driver.store.next_gates.extend([0.01, None])
+    getattr(driver.store, dates).extend([0.01, None])
     async with running(driver):
-        await driver.store.until("pass_gates", 2)
-        await driver.until("gates_due", 2)
+        await driver.store.until(step, 2)
+        await driver.until(asked, 2)
 
-    assert driver.store.calls["pass_gates"] == 2
-
-
-async def test_deadlines_are_looked_at_when_the_first_one_comes() -> None:
-    driver = Running()
-    driver.store.next_deadlines.extend([0.01, None])
-    async with running(driver):
-        await driver.store.until("sweep_deadlines", 2)
-        await driver.until("deadlines_due", 2)
-
-    assert driver.store.calls["sweep_deadlines"] == 2
-
-
-async def test_blocked_jobs_are_looked_at_when_the_first_date_comes() -> None:
-    driver = Running()
-    driver.store.next_recoveries.extend([0.01, None])
-    async with running(driver):
-        await driver.store.until("release_blocked", 2)
-        await driver.until("recovery_due", 2)
-
-    assert driver.store.calls["release_blocked"] == 2
+    assert driver.store.calls[step] == 2
 
 
 async def test_heartbeat_brings_a_new_date_to_the_gates() -> None:
@@ -329,10 +313,7 @@ async def test_lost_notice_costs_one_heartbeat() -> None:
 
 async def test_leader_that_lost_only_its_lock_notices_with_the_break_of_its_notices() -> None:
     """The other connections may have been made again without a word."""
-    async with running(Running()) as driver:
-        await driver.store.until("idle_driver", 1)
-        await driver.notices.listening.wait()
-        await driver.settled()
+    async with at_rest(Running()) as driver:
         driver.store.leads = False
         driver.notices.lose()
         await driver.until("try_lead", 2)

@@ -38,16 +38,15 @@ def per_tick(amount: int) -> Decimal:
     return Decimal(amount * 3600) / TICK_S
 
 
-async def looked(store: FakeDriverStore) -> FakeDriverStore:
+async def looked(store: FakeDriverStore, until: str = "weigh_users", times: int = 1) -> None:
     """Let the loop look once."""
     context = LoopContext(
         store, 0, Settings(spending_interval_s=TICK_S), Bell(), DueDate(),
         moved=lambda: None, ring=lambda _: None,
     )  # fmt: skip
     running = asyncio.ensure_future(spending.LOOP.run(context))
-    await store.until("weigh_users", 1)
+    await store.until(until, times)
     running.cancel()
-    return store
 
 
 @cases(
@@ -126,11 +125,5 @@ async def test_limit_that_comes_near_its_end_is_looked_at_again() -> None:
     """This look admits nothing, and perhaps nothing else will ring the loop."""
     store = FakeDriverStore()
     store.limits = [limit(60, is_new=True, could_use_per_hour=per_tick(50))]
-    context = LoopContext(
-        store, 0, Settings(spending_interval_s=TICK_S), Bell(), DueDate(),
-        moved=lambda: None, ring=lambda _: None,
-    )  # fmt: skip
-    running = asyncio.ensure_future(spending.LOOP.run(context))
     async with asyncio.timeout(5):
-        await store.until("limit_rounds", 2)
-    running.cancel()
+        await looked(store, "limit_rounds", 2)

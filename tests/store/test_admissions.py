@@ -360,8 +360,7 @@ async def test_limit_is_not_at_its_end_while_a_batch_is_locked(world: World) -> 
     await limit(world, 2.5)
     await worker.end(*await worker.claim())
     await world.fold()
-    other = await world.connect()
-    async with other.transaction():
+    async with world.transaction() as other:
         await other.execute("SELECT pg_advisory_xact_lock($1)", batch)
         (found,) = (await look(world)).values()
         assert await worker.claim() == []

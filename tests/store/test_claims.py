@@ -137,8 +137,7 @@ async def test_countables_are_not_for_workers_that_have_none(
 async def test_jobs_below_a_hint_are_found(world: World, worker: Worker) -> None:
     """A hint says where the last claim stood; what was locked below it is not forgotten."""
     batch = await world.submit(10)
-    locker = await world.connect()
-    async with locker.transaction():
+    async with world.transaction() as locker:
         await locker.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id <= 3 FOR UPDATE", batch
         )

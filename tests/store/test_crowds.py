@@ -20,9 +20,10 @@ N = 1500
 CHILD = N + 1
 
 
-async def gather(world: World, **columns: Any) -> int:  # noqa: ANN401 (as job_rows)
-    """Submit N jobs, and one that waits for all of them."""
-    return await world.submit(job_rows(N + 1, parents={CHILD: range(1, CHILD)}, **columns))
+async def gather(world: World, **columns: Any) -> tuple[int, Worker, list[Claimed]]:  # noqa: ANN401 (as job_rows)
+    """Let a worker claim N jobs, for all of which one more waits; return batch, worker, claims."""
+    rows = job_rows(N + 1, parents={CHILD: range(1, CHILD)}, **columns)
+    return await world.submit_and_claim(rows, limit=N)
 
 
 async def noted(world: World, batch: int) -> int:
@@ -45,8 +46,7 @@ async def end_all(worker: Worker, claimed: list[Claimed]) -> None:
 
 
 async def test_far_from_the_last_parent_ends_are_noted(world: World) -> None:
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
+    batch, worker, claimed = await gather(world)
     await worker.end(*claimed[:300])
     before = [(await world.job(batch, CHILD))["n_unfinished"], await noted(world, batch)]
     found = await count(world)
@@ -59,8 +59,7 @@ async def test_far_from_the_last_parent_ends_are_noted(world: World) -> None:
 
 async def test_last_parent_opens_its_child_at_once(world: World) -> None:
     """Without the driver: whoever comes near the end counts what was noted."""
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
+    batch, worker, claimed = await gather(world)
     await end_all(worker, claimed)
     child = await world.job(batch, CHILD)
 
@@ -70,8 +69,7 @@ async def test_last_parent_opens_its_child_at_once(world: World) -> None:
 
 async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) -> None:
     """The clock was set back between that end and the others."""
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
+    batch, worker, claimed = await gather(world)
     later = await world.admin.fetchval("SELECT clock_timestamp() + interval '1 hour'")
     await world.call(
         "complete_attempts",
@@ -84,10 +82,8 @@ async def test_child_is_dated_after_the_latest_end_that_was_noted(world: World) 
 
 
 async def test_reports_far_from_the_end_do_not_wait_for_each_other(world: World) -> None:
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
-    other = await world.connect("weft_worker")
-    async with other.transaction():
+    batch, worker, claimed = await gather(world)
+    async with world.transaction("weft_worker") as other:
         await end_on(other, worker.id, claimed[:10])
         async with asyncio.timeout(30):
             await worker.end(*claimed[10:20])
@@ -97,10 +93,8 @@ async def test_reports_far_from_the_end_do_not_wait_for_each_other(world: World)
 
 async def test_note_that_comes_late_is_counted_by_the_driver(world: World) -> None:
     """A report that was far from the end when it began commits after the last one."""
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
-    late = await world.connect("weft_worker")
-    async with late.transaction():
+    batch, worker, claimed = await gather(world)
+    async with world.transaction("weft_worker") as late:
         await end_on(late, worker.id, claimed[:10])
         await end_all(worker, claimed[10:])
         before = await world.job(batch, CHILD)
@@ -114,8 +108,7 @@ async def test_note_that_comes_late_is_counted_by_the_driver(world: World) -> No
 
 @pytest.mark.parametrize("always_run", [False, True])
 async def test_noted_failure_is_not_forgotten(world: World, always_run: bool) -> None:  # noqa: FBT001 (a parameter)
-    batch = await gather(world, always_run=[False] * N + [always_run])
-    worker, claimed = await world.claim(N)
+    batch, worker, claimed = await gather(world, always_run=[False] * N + [always_run])
     await worker.end(claimed[0], reason=Reason.EXIT)
     await worker.end(*claimed[1:300])
     half = await world.findings()
@@ -128,8 +121,7 @@ async def test_noted_failure_is_not_forgotten(world: World, always_run: bool) ->
 
 
 async def test_cancelled_child_of_many_is_left_alone(world: World) -> None:
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
+    batch, worker, claimed = await gather(world)
     await worker.end(*claimed[:100])
     await world.api.cancel_jobs(world.caller, batch, [CHILD])
     await worker.end(*claimed[100:])

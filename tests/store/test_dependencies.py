@@ -209,8 +209,7 @@ async def test_sweep_waits_for_an_edge_that_is_being_added(world: World) -> None
     batch = await world.submit(job_rows(2, group=[1, 0]), groups=tree("a"))
     update = await open_update(world, batch, 1)
     await world.api.cancel_group(world.caller, batch, 1, force=False)
-    api = await world.connect("weft_api")
-    async with api.transaction():
+    async with world.transaction("weft_api") as api:
         rows = job_rows(1, parents={1: [-1]})
         await call_on(api, "add_jobs", **_bunch(world.caller, batch, update.update_id, rows))
         sweeping = await world.start_waiting(world.sweep())

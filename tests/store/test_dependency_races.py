@@ -70,8 +70,7 @@ async def test_work_is_announced_beside_a_sweep_that_announced(world: World) -> 
         "SELECT active FROM weft.user_share WHERE user_id = $1", world.caller.user_id
     )
     update, columns = await child_of(world, batch, 4)
-    api = await world.connect("weft_api")
-    async with api.transaction():
+    async with world.transaction("weft_api") as api:
         await call_on(api, "add_jobs", **columns)
         sweeping = await sweep(world)
         waiting = asyncio.create_task(world.until_somebody_waits())

@@ -56,8 +56,7 @@ async def test_ends_of_which_one_cannot_go_back_into_its_queue(world: World) -> 
     worker = await world.worker()
     claimed = sorted(await worker.claim(), key=lambda one: one.job_id)
     await worker.start(*claimed)
-    holder = await world.connect()
-    async with holder.transaction():
+    async with world.transaction() as holder:
         await holder.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = 5 FOR UPDATE", batch
         )
@@ -114,8 +113,7 @@ async def test_nth_failure_while_members_are_added_to_a_set(world: World, worker
     ]
     batch = await world.submit(job_rows(2, group=[1, 0], sets={1: (-2,)}), groups=groups)
     claimed = sorted(await worker.claim(), key=lambda one: one.job_id)
-    adder = await world.connect("weft_api")
-    async with adder.transaction():
+    async with world.transaction("weft_api") as adder:
         await adder.execute(
             "SELECT pg_advisory_xact_lock_shared($1)", batch
         )  # as add_members does
@@ -142,8 +140,7 @@ async def test_nth_failure_while_jobs_are_retried(world: World, worker: Worker) 
         world.driver.retry_failed, await world.lead(), operation,
         matching=None, looked_upto=None, limit=9,
     )  # fmt: skip
-    other = await world.connect("admin")
-    async with other.transaction():
+    async with world.transaction("admin") as other:
         await other.execute("SELECT FROM weft.failure_count WHERE batch_id = $1 FOR UPDATE", batch)
         during = await step(), await world.states(batch)
     after = await step(), await world.states(batch)

@@ -131,8 +131,7 @@ async def test_stock_is_of_few_users(world: World) -> None:
 
 async def test_idle_users_are_found_while_others_claim(world: World) -> None:
     _, _worker = await world.submit_and_run(1)
-    other = await world.connect()
-    async with other.transaction():
+    async with world.transaction() as other:
         await other.execute("SELECT weft._announce()")
         await world.fold()
     active = await world.admin.fetchval(

@@ -241,8 +241,7 @@ async def test_who_is_under_way_is_waited_for(world: World, worker: Worker, act:
     batch = await world.submit(job_rows(4, max_attempts=3, priority=priority))
     running = await worker.claim(1)
     function, arguments = await under_way(world, act, worker, batch, running)
-    other = await world.connect()
-    async with other.transaction():
+    async with world.transaction() as other:
         found = await call_on(other, function, **arguments)
         waiting = await world.start_waiting(_set_and_sweep(world))
     await waiting

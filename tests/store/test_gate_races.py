@@ -34,9 +34,8 @@ def ending(worker: Worker, *claimed: Any) -> dict[str, Any]:  # noqa: ANN401 (cl
 
 async def test_end_does_not_wait_for_a_busy_gate_and_rings_the_driver(world: World) -> None:
     batch, worker, claimed = await world.submit_and_claim(3, max_running=1)
-    connection = await world.connect()
     listener = await ear(world, "driver")
-    async with connection.transaction():
+    async with world.transaction() as connection:
         await connection.execute("SELECT FROM weft.gate WHERE batch_id = $1 FOR UPDATE", batch)
         async with asyncio.timeout(60):
             await worker.end(*claimed)
@@ -188,8 +187,7 @@ async def test_a_gate_that_another_one_needs_loses_no_place(world: World) -> Non
     batch, worker, (first, _second, third) = await world.submit_and_claim(
         with_gates(one, one, key, [*two, *key], key)
     )
-    connection = await world.connect()
-    async with connection.transaction():
+    async with world.transaction() as connection:
         await connection.execute(
             "SELECT FROM weft.gate g WHERE EXISTS (SELECT FROM weft.place p WHERE "
             "p.gate_id = g.gate_id AND p.batch_id = $1 AND p.job_id = 3) FOR UPDATE", batch,

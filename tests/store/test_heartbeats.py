@@ -27,8 +27,7 @@ async def test_heartbeat_sees_what_is_left_of_a_worker(world: World, has: str) -
         "WHERE $4",
         batch, world.caller.tenant_id, worker.id, has == "a stop",
     )  # fmt: skip
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
+    async with world.transaction("weft_worker") as connection:
         (row,) = await call_on(
             connection, "heartbeat", incarnation_id=worker.id, draining=False,
             claiming=has == "a claim under way",

@@ -233,7 +233,7 @@ async def test_workers_that_were_woken_together_lock_what_they_take_only(world: 
     assert await first.waits()
     assert await second.waits()
     batch = await world.submit(5)
-    async with world.claiming(first, 1000) as one:
+    async with world.claiming(first, 1000, cpu_m=2500) as one:
         other = await second.claim(1000, cpu_m=2000)
 
     assert [row["job_id"] for row in one] == [1, 2]

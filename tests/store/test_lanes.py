@@ -73,9 +73,8 @@ async def test_a_lane_and_a_worker_that_are_new_at_once_find_each_other(
         "SELECT incarnation_id FROM weft.register_worker('w', 'h', $1, $2, 1000, 1000, "
         "1000000, 0, '{\"executor\": \"process\"}', 'v', false, 30)"
     )
-    connection = await world.connect()
     other: asyncio.Task[Any]
-    async with connection.transaction():
+    async with world.transaction() as connection:
         if first == "lane":
             await connection.fetch(
                 "SELECT shape_ids FROM weft._shape_ids('{1000}', '{512}', ARRAY[$1::bigint], "

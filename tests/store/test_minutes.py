@@ -108,17 +108,13 @@ async def test_audit_sees_what_was_not_counted(own_world: World) -> None:
     await own_world.submit(3)
     await own_world.fold()
     assert (await own_world.findings()).get("minutes_are_counted", []) == []
-    for change in (
-        "UPDATE weft.user_minute SET n_waiting = n_waiting + 1",
-        "UPDATE weft.user_minute SET n_running = n_running + 1",
+    for change, wrong in (
+        ("UPDATE weft.user_minute SET n_waiting = n_waiting + 1", "level"),
+        ("UPDATE weft.user_minute SET n_running = n_running + 1", "level"),
+        ("UPDATE weft.user_minute SET n_failed = 9 WHERE user_id = 0", "sum"),
     ):
-        await own_world.admin.execute(change)
-        found = (await own_world.findings())["minutes_are_counted"]
-        assert {one["wrong"] for one in found} == {"level"}
-    await own_world.admin.execute("UPDATE weft.user_minute SET n_failed = 9 WHERE user_id = 0")
-    found = (await own_world.findings())["minutes_are_counted"]
-    assert {one["wrong"] for one in found} == {"level", "sum"}
-    await own_world.admin.execute("DELETE FROM weft.user_minute")
+        found = (await own_world.findings_after(change))["minutes_are_counted"]
+        assert {one["wrong"] for one in found} == {wrong}
 
 
 async def test_minutes_are_read_by_key_however_many_users_there_are(own_world: World) -> None:

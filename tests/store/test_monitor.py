@@ -46,17 +46,16 @@ def phase(one: Claimed, phase: Phase) -> PhaseReport:
     )  # fmt: skip
 
 
-async def running(world: World, worker: Worker, **monitor: Any) -> tuple[int, Claimed]:  # noqa: ANN401 (fields)
-    """Let a worker run a job and say so."""
-    batch = await watched(world, **monitor)
+async def running(world: World, **monitor: Any) -> tuple[int, Worker, Claimed]:  # noqa: ANN401 (fields)
+    """Let our worker run a job and say so."""
+    batch, worker = await watched(world, **monitor), await world.worker(world.pool)
     (one,) = await worker.claim_and_start()
     await worker.beat(one)
-    return batch, one
+    return batch, worker, one
 
 
 async def test_attempt_beyond_its_limit_is_stopped_and_runs_again(world: World) -> None:
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=60)
+    batch, worker, one = await running(world, executing_s=60)
     early = await look(world, in_s=50)
     (row,) = await look(world, in_s=61)
     told = (await worker.beat(one)).to_stop
@@ -80,8 +79,7 @@ async def test_attempt_beyond_its_limit_is_stopped_and_runs_again(world: World) 
 
 async def test_stopped_attempt_cannot_succeed(world: World) -> None:
     """Its worker says what it used and wrote; its end stays as it is."""
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=60)
+    batch, worker, one = await running(world, executing_s=60)
     await look(world, in_s=61)
     said = msgspec.structs.replace(end_report(one), memory_peak_bytes=7, stdout_bytes=500)
     verdicts = [
@@ -106,23 +104,17 @@ async def test_job_is_stopped_a_bounded_number_of_times(world: World) -> None:
         stopped += await look(world, in_s=61 * n)
         await worker.end(one)
         await look(world)
-    letters = await world.admin.fetch(
-        "SELECT c.reason, c.message FROM weft.dead_letter d JOIN weft.failure_delta c "
-        "USING (batch_id, cause_id) WHERE batch_id = $1",
-        batch,
-    )
 
     assert [row["goes_on"] for row in stopped] == [True, True, False]
     assert stopped[2]["message"].endswith("took longer than 60 s; was stopped 2 times before")
     assert await worker.claim() == []
     job = await world.api.get_job(world.caller, batch, 1)
     assert (job["state"], job["reason"]) == ("error", "overdue")
-    assert [tuple(row) for row in letters] == [(16, "phase executing took longer than its limit")]
+    assert await dead_letters(world, batch) == [(16, "phase executing took longer than its limit")]
 
 
 async def test_queue_may_end_jobs_beyond_a_limit_at_once(world: World) -> None:
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=60, action="fail")
+    batch, worker, one = await running(world, executing_s=60, action="fail")
     (row,) = await look(world, in_s=61)
     await worker.end(one)
     await look(world)
@@ -132,8 +124,7 @@ async def test_queue_may_end_jobs_beyond_a_limit_at_once(world: World) -> None:
 
 
 async def test_a_person_who_retries_the_job_gives_it_all_rounds_again(world: World) -> None:
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=60, rounds=0)
+    batch, worker, one = await running(world, executing_s=60, rounds=0)
     await look(world, in_s=61)
     await worker.end(one)
     await look(world)
@@ -147,8 +138,7 @@ async def test_a_person_who_retries_the_job_gives_it_all_rounds_again(world: Wor
 
 
 async def test_each_phase_has_its_own_time(world: World) -> None:
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=600, collecting_s=60)
+    batch, worker, one = await running(world, executing_s=600, collecting_s=60)
     await worker.store.record_phases(worker.id, [phase(one, Phase.COLLECTING)])
     unseen = await look(world, in_s=601)
     await worker.beat(one)
@@ -161,8 +151,7 @@ async def test_each_phase_has_its_own_time(world: World) -> None:
 
 
 async def test_attempt_that_its_worker_does_not_name_is_stopped(world: World) -> None:
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, silent_s=60)
+    batch, worker, one = await running(world, silent_s=60)
     await worker.beat()
     await worker.beat(one)
     named = await look(world, in_s=61)
@@ -178,8 +167,7 @@ async def test_attempt_that_its_worker_does_not_name_is_stopped(world: World) ->
 
 async def test_job_waits_until_its_worker_has_stopped_it(world: World) -> None:
     """The date of a blocked job does not free it; that the worker is lost does."""
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=60)
+    batch, worker, one = await running(world, executing_s=60)
     await look(world, in_s=61)
     await release(world, in_s=HOUR_S)
     await worker.beat(one)
@@ -198,8 +186,7 @@ async def test_job_waits_until_its_worker_has_stopped_it(world: World) -> None:
 
 
 async def test_job_cancelled_meanwhile_stays_cancelled(world: World) -> None:
-    worker = await world.worker(world.pool)
-    batch, one = await running(world, worker, executing_s=60)
+    batch, worker, one = await running(world, executing_s=60)
     await look(world, in_s=61)
     await world.cancel(batch)
     await worker.end(one)
@@ -321,13 +308,12 @@ async def test_time_as_ready_begins_anew_after_each_retry(world: World, worker: 
 
 async def test_job_that_is_blocked_for_too_long_ends(world: World) -> None:
     """One that waits for the stop of its attempt is left to the monitor."""
-    worker = await world.worker(world.pool)
+    stopped, worker, other = await running(world, blocked_s=60, executing_s=60)
     batch = await watched(world, blocked_s=60, executing_s=60)
     (one,) = await worker.claim()
     await worker.end(one, reason=Reason.EXIT, exit_code=75)
     early = await wait(world, batch, in_s=50)
     late = await wait(world, batch, in_s=61)
-    stopped, other = await running(world, worker, blocked_s=60, executing_s=60)
     await look(world, in_s=61)
     left = await wait(world, stopped, in_s=HOUR_S)
 

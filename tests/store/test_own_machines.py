@@ -30,6 +30,13 @@ class OwnSite(Site):
         self.batches.append(await self.world.submit(job_rows(n_jobs, shapes=[OWN])))
         return self.batches[-1]
 
+    async def begun(self, **own: int) -> tuple[int, str, Worker]:
+        """Submit a job that wants a machine, whose worker has come; return its batch and these."""
+        batch = await self.own()
+        await self.rounds()
+        (name,) = await self.machines("creating")
+        return batch, name, await self.come(name, **own)
+
     async def cancel(self) -> None:
         """Cancel all jobs that want machines."""
         for batch in self.batches:
@@ -156,10 +163,7 @@ async def test_a_cancel_while_the_machine_is_made_wins(site: OwnSite, is_there: 
 
 
 async def test_a_job_whose_worker_is_lost_gets_another_machine(site: OwnSite) -> None:
-    batch = await site.own()
-    await site.rounds()
-    (name,) = site.provider.machines
-    worker = await site.come(name)
+    batch, name, worker = await site.begun()
     claimed = await taken(worker)
     await worker.start(*claimed)
     await site.rounds()
@@ -245,10 +249,7 @@ async def test_a_job_whose_machine_is_being_made_counts_in_the_load_of_its_user(
 
 
 async def test_a_held_job_does_not_start_on_its_machine(site: OwnSite) -> None:
-    batch = await site.own()
-    await site.rounds()
-    (name,) = site.provider.machines
-    worker = await site.come(name)
+    batch, name, worker = await site.begun()
     await site.world.api.hold_group(site.world.caller, batch, 0)
     assert await taken(worker) == []
     await site.rounds()
@@ -260,9 +261,7 @@ async def test_a_held_job_does_not_start_on_its_machine(site: OwnSite) -> None:
 
 
 async def test_a_machine_that_is_too_small_does_not_get_its_job(site: OwnSite) -> None:
-    batch = await site.own()
-    await site.rounds()
-    worker = await site.come(*site.provider.machines, cpu_m=500)
+    batch, _, worker = await site.begun(cpu_m=500)
 
     assert await taken(worker) == []
     assert await site.world.states(batch) == "n"
@@ -273,18 +272,13 @@ async def test_the_audit_finds_another_job_on_such_a_machine(
     site: OwnSite,
     has_ended: bool,  # noqa: FBT001
 ) -> None:
-    batch = await site.own()
-    await site.rounds()
-    (name,) = await site.machines("creating")
-    worker = await site.come(name)
+    batch, name, worker = await site.begun()
     claimed = await taken(worker)
     if has_ended:
         await worker.start(*claimed)
         await worker.end(*claimed)
-    move = "UPDATE weft.machine SET for_job_id = for_job_id + $2 WHERE name = $1"
-    await site.world.admin.execute(move, name, 1)
-    found = await site.world.findings()
-    await site.world.admin.execute(move, name, -1)
+    moved = "UPDATE weft.machine SET for_job_id = for_job_id + 1 WHERE name = $1"
+    found = await site.world.findings_after(moved, name)
 
     (row,) = found["own_machines_have_jobs"]
     assert (row["batch_id"], row["job_id"], row["machine"]) == (batch, 1, name)

@@ -89,11 +89,11 @@ async def test_the_audit_finds_costs_that_no_machine_made(world: World) -> None:
         name = await add_machine(world)
         await world.driver.count_machines(await world.lead(), {name: 0.0})
         assert CHECK not in await world.findings()
-        await world.admin.execute(
+        changed = await world.findings_after(
             "UPDATE weft.pool_cost SET machine_us = machine_us + 1 WHERE pool_id = "
             "(SELECT pool_id FROM weft.pool WHERE name = $1)", world.pool,
         )  # fmt: skip
-        (found,) = (await world.findings())[CHECK]
+        (found,) = changed[CHECK]
 
     assert (found["pool"], found["flavour"]) == (world.pool, "small")
 

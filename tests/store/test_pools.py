@@ -11,6 +11,7 @@ import pytest
 from store.world import World
 from weft.core.errors import PoolHasMachines
 from weft.core.pools import Flavour, Pool
+from weft.ports.store import Row
 from weft.store import open_admin
 
 CHECK = "machines_belong_to_pools"
@@ -40,6 +41,12 @@ async def described(world: World, max_workers: int = 2) -> AsyncIterator[None]:
             world.pool,
         )
         await world.api.save_pools(world.caller, rest)
+
+
+async def round_of(world: World) -> Row:
+    """Return what there is to decide about the world's pool."""
+    rows = await world.driver.pool_rounds(await world.lead(), limit_jobs=1)
+    return next(one for one in rows if one["plan"]["name"] == world.pool)
 
 
 async def add_machine(world: World, *, pool_max: int = 2, state: str = "active") -> str:
@@ -103,14 +110,9 @@ async def test_every_machine_has_an_owner_or_is_said_to_have_none(world: World) 
 
 async def test_numbers_of_machines_follow_each_other(world: World) -> None:
     async with described(world):
-        (row,) = [
-            one
-            for one in await world.driver.pool_rounds(await world.lead(), limit_jobs=1)
-            if one["plan"]["name"] == world.pool
-        ]
-        names = await world.driver.add_machines(
-            await world.lead(), row["pool_id"], [("small", "", "why")] * 3
-        )
+        pool_id = (await round_of(world))["pool_id"]
+        new = [("small", "", "why")] * 3
+        names = await world.driver.add_machines(await world.lead(), pool_id, new)
 
     first, second = (int(name.removeprefix(f"{world.pool}-")) for name in names)
     assert second == first + 1
@@ -118,15 +120,11 @@ async def test_numbers_of_machines_follow_each_other(world: World) -> None:
 
 async def test_a_machine_is_old_when_its_flavour_is_described_otherwise(world: World) -> None:
     async def old() -> list[bool]:
-        rows = await world.driver.pool_rounds(await world.lead(), limit_jobs=1)
-        (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
-        return [one["is_old"] for one in row["machines"]]
+        return [one["is_old"] for one in (await round_of(world))["machines"]]
 
     async with described(world):
         await add_machine(world)
-        pool_id = await world.admin.fetchval(
-            "SELECT pool_id FROM weft.pool WHERE name = $1", world.pool
-        )
+        pool_id = (await round_of(world))["pool_id"]
         new = [("small", "", "why")]
         assert len(await world.driver.add_machines(await world.lead(), pool_id, new)) == 1
         assert await old() == [False, False]
@@ -164,8 +162,7 @@ async def test_a_machine_that_a_person_cordons_is_left_alone(
             await world.driver.move_machine(epoch, name, decision, "why")
             for decision in ("cordon", "uncordon", "delete")
         ]
-        rows = await world.driver.pool_rounds(epoch, limit_jobs=1)
-        (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
+        row = await round_of(world)
         shown = await world.api.get_worker(world.caller, name, world.pool)
 
         assert cordoned
@@ -188,8 +185,7 @@ async def test_a_machine_on_which_everything_fails_goes_unless_a_person_cordons_
             assert await world.driver.move_black_hole(epoch, worker_id, "cordon", "", retry_s=9)
         broken, cordoned = names
         await world.api.cordon_worker(world.caller, cordoned, world.pool, reason="mine")
-        rows = await world.driver.pool_rounds(epoch, limit_jobs=1)
-        (row,) = [one for one in rows if one["plan"]["name"] == world.pool]
+        row = await round_of(world)
         found = {one["name"]: (one["is_broken"], one["is_held"]) for one in row["machines"]}
         moved = [await world.driver.move_machine(epoch, name, "delete", "why") for name in names]
         (change, *_) = await world.api.list_pool_changes(world.caller, world.pool, limit=1)

@@ -161,8 +161,7 @@ async def test_jobs_of_another_tenant_are_not_found(backend: Backend, world: Wor
 
 async def live_jobs(world: World, batch: int) -> list[int]:
     """Ask as a login that has named its tenant."""
-    connection = await world.connect("weft_api")
-    async with connection.transaction():
+    async with world.transaction("weft_api") as connection:
         await call_on(
             connection, "begin_query", tenant_id=world.caller.tenant_id, batch_id=None,
             of_group=None, of_path=None, timeout_ms=30_000,

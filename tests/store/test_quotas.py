@@ -139,8 +139,7 @@ async def test_submissions_at_once_do_not_exceed_a_quota(world: World, of_tenant
 @asynccontextmanager
 async def quotas_locked(world: World) -> AsyncIterator[None]:
     """Lock the rows that submissions with a quota lock."""
-    other = await world.connect()
-    async with other.transaction():
+    async with world.transaction() as other:
         await other.execute(
             "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
             "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,

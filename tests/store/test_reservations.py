@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 import pytest
+import pytest_asyncio
 
 from builders import job_rows
 from store.test_gates import visit
@@ -19,6 +20,12 @@ from weft.ports.store import Claimed, JobRows, Row, Shape
 from weft.store.database import call_on
 
 SMALL, LARGE = Shape(cpu_m=1000), Shape(cpu_m=4000)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def worker(world: World) -> Worker:
+    """Give a worker of four cores."""
+    return await world.worker(cpu_m=4000)
 
 
 def stream(n_jobs: int) -> JobRows:
@@ -102,8 +109,7 @@ async def test_a_large_job_gets_a_worker_although_others_come_first(world: World
     ] is None
 
 
-async def test_job_of_a_range_is_claimed_whatever_its_number(world: World) -> None:
-    worker = await world.worker(cpu_m=4000)
+async def test_job_of_a_range_is_claimed_whatever_its_number(world: World, worker: Worker) -> None:
     index = [0] * 4 + [1]
     batch = await world.submit(job_rows(5, shapes=[SMALL, LARGE], shape_index=index))
     await world.driver.add_reservations(await world.lead(), [Keep(worker.id, batch, 5)])
@@ -128,8 +134,7 @@ async def test_worker_that_tries_one_job_is_kept_for_no_other(world: World) -> N
     assert await world.states(batch) == "r"
 
 
-async def test_a_held_job_is_not_claimed_and_keeps_no_worker(world: World) -> None:
-    worker = await world.worker(cpu_m=4000)
+async def test_a_held_job_is_not_claimed_and_keeps_no_worker(world: World, worker: Worker) -> None:
     batch = await world.submit(job_rows(1, shapes=[LARGE]))
     assert await look(world, worker)
     await hold(world, batch)
@@ -192,8 +197,7 @@ async def test_a_job_that_has_run_waits_since_then(
     assert found["waited_s"] // 3600 * 3600 == waits_s
 
 
-async def test_a_job_that_was_blocked_waits_since_it_is_not(world: World) -> None:
-    worker = await world.worker(cpu_m=4000)
+async def test_a_job_that_was_blocked_waits_since_it_is_not(world: World, worker: Worker) -> None:
     rows = job_rows(1, shapes=[LARGE], max_attempts=3, retry_on=[Reason.EXIT])
     batch = await world.submit(waiting(rows, 1))
     await fail(worker, *await worker.claim())
@@ -308,8 +312,7 @@ async def test_a_job_that_would_end_too_late_does_not_fill_the_gap(world: World)
     assert [len(one) for one in found] == [0, 1]
 
 
-async def test_nothing_fills_a_gap_of_unknown_length(world: World) -> None:
-    worker = await world.worker(cpu_m=4000)
+async def test_nothing_fills_a_gap_of_unknown_length(world: World, worker: Worker) -> None:
     await keep_behind(world, worker, None)
     await world.submit(limited(10))
 
@@ -317,8 +320,7 @@ async def test_nothing_fills_a_gap_of_unknown_length(world: World) -> None:
     assert await worker.claim_kept(cpu_m=1000) == []
 
 
-async def test_a_gap_is_filled_from_when_its_length_is_known(world: World) -> None:
-    worker = await world.worker(cpu_m=4000)
+async def test_a_gap_is_filled_from_when_its_length_is_known(world: World, worker: Worker) -> None:
     await world.submit(limited(3600, cpu_m=3000))
     running = await worker.claim()
     await world.submit(job_rows(1, shapes=[LARGE]))
@@ -337,8 +339,7 @@ async def test_a_gap_is_filled_from_when_its_length_is_known(world: World) -> No
     assert await worker.claim_kept(cpu_m=1000) == []
 
 
-async def test_a_job_larger_than_the_gap_does_not_fill_it(world: World) -> None:
-    worker = await world.worker(cpu_m=4000)
+async def test_a_job_larger_than_the_gap_does_not_fill_it(world: World, worker: Worker) -> None:
     await keep_behind(world, worker, 3600)
     await world.submit(limited(10, cpu_m=2000))
 

@@ -145,8 +145,7 @@ async def test_cancelled_children_are_retried_a_page_at_a_time(world: World) -> 
     await world.sweep()
     operation, epoch = await begin(world, batch), await world.lead()
     step = partial(world.driver.retry_failed, matching=None, looked_upto=None, limit=30)
-    other = await world.connect("admin")
-    async with other.transaction():
+    async with world.transaction("admin") as other:
         await other.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id = 50 FOR UPDATE", batch
         )

@@ -251,13 +251,9 @@ async def test_the_audit_finds_a_retry_that_has_less(world: World, reason: Reaso
     batch = await world.submit(asking(world, OOM) if reason is Reason.OOM else timed(world))
     await end(worker, reason)
     await end(worker, reason)
-    swap = "UPDATE weft.attempt SET shape_id = $2 WHERE batch_id = $1 AND attempt = $3"
+    swap = "UPDATE weft.attempt SET shape_id = ($2::bigint[])[3 - attempt] WHERE batch_id = $1"
     shapes = [one["shape_id"] for one in await world.attempts(batch)]
-    await world.admin.execute(swap, batch, shapes[0], 2)
-    await world.admin.execute(swap, batch, shapes[1], 1)
-    broken = await world.findings()
-    await world.admin.execute(swap, batch, shapes[0], 1)
-    await world.admin.execute(swap, batch, shapes[1], 2)
+    broken = await world.findings_after(swap, batch, shapes)
 
     assert "retries_ask_for_more" in broken
 

@@ -152,8 +152,7 @@ async def test_hold_between_two_sets_parks_what_is_told_later(world: World, grou
 async def test_set_below_a_cancel_under_way_is_listed(world: World, lock: str) -> None:
     """A cancel that has the batch's lock and is not committed yet must find them listed."""
     batch, worker = await scatter(world)
-    other = await world.connect()
-    async with other.transaction():
+    async with world.transaction() as other:
         await other.execute(f"SELECT {lock}($1)", batch)
         await settle(world)
 
@@ -267,8 +266,7 @@ async def test_other_parent_fails_while_the_neighbours_are_walked(world: World) 
         job_rows(N + 3, parents=parents), limit=2
     )
     await worker.end(first)
-    other = await world.connect("weft_worker")
-    async with other.transaction():
+    async with world.transaction("weft_worker") as other:
         await end_on(other, worker.id, [second], Reason.EXIT)
         settling = await world.start_waiting(settle(world))
     told = await settling
@@ -336,8 +334,7 @@ async def test_claimers_race_with_the_sets(world: World) -> None:
 
 async def test_note_near_the_last_parent_rings_the_driver(world: World) -> None:
     """Two reports that do not see each other may both leave the last ends noted."""
-    batch = await gather(world)
-    worker, claimed = await world.claim(N)
+    batch, worker, claimed = await gather(world)
     await end_all(worker, claimed[:300])
     await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=10)
     early, late = await world.connect("weft_worker"), await world.connect("weft_worker")

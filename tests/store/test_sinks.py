@@ -307,8 +307,7 @@ async def test_next_message_of_an_order_is_removed_while_the_first_ends(world: W
     _, second, third = await sent_in_order(world, "A", "A", "A")
     (first,) = await due(world)
     operation = await delete(world, second)
-    other = await world.connect()
-    async with other.transaction():  # as a step of the removal
+    async with world.transaction() as other:
         process = await other.fetchval(
             "DELETE FROM weft.callback_delivery WHERE batch_id = $1 RETURNING pg_backend_pid()",
             second,

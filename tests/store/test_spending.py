@@ -436,19 +436,14 @@ async def test_audit_waits_for_the_driver_to_judge_a_change(own_world: World, la
 async def test_audit_finds_what_starts_in_a_paused_project(own_world: World) -> None:
     batch, worker, claimed = await own_world.submit_and_start(2, limit=1)
     await limit(own_world, TOO_LITTLE)
-    back = "UPDATE weft.spend_limit SET applied_at = applied_at - interval '10 s'"
-    held = "UPDATE weft.group_hold SET held_at = held_at - interval '10 s'"
-    async with own_world.admin.transaction():
-        await own_world.admin.execute(back)
-        await own_world.admin.execute(held)
-    assert {*await own_world.findings()} == {
+    early = (
+        "UPDATE weft.spend_limit SET applied_at = applied_at - interval '10 s';"
+        "UPDATE weft.group_hold SET held_at = held_at - interval '10 s'"
+    )
+    assert {*await own_world.findings_after(early)} == {
         "claims_respect_holds", "limits_agree_with_holds", "paused_projects_start_nothing",
     }  # fmt: skip
-    async with own_world.admin.transaction():
-        await own_world.admin.execute(back.replace("-", "+"))
-        await own_world.admin.execute(held.replace("-", "+"))
-    await own_world.admin.execute("UPDATE weft.spend_limit SET stage = 'below'")
-    assert {*await own_world.findings()} == {"limits_agree_with_holds"}
-    await own_world.admin.execute("UPDATE weft.spend_limit SET stage = 'reached'")
+    below = "UPDATE weft.spend_limit SET stage = 'below'"
+    assert {*await own_world.findings_after(below)} == {"limits_agree_with_holds"}
     await stop(worker, *claimed)
     assert await own_world.states(batch) == "rr"

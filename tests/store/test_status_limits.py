@@ -6,20 +6,29 @@ from builders import job_rows
 from store.test_lifecycle_exits import BEGUN, STARTED
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_monitor import look
-from store.world import World
+from store.world import Worker, World
 from weft.core.states import Reason
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.ports.store import Shape
+from weft.ports.store import Claimed, Shape
 
 PATH = ["internal_error", "error_checked", "ready"]
+LIMITED = HRSI.replace('queued = "60m"', 'ready = "60m"')
 
 
-async def begun(world: World, rounds: int = 3) -> int:
+async def submitted(world: World, rounds: int = 3, text: str = HRSI) -> int:
     """Submit a job with the lifecycle of the reference, for our own worker."""
-    text = HRSI.replace("rounds = 3", f"rounds = {rounds}")
+    text = text.replace("rounds = 3", f"rounds = {rounds}")
     await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
     shape = Shape(words=(("pool", world.pool),))
     return await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+
+
+async def begun(world: World, rounds: int = 3) -> tuple[int, Worker, Claimed]:
+    """Submit such a job, which our worker runs, and says so."""
+    batch, worker = await submitted(world, rounds), await world.worker(world.pool)
+    (one,) = await worker.claim_and_start()
+    await worker.beat(one)
+    return batch, worker, one
 
 
 async def reasons(world: World, batch: int) -> list[tuple[str, str]]:
@@ -31,10 +40,7 @@ async def reasons(world: World, batch: int) -> list[tuple[str, str]]:
 
 async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: World) -> None:
     """It is blocked until its worker has stopped it; then it is ready, and runs again."""
-    batch = await begun(world)
-    worker = await world.worker(world.pool)
-    (one,) = await worker.claim_and_start()
-    await worker.beat(one)
+    batch, worker, one = await begun(world)
     assert await look(world, in_s=269 * 60) == []
     (row,) = await look(world, in_s=271 * 60)
     assert row["goes_on"]
@@ -52,10 +58,7 @@ async def test_attempt_beyond_the_limit_of_its_status_walks_the_path(world: Worl
 
 
 async def test_after_all_rounds_the_job_is_an_error(world: World) -> None:
-    batch = await begun(world, rounds=0)
-    worker = await world.worker(world.pool)
-    (one,) = await worker.claim_and_start()
-    await worker.beat(one)
+    batch, *_ = await begun(world, rounds=0)
     (row,) = await look(world, in_s=271 * 60)
     assert not row["goes_on"]
     assert await both(world, batch) == ("internal_error", "error")
@@ -67,10 +70,7 @@ async def test_after_all_rounds_the_job_is_an_error(world: World) -> None:
 async def test_attempt_that_its_worker_does_not_know_walks_the_path_of_the_lost(
     world: World,
 ) -> None:
-    batch = await begun(world)
-    worker = await world.worker(world.pool)
-    (one,) = await worker.claim_and_start()
-    await worker.beat(one)
+    batch, worker, _ = await begun(world)
     await worker.beat()
     (row,) = await look(world, in_s=301)
     assert row["message"].startswith("its worker has not named it for 300 s")
@@ -83,9 +83,7 @@ async def test_attempt_that_its_worker_does_not_know_walks_the_path_of_the_lost(
 
 
 async def test_attempt_of_a_lost_worker_walks_it_too(world: World) -> None:
-    batch = await begun(world)
-    worker = await world.worker(world.pool)
-    (one,) = await worker.claim_and_start()
+    batch, worker, one = await begun(world)
     await worker.end(one, reason=Reason.LOST)
     assert await both(world, batch) == ("ready", "ready")
     assert (await statuses(world, batch))[len(BEGUN + STARTED) :] == PATH
@@ -93,10 +91,7 @@ async def test_attempt_of_a_lost_worker_walks_it_too(world: World) -> None:
 
 async def test_job_that_waits_for_too_long_goes_round_and_ends(world: World) -> None:
     """`queued` of the reference is a job that is offered; here it is one that is ready."""
-    text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace("rounds = 3", "rounds = 1")
-    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
-    shape = Shape(words=(("pool", world.pool),))
-    batch = await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+    batch = await submitted(world, 1, LIMITED)
     assert await limited(world, batch, 59) == 0
     assert await both(world, batch) == ("ready", "ready")
     assert await limited(world, batch, 61) == 0
@@ -107,10 +102,7 @@ async def test_job_that_waits_for_too_long_goes_round_and_ends(world: World) -> 
 
 
 async def test_rounds_begin_again_when_a_person_sets_the_status(world: World) -> None:
-    text = HRSI.replace('queued = "60m"', 'ready = "60m"').replace("rounds = 3", "rounds = 1")
-    await world.api.save_setup(world.caller, "hrsi", text, parse_setup(text))
-    shape = Shape(words=(("pool", world.pool),))
-    batch = await world.submit(job_rows(1, shapes=[shape]), lifecycle="hrsi")
+    batch = await submitted(world, 1, LIMITED)
     assert [await limited(world, batch, late) for late in (61, 125)] == [0, 1]
     for status in ("error_checked", "ready"):
         await put(world, batch, status)

@@ -83,8 +83,7 @@ async def test_fold_that_waits_for_a_range_keeps_nobody_from_announcing(world: W
     """Whoever changes a range may announce its user next, and waits for that user's row."""
     batch = await world.submit(2)
     await (await world.worker()).claim()
-    connection = await world.connect()
-    async with connection.transaction():
+    async with world.transaction() as connection:
         await connection.execute("SELECT FROM weft.runnable WHERE batch_id = $1 FOR UPDATE", batch)
         folding = await world.start_waiting(world.fold())
         shares = await connection.fetch(

@@ -133,11 +133,10 @@ async def test_request_that_changes_nothing_has_no_entry(own_world: World) -> No
 
 async def test_entries_are_numbered_as_they_are_committed(own_world: World) -> None:
     """A writer that is late holds up nobody, and has no gap in front of it."""
-    late = await own_world.connect("weft_api")
     text = recorded_call_text("revoke_token", ("tenant_id", "user_id", "of_token_id"))
     token, bob = await make_token(own_world, "old"), await own_world.user("bob")
     values = (own_world.caller.tenant_id, own_world.caller.user_id, token)
-    async with late.transaction():
+    async with own_world.transaction("weft_api") as late:
         (row,) = await late.fetch(text, *values, action(own_world.caller, "revoke_token").row())
         async with asyncio.timeout(60):
             with acting(action(own_world.caller)):

@@ -1,17 +1,16 @@
 """Nobody polls: who goes to sleep is woken, and stays awake for what is there already."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import asyncpg
 import pytest
 
-from builders import end_report, job_rows
+from builders import job_rows
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on
-from weft.store.end_columns import end_columns
 
 SOON_S = 10
 
@@ -45,13 +44,6 @@ class Ear:
         return self._heard.empty()
 
 
-@asynccontextmanager
-async def in_transaction(world: World, role: str) -> AsyncIterator[asyncpg.Connection]:
-    connection = await world.connect(role)
-    async with connection.transaction():
-        yield connection
-
-
 async def ear(world: World, *channels: str) -> Ear:
     result = Ear(await world.connect())
     await result.listen(*channels)
@@ -78,7 +70,7 @@ async def test_worker_that_woke_in_vain_waits_for_nobody(world: World) -> None:
     """It says that it waits all the time, so whoever announces sees that; others have to ask."""
     worker, other = await world.worker("w"), await world.worker("other")
     assert await worker.waits()
-    async with in_transaction(world, "weft_api") as announcing:
+    async with world.transaction("weft_api") as announcing:
         await announcing.execute("SELECT pg_advisory_xact_lock_shared(7701, 0)")
         async with asyncio.timeout(SOON_S):
             assert await worker.waits()
@@ -112,11 +104,7 @@ async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World)
     batch = await world.submit(rows)
     claimed = await worker.claim()
     other = await world.worker("other")
-    async with in_transaction(world, "weft_worker") as connection:
-        await call_on(
-            connection, "complete_attempts", incarnation_id=worker.id,
-            **end_columns([end_report(claimed[0])]),
-        )  # fmt: skip
+    async with world.ending(worker, *claimed):
         going = await world.start_waiting(other.waits())
 
     assert not await going
@@ -127,7 +115,7 @@ async def test_work_that_is_committed_while_a_worker_goes_to_sleep(world: World)
 async def test_work_that_begins_after_a_worker_went_to_sleep(world: World, worker: Worker) -> None:
     """The sleeper has not committed yet: who announces waits for it, then sees it sleep."""
     listener = await ear(world, "work")
-    async with in_transaction(world, "weft_worker") as connection:
+    async with world.transaction("weft_worker") as connection:
         waits = not await connection.fetchval("SELECT weft.wait_for_work($1)", worker.id)
         submitting = await world.start_waiting(world.submit())
     await submitting
@@ -205,8 +193,7 @@ async def test_driver_does_not_sleep_beside_an_open_writer(own_world: World) -> 
     await own_world.submit()
     worker = await own_world.worker()
     await own_world.fold()
-    async with in_transaction(own_world, "weft_worker") as connection:
-        await claim_on(connection, worker.id)
+    async with own_world.claiming(worker, 5):
         during = await own_world.driver.idle_driver(epoch)
     after = await own_world.driver.idle_driver(epoch)
 
@@ -223,8 +210,7 @@ async def test_writer_that_begins_while_the_driver_goes_to_sleep_wakes_it(
     worker = await own_world.worker()
     epoch = await own_world.lead()
     await own_world.fold()
-    async with in_transaction(own_world, "weft_driver") as connection:
-        (row,) = await call_on(connection, "idle_driver", epoch=epoch)
+    async with own_world.during("weft_driver", "idle_driver", epoch=epoch) as (row,):
         claiming = await own_world.start_waiting(worker.claim())
     await claiming
 
@@ -236,8 +222,7 @@ async def test_calls_of_one_driver_do_not_wait_for_each_other(own_world: World) 
     """A long sweep does not hold up a fold that wakes the driver."""
     epoch = await own_world.lead()
     assert await own_world.driver.idle_driver(epoch)
-    async with in_transaction(own_world, "weft_driver") as connection:
-        await call_on(connection, "sweep_cancelled", epoch=epoch, limit_jobs=10)
+    async with own_world.during("weft_driver", "sweep_cancelled", epoch=epoch, limit_jobs=10):
         async with asyncio.timeout(SOON_S):
             await own_world.fold()
 
@@ -260,8 +245,7 @@ async def test_listener_that_comes_while_a_writer_is_open_sees_its_event(own_wor
     await own_world.submit()
     worker = await own_world.worker()
     after = await own_world.api.events_now()
-    async with in_transaction(own_world, "weft_worker") as connection:
-        await claim_on(connection, worker.id)
+    async with own_world.claiming(worker, 5):
         waiting = await own_world.start_waiting(own_world.api.wait_for_events())
     withheld = await waiting
     events, _position = await own_world.api.list_events(
@@ -275,7 +259,7 @@ async def test_listener_that_comes_while_a_writer_is_open_sees_its_event(own_wor
 async def test_listener_is_told_of_events_that_are_withheld(own_world: World) -> None:
     """An older writer without announcements is open: nobody tells when it ends, so look again."""
     batch = await own_world.submit()
-    async with in_transaction(own_world, "admin") as connection:
+    async with own_world.transaction("admin") as connection:
         await connection.fetchval("SELECT pg_current_xact_id()")
         await own_world.submit(batch=batch)
         withheld = await own_world.api.wait_for_events()
@@ -284,18 +268,11 @@ async def test_listener_is_told_of_events_that_are_withheld(own_world: World) ->
     assert not await own_world.api.wait_for_events()
 
 
-async def claim_on(connection: asyncpg.Connection, incarnation: int) -> None:
-    await call_on(
-        connection, "claim_jobs", incarnation_id=incarnation, budget_cpu_m=10**6,
-        budget_memory_mib=10**6, limit_jobs=5,
-    )  # fmt: skip
-
-
 async def test_sleep_and_heartbeat_of_a_worker_lock_its_row_first(world: World) -> None:
     """A sleeper that held the announcements meanwhile would be waited for, and wait itself."""
     worker = await world.worker()
     sleeper = await world.connect("weft_worker")
-    async with in_transaction(world, "admin") as beating:
+    async with world.transaction("admin") as beating:
         await call_on(
             beating, "heartbeat", incarnation_id=worker.id, batch_ids=[], job_ids=[],
             attempts=[], draining=False,
@@ -314,7 +291,7 @@ async def test_uncordon_and_sleep_of_a_worker_do_not_wait_for_each_other(world: 
     sleeper = await world.connect("weft_worker")
     name = {"of_name": "w", "of_pool": world.pool, "actor": "ann"}
     await world.call("cordon_worker", **name, reason="")
-    async with in_transaction(world, "admin") as uncordoning:
+    async with world.transaction("admin") as uncordoning:
         await uncordoning.execute(
             "SELECT FROM weft.worker_incarnation WHERE incarnation_id = $1 FOR UPDATE", worker.id
         )
@@ -332,8 +309,7 @@ async def test_driver_that_goes_to_sleep_does_not_wait_for_a_fold(own_world: Wor
     epoch = await own_world.lead()
     await own_world.fold()
     asleep = await own_world.call("idle_driver", epoch=epoch)
-    async with in_transaction(own_world, "admin") as folding:
-        await call_on(folding, "fold_deltas", epoch=epoch)
+    async with own_world.during("admin", "fold_deltas", epoch=epoch):
         async with asyncio.timeout(SOON_S):
             asleep += await own_world.call("idle_driver", epoch=epoch)
 
@@ -343,8 +319,7 @@ async def test_driver_that_goes_to_sleep_does_not_wait_for_a_fold(own_world: Wor
 async def test_one_transaction_wakes_the_driver_for_all(own_world: World) -> None:
     """Commits with notices wait for each other, so others leave it to the first."""
     listener, worker, epoch = await beside_a_sleeping_driver(own_world)
-    async with in_transaction(own_world, "weft_worker") as connection:
-        await claim_on(connection, worker)
+    async with own_world.claiming(worker, 5):
         await own_world.submit()
         quiet = await listener.heard_nothing()
         beat = await own_world.driver.beat(epoch, SOON_S)
@@ -359,12 +334,10 @@ async def test_one_transaction_wakes_the_driver_for_all(own_world: World) -> Non
 
 async def test_driver_whose_waker_is_rolled_back_finds_the_work_itself(own_world: World) -> None:
     listener, worker, epoch = await beside_a_sleeping_driver(own_world)
-    connection = await own_world.connect("weft_worker")
-    waking = connection.transaction()
-    await waking.start()
-    await claim_on(connection, worker)
-    await own_world.submit()
-    await waking.rollback()
+    with suppress(InterruptedError):
+        async with own_world.claiming(worker, 5):
+            await own_world.submit()
+            raise InterruptedError
     quiet = await listener.heard_nothing()
     beat = await own_world.driver.beat(epoch, SOON_S)
     await own_world.submit()
@@ -374,7 +347,7 @@ async def test_driver_whose_waker_is_rolled_back_finds_the_work_itself(own_world
     assert await listener.hears() == ("driver", "")
 
 
-async def beside_a_sleeping_driver(world: World) -> tuple[Ear, int, int]:
+async def beside_a_sleeping_driver(world: World) -> tuple[Ear, Worker, int]:
     """Return who hears what wakes it, a worker that has something to claim, and its term."""
     epoch = await world.lead()
     listener = await ear(world, "driver")
@@ -382,4 +355,4 @@ async def beside_a_sleeping_driver(world: World) -> tuple[Ear, int, int]:
     worker = await world.worker()
     await world.fold()
     assert await world.driver.idle_driver(epoch)
-    return listener, worker.id, epoch
+    return listener, worker, epoch

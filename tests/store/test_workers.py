@@ -95,8 +95,7 @@ async def test_the_driver_locks_a_silent_worker_in_the_order_of_the_worker_itsel
     worker = await world.worker()
     await was_silent(world, worker, GRACE_S + 1)
     waiting = "SELECT count(*) FROM pg_locks WHERE classid = 7703 AND objid = $1 AND NOT granted"
-    other = await world.connect()
-    async with other.transaction():
+    async with world.transaction() as other:
         await other.execute("SELECT pg_advisory_xact_lock(7703, $1)", worker.id)
         losing = asyncio.create_task(lose(world))
         async with asyncio.timeout(60):
@@ -350,8 +349,7 @@ async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World)
     """It got its number before the heartbeat and commits after it."""
     batch = await world.submit(4)
     worker = await world.worker()
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
+    async with world.transaction("weft_worker") as connection:
         await claim_two(connection, worker)
         later = await worker.claim(2)
         await worker.beat(*later)
@@ -367,8 +365,7 @@ async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(
 ) -> None:
     batch = await world.submit(4)
     worker = await world.worker()
-    connection = await world.connect("weft_worker")
-    async with connection.transaction():
+    async with world.transaction("weft_worker") as connection:
         await claim_two(connection, worker)
         ending = world.worker(gone=True) if is_succeeded else worker.store.leave(worker.id)
         task = await world.start_waiting(ending)

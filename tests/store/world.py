@@ -415,18 +415,26 @@ class World:
         )  # fmt: skip
 
     @asynccontextmanager
+    async def transaction(self, role: str = "admin") -> AsyncIterator[asyncpg.Connection]:
+        """Give one more connection, in a transaction until the end of a block."""
+        connection = await self.connect(role)
+        async with connection.transaction():
+            yield connection
+
+    @asynccontextmanager
     async def during(
         self, role: str, function: str, **arguments: Any  # noqa: ANN401 (what the function takes)
     ) -> AsyncIterator[Any]:  # fmt: skip
         """Call a function in a transaction of a role that is open until the end of a block."""
-        connection = await self.connect(role)
-        async with connection.transaction():
+        async with self.transaction(role) as connection:
             yield await call_on(connection, function, **arguments)
 
-    def claiming(self, worker: Worker, limit: int) -> AbstractAsyncContextManager[Any]:
+    def claiming(
+        self, worker: Worker, limit: int, *, cpu_m: int = MUCH_CPU_M
+    ) -> AbstractAsyncContextManager[Any]:
         """Claim jobs in a transaction that is open."""
         return self.during(
-            "weft_worker", "claim_jobs", incarnation_id=worker.id, budget_cpu_m=MUCH_CPU_M,
+            "weft_worker", "claim_jobs", incarnation_id=worker.id, budget_cpu_m=cpu_m,
             budget_memory_mib=MUCH_MEMORY_MIB, limit_jobs=limit,
         )  # fmt: skip
 
@@ -482,6 +490,17 @@ class World:
         async with self.admin.transaction(isolation="repeatable_read", readonly=True):
             batches = await self._batches()
             return await self._found_in(batches, files_of("audit"))
+
+    async def findings_after(
+        self, change: str, *values: object
+    ) -> dict[str, list[dict[str, Any]]]:
+        """Return what the audit finds in our batches after a change, which is undone."""
+        changing = self.admin.transaction()
+        await changing.start()
+        await self.admin.execute(change, *values)
+        found = await self._found_in(await self._batches(), files_of("audit"))
+        await changing.rollback()
+        return found
 
     async def leave_to_audit(self) -> None:
         """Look now for what is late or lost, and let the backend audit the rest with others'."""

@@ -69,7 +69,7 @@ def job_rows(
 
 
 def tree(*paths: str) -> list[NewGroup]:
-    """Return groups with the numbers from 1 on, each after the one that it is in."""
+    """Return groups, numbered from 1 in this order; a path follows the one that it is in."""
     numbers = {path: number for number, path in enumerate(paths, 1)}
     return [
         NewGroup(group_id=number, parent_id=numbers.get(above, 0), name=name)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from callbacks.receiver import Received, answering, hang, receiving
-from store.world import Worker, World, open_backend, open_world
+from store.backend import open_backend
+from store.world import Worker, World, open_world
 from weft.callbacks import verify
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.callback_signature import tenant_secret

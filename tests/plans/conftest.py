@@ -5,7 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from store.world import Worker, World, open_backend
+from store.backend import open_backend
+from store.world import Worker, World
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from typing import Any
 import asyncpg
 import pytest
 
+from store.backend import open_backend
 from store.test_sight import grant, join, leave
-from store.world import World, open_backend
+from store.world import World
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.core.states import Reason

@@ -42,7 +42,8 @@ from properties.resubmit_rules import ResubmitRules
 from properties.said_ends import END_RULES, ENDS, MORE, End, meaning_of
 from properties.set_rules import SetRules
 from properties.stop_rules import StopRules
-from store.world import Backend, Worker, World, open_world
+from store.backend import Backend
+from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.states import Reason
 from weft.ports.store import Claimed, JobRows

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from builders import end_report, job_rows
+from store.backend import open_backend
 from store.gate_rows import change_limit, licence
-from store.world import Worker, World, open_backend, open_world
+from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.errors import JobEnded
 from weft.core.queues import Queue

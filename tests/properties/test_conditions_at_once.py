@@ -13,8 +13,9 @@ import pytest
 
 from builders import end_report, job_rows
 from properties.test_concurrency import deadlock_report, deadlocks
+from store.backend import open_backend
 from store.test_conditions import conditions, operator
-from store.world import Worker, World, open_backend, open_world
+from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask

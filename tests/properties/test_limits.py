@@ -15,7 +15,8 @@ import pytest
 from builders import end_report, job_rows
 from properties.gate_rules import shapes_of
 from properties.test_concurrency import deadlock_report, deadlocks
-from store.world import Worker, World, open_backend, open_world
+from store.backend import open_backend
+from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.pools.keep import Keep, LongWaiting, Room, keep_workers
 from weft.core.queues import Queue

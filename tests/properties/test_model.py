@@ -16,7 +16,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from properties.core_machine import Machine
 from properties.drawn_jobs import Feature
-from store.world import open_backend
+from store.backend import open_backend
 
 EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "0"))
 STEPS = 40

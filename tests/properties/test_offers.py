@@ -18,13 +18,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from builders import job_rows
+from store.backend import Backend, open_backend
 from store.gate_rows import change_limit
 from store.test_gates import places, visit
 from store.test_holds import park
 from store.test_moves import move
 from store.test_priorities import prioritize_job
 from store.test_transports import MESSAGE, Rabbit, claims, open_rabbit
-from store.world import Backend, Worker, World, open_backend, open_world
+from store.world import Worker, World, open_world
 from weft.core.states import Reason
 from weft.ports.store import Claimed
 

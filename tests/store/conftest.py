@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from store.backend import Backend, open_backend
 from store.site import Site, open_site
-from store.world import Backend, Worker, World, open_backend, open_world
+from store.world import Worker, World, open_world
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

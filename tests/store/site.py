@@ -6,7 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from builders import end_report, job_rows, tree
-from store.world import Backend, World, open_world
+from store.backend import Backend
+from store.world import World, open_world
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import Claimed, ClaimRequest, JobRows, NewBatch, NewGroup, Row, WorkerStore

@@ -163,17 +163,6 @@ async def test_hint_is_moved_by_folds_only_over_what_is_gone(world: World) -> No
     )
 
 
-async def test_claimers_at_once_get_different_jobs(world: World) -> None:
-    batch = await world.submit(job_rows(60, priority=[n % 2 for n in range(60)]))
-    workers = [await world.worker(f"w{n}") for n in range(4)]
-    claims = await asyncio.gather(*[worker.claim(10) for worker in workers for _ in range(2)])
-    rest = await workers[0].claim(100)
-    taken = [job for claim in [*claims, rest] for job in numbers(claim)]
-
-    assert sorted(taken) == list(range(1, 61))
-    assert await world.counts(batch) == {"running": 60}
-
-
 async def test_claimer_does_not_wait_for_another(world: World) -> None:
     await world.submit(job_rows(4, priority=[0, 0, 1, 1]))
     worker, other = await world.worker("w"), await world.worker("x")
@@ -202,15 +191,6 @@ async def test_max_running_is_exact_with_claimers_at_once(world: World) -> None:
                     await worker.end(*part)
         if turn % 2:
             await world.fold()
-
-
-async def test_batch_at_max_running_is_no_work(world: World) -> None:
-    _, worker, claimed = await world.submit_and_claim(3, max_running=1)
-
-    assert len(claimed) == 1
-    assert await worker.waits()
-    await worker.end(*claimed)
-    assert not await worker.waits()
 
 
 async def test_draining_worker_claims_nothing(world: World, worker: Worker) -> None:

@@ -62,6 +62,21 @@ async def test_waiting_jobs_end_wherever_they_stand(world: World) -> None:
     assert await (await world.worker()).run() == [1]
 
 
+async def test_driver_is_told_the_next_deadline(own_world: World) -> None:
+    epoch, ask = await own_world.lead(), own_world.driver.deadlines_due
+    before = await ask(epoch)
+    await own_world.submit(due(job_rows(1), 1000, 1))
+    later_s = await ask(epoch)
+    await own_world.submit(due(job_rows(1), 0, 1))
+    soon_s = await ask(epoch)
+    await look(own_world)
+
+    assert before is None
+    assert later_s is not None
+    assert soon_s is not None
+    assert soon_s <= 0 < later_s <= 1000
+
+
 async def test_jobs_of_an_array_end_in_bounded_steps(world: World) -> None:
     batch = await world.submit(due(array_rows(None, 25), 60, 2))
     looked = await look(world, in_s=61, limit=10)

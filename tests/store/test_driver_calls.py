@@ -1,36 +1,15 @@
 """What the driver asks the database for before and between the steps of its loops."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Final
 from uuid import uuid4
 
 import asyncpg
 
-from builders import job_rows
 from store.site import Site
 from store.world import World
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
-from weft.ports.store import Gate, JobRows, Row
-
-AGES_S: Final = 10**6  # longer than anything lasts here
-
-COUNTS: Final = ("n_ready", "n_running", "n_succeeded", "n_failed", "n_errored", "n_cancelled")
-
-
-def _due(in_s: float) -> JobRows:
-    """Return a job that has to start within some seconds."""
-    rows, at = job_rows(1), (datetime.now(UTC) + timedelta(seconds=in_s)).isoformat()
-    rows.rare_job, rows.rare_fields = [1], [{"deadline": at, "latest_start": at}]
-    return rows
-
-
-async def job_counts(site: Site, batch_id: int) -> dict[str, int]:
-    """Return how many jobs of a batch are in each state."""
-    document = await site.api.get_batch(site.caller, batch_id)
-    return {name: document[name] for name in COUNTS if document[name]}
-
+from weft.ports.store import Row
 
 CALLS_OF_A_TERM = """
     SELECT p.proname, (p.proargnames)[1:p.pronargs], p.proargtypes::regtype[]::text[]
@@ -78,41 +57,6 @@ async def test_fold_names_the_loops_that_have_work(site: Site) -> None:
     batch = await site.submit(2)
     await site.api.cancel_group(site.caller, batch, 0, force=False)
     assert list((await driver.fold_deltas(epoch)).loops) == ["cancel"]
-
-
-async def test_gates_open_at_their_dates(site: Site) -> None:
-    """The date is told before; jobs pass after it."""
-    driver, epoch = site.driver, await site.lead()
-    await site.drive()
-    assert (await driver.gates_due(epoch) or 2 * AGES_S) > AGES_S  # of other tests
-    now = datetime.now(UTC)
-    opens_at = now + timedelta(seconds=AGES_S)
-    await site.submit(1, gates=[Gate(kind="not_before", opens_at=opens_at)])
-    later_s = await driver.gates_due(epoch)
-    past = await site.submit(2, gates=[Gate(kind="not_before", opens_at=now)])
-    soon_s = await driver.gates_due(epoch)
-    await site.sweep("pass_gates")
-    assert later_s
-    assert AGES_S / 2 < later_s <= AGES_S
-    assert soon_s is not None
-    assert soon_s <= 0
-    assert {one.batch_id for one in await site.claim()} == {past}
-
-
-async def test_deadlines_are_told_and_kept(site: Site) -> None:
-    """Jobs that can no longer start in time end as errors."""
-    driver, epoch = site.driver, await site.lead()
-    await site.drive()
-    assert await driver.deadlines_due(epoch) is None
-    later = await site.submit(_due(AGES_S))
-    later_s = await driver.deadlines_due(epoch)
-    past = await site.submit(_due(0))
-    soon_s = await driver.deadlines_due(epoch)
-    await site.sweep("sweep_deadlines")
-    assert AGES_S / 2 < (later_s or 0) <= AGES_S
-    assert (soon_s or 0) <= 0
-    assert await job_counts(site, past) == {"n_errored": 1}
-    assert await job_counts(site, later) == {"n_ready": 1}
 
 
 async def block(site: Site, n_jobs: int, ask: Ask) -> int:

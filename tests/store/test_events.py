@@ -58,15 +58,6 @@ async def test_life_of_a_batch_in_events(world: World) -> None:
     assert await read(world, position) == ([], position)
 
 
-async def test_events_of_one_batch(world: World) -> None:
-    after = await world.api.events_now()
-    await world.submit()
-    batch = await world.submit()
-    events, _position = await read(world, after, batch=batch)
-
-    assert [event["batch_id"] for event in events] == [batch]
-
-
 async def test_event_of_a_late_commit_comes_in_its_place(world: World, worker: Worker) -> None:
     """Nothing younger than an open writer is shown, so nobody reads past what it will commit."""
     batch = await world.submit(4)

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders import job_rows
+from store.backend import Backend
 from store.water_filling import Demand, water_filling
-from store.world import Backend, World, open_world
+from store.world import World, open_world
 from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.ports.store import Caller, Shape
 

@@ -76,16 +76,6 @@ async def test_every_end_frees_the_place_without_the_driver(
     assert await places(world, batch) == numbers(second)
 
 
-async def test_lost_worker_frees_its_places(world: World) -> None:
-    batch = await world.submit(2, max_running=1)
-    worker, other = await world.worker(), await world.worker("other")
-    await worker.claim()
-    await worker.store.leave(worker.id)
-
-    assert len(await other.claim()) == 1
-    assert len(await places(world, batch)) == 1
-
-
 async def test_cancelled_job_leaves_its_place_to_the_next(world: World, worker: Worker) -> None:
     batch = await world.submit(3, max_running=1)
     await world.api.cancel_jobs(world.caller, batch, [1])

@@ -1,17 +1,10 @@
 """Heartbeats of workers that have nothing, and of those that have something left."""
 
-from collections.abc import Sequence
-
 import pytest
 
+from store.test_workers import columns
 from store.world import World
-from weft.ports.store import Claimed
 from weft.store.database import call_on
-
-
-def columns(claimed: Sequence[Claimed]) -> dict[str, list[int]]:
-    names = ("batch_id", "job_id", "attempt")
-    return {f"{name}s": [getattr(one, name) for one in claimed] for name in names}
 
 
 @pytest.mark.parametrize(
@@ -31,7 +24,7 @@ async def test_heartbeat_sees_what_is_left_of_a_worker(world: World, has: str) -
         (row,) = await call_on(
             connection, "heartbeat", incarnation_id=worker.id, draining=False,
             claiming=has == "a claim under way",
-            **columns(claimed if has == "an attempt" else []),
+            **columns(*(claimed if has == "an attempt" else ())),
         )  # fmt: skip
     stops = await world.admin.fetch(
         "DELETE FROM weft.attempt_stop WHERE incarnation_id = $1 RETURNING gone", worker.id

@@ -9,9 +9,10 @@ import pytest
 import pytest_asyncio
 
 from builders import job_rows
+from store.backend import Backend
 from store.test_gates import visit
 from store.test_rare_fields import with_fields
-from store.world import Backend, Worker, World, open_world
+from store.world import Worker, World, open_world
 from weft.core.states import Reason
 from weft.core.why.facts import JobName
 from weft.ports.store import JobRows

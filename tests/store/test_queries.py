@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders import job_rows, tree
+from store.backend import Backend
 from store.queried import (
     ALL,
     BATCH_TERMS,
@@ -17,7 +18,7 @@ from store.queried import (
     varied_batches,
 )
 from store.test_arrays import array_rows
-from store.world import Backend, World, open_world
+from store.world import World, open_world
 from weft.core import errors
 from weft.core.query import Node, Subject, parse_query
 from weft.core.query.tree import (

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import job_rows
+from store.backend import Backend
 from store.test_arrays import array_rows
 from store.test_gates import places, visit
-from store.world import Backend, Worker, World, open_world
+from store.world import Worker, World, open_world
 from weft.ports.store import EditLimits, Gate, JobRows
 
 LIMITS = EditLimits(attributes_max=10, rename_groups_max=10)

@@ -6,7 +6,8 @@ import asyncpg
 import pytest
 
 from builders import job_rows, tree
-from store.world import Backend, World, open_world
+from store.backend import Backend
+from store.world import World, open_world
 from weft.core import errors
 from weft.core.access.rights import UserRole
 from weft.ports.store import Caller, NewBatch

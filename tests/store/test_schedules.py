@@ -3,10 +3,7 @@
 import asyncio
 from datetime import timedelta
 
-import pytest
-
 from store.world import World
-from weft.core.errors import WeftError
 from weft.ports.store import ScheduleMove
 
 ADD = """
@@ -38,11 +35,3 @@ async def test_drivers_at_once_give_one_run(world: World) -> None:
     assert sorted(begun) == [0, 0, 0, 1]
     assert again == 0
     assert await world.admin.fetchval(RUNS, move.schedule_id) == 1
-
-
-async def test_former_leader_gives_no_run(world: World) -> None:
-    move, epoch = await move_of_new_schedule(world), await world.lead()
-    with pytest.raises(WeftError):
-        await world.driver.begin_schedule_runs(epoch - 1, [move])
-
-    assert await world.admin.fetchval(RUNS, move.schedule_id) == 0

@@ -171,18 +171,6 @@ async def test_growth_between_two_folds_is_another_completion(world: World) -> N
     assert await completions(world, batch) == [(0, 1), (0, 2)]
 
 
-async def test_last_two_of_a_group_that_miss_each_other(world: World) -> None:
-    """Neither transaction sees the other's end; the fold after both does."""
-    batch = await world.submit(2)
-    workers = [await world.worker("w"), await world.worker("x")]
-    claims = [await worker.claim(1) for worker in workers]
-    await asyncio.gather(
-        *[worker.end(*claim) for worker, claim in zip(workers, claims, strict=True)]
-    )
-
-    assert await completions(world, batch) == [(0, 1)]
-
-
 @pytest.mark.parametrize(
     ("reasons", "cancelled", "state"),
     [

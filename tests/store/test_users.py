@@ -100,7 +100,7 @@ async def test_tenant_is_made_once(site: Site) -> None:
     """Its name is unique without regard to case; a repeat with the key replaces the token, if
     nobody has used it.
     """
-    api, admin, name = site.api, await new_admin(site), f"a{uuid4().hex}"
+    api, admin, name = site.api, await add_user(site, "root", UserRole.ADMIN), f"a{uuid4().hex}"
     first, second = uuid4().hex, uuid4().hex
     made = [
         await api.create_tenant(admin, name, admin="ann", token=token, idempotency_key="k")
@@ -121,31 +121,6 @@ async def test_tenant_is_made_once(site: Site) -> None:
             await api.create_tenant(
                 admin, given, admin=user, token=uuid4().hex, idempotency_key=key
             )
-
-
-async def new_admin(site: Site) -> Caller:
-    """Return an administrator of the site."""
-    token = uuid4().hex
-    await site.api.add_user(site.caller, "root", UserRole.ADMIN, token)
-    found = await site.api.authenticate(token)
-    assert found is not None
-    return found
-
-
-async def test_saved_queries_are_limited_and_go_with_their_user(site: Site) -> None:
-    """To replace one is always possible; a removed user has none, and saves none."""
-    api, caller, token = site.api, site.caller, uuid4().hex
-    await api.add_user(caller, "eve", UserRole.USER, token)
-    eve = await api.authenticate(token)
-    assert eve is not None
-    for name in ("b", "a", "a"):
-        assert await api.save_query(eve, name, "x", queries_max=2)
-    assert await api.save_query(eve, "c", "x", queries_max=2) is None
-    assert [one["name"] for one in await api.list_saved_queries(eve)] == ["a", "b"]
-    await api.remove_user(caller, "eve", may_give=tuple(UserRole))
-    assert list(await api.list_saved_queries(eve)) == []
-    with pytest.raises(Unauthenticated):
-        await api.save_query(eve, "a", "x", queries_max=2)
 
 
 BODY, OTHER, NEW = (b"\1" + bytes([n] * 8) + bytes(40) for n in (1, 2, 3))
@@ -184,14 +159,14 @@ async def test_secrets_are_their_users(site: Site) -> None:
     assert list(await store.get_secrets(worker, [(key, "db")])) == [None]
 
 
-async def test_secrets_go_with_their_user(site: Site) -> None:
-    """A removed user has none, and sets none."""
-    api, caller, token = site.api, site.caller, uuid4().hex
-    await api.add_user(caller, "eve", UserRole.USER, token)
-    eve = await api.authenticate(token)
-    assert eve is not None
+async def test_secrets_and_saved_queries_go_with_their_user(site: Site) -> None:
+    """A removed user has none, and makes none."""
+    api, eve = site.api, await add_user(site, "eve")
     await api.set_secret(eve, "db", BODY, secrets_max=9)
-    await api.remove_user(caller, "eve", may_give=tuple(UserRole))
-    assert list(await api.list_secrets(eve)) == []
+    assert await api.save_query(eve, "a", "x", queries_max=2)
+    await api.remove_user(site.caller, "eve", may_give=ANY_ROLE)
+    assert [*await api.list_secrets(eve), *await api.list_saved_queries(eve)] == []
     with pytest.raises(Unauthenticated):
         await api.set_secret(eve, "db", BODY, secrets_max=9)
+    with pytest.raises(Unauthenticated):
+        await api.save_query(eve, "a", "x", queries_max=2)

@@ -12,8 +12,9 @@ import pytest
 import pytest_asyncio
 
 from builders import job_rows
+from store.backend import Backend
 from store.test_lifecycles import HRSI
-from store.world import Backend, World, open_world
+from store.world import World, open_world
 from weft.core.errors import TenantNotFound, ViewLoginNotFound, ViewLoginTaken
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.run.login import with_login

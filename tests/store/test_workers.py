@@ -256,15 +256,6 @@ async def test_next_due_is_when_the_first_worker_is_lost(world: World, worker: W
     await worker.store.leave(worker.id)
 
 
-async def test_leaving_worker_hands_over_at_once(world: World) -> None:
-    batch, worker, (_one,) = await world.submit_and_start(2, limit=1)
-    for _ in range(2):
-        await worker.store.leave(worker.id)
-
-    assert await world.states(batch) == "rr"
-    assert not (await worker.beat()).alive
-
-
 async def test_usage_is_rolled_up_while_a_job_runs(world: World) -> None:
     """Exact to the millisecond, also if the end came before the last heartbeat."""
     batch, worker, (one, two) = await world.submit_and_start(2)
@@ -322,8 +313,10 @@ async def test_heartbeat_shortens_what_was_claimed(world: World, worker: Worker)
     )
 
     assert [sorted(row["jobs"]) for row in rows] == [[1, 11, 21]]
-    await worker.store.leave(worker.id)
+    for _ in range(2):
+        await worker.store.leave(worker.id)
     assert (await world.counts(batch))["ready"] == 3
+    assert not (await worker.beat()).alive
 
 
 async def test_heartbeat_keeps_what_lies_far_apart(world: World) -> None:

@@ -2,8 +2,7 @@
 
 import asyncio
 import os
-from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from uuid import uuid4
 import asyncpg
 
 from builders import end_report, job_rows, start_report
+from store.backend import OF_TIME, Backend, connect
 from weft.core.scheduling.lease import Budget
 from weft.core.scheduling.offers import Offer
 from weft.core.states import Reason
@@ -27,16 +27,9 @@ from weft.ports.store import (
     Registered,
 )
 from weft.sql import SqlFile, files_of
-from weft.store import (
-    ApiStore,
-    DriverStore,
-    PostgresWorkerStore,
-    open_api_store,
-    open_driver_store,
-)  # fmt: skip
-from weft.store.database import Database, call_on, open_database, prepare_connection
+from weft.store import PostgresWorkerStore
+from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.store.notices import PostgresNotices
 from weft.worker.agent.claim_memory import ClaimMemory
 
 T = TypeVar("T")
@@ -65,9 +58,6 @@ _ORPHANS = """
     CROSS JOIN LATERAL weft._look_at_jobs(b, 0, 1000000000) l WHERE l.orphans <> '{}'
 """
 _OURS = "SELECT batch_id FROM weft.batch WHERE tenant_id = $1"
-_OF_TIME = [file for file in files_of("audit") if "clock_timestamp()" in file.text]
-"""Audits that find something minutes after a test: nobody keeps the dates that it left."""
-_OF_STATE = [file for file in files_of("audit") if file not in _OF_TIME]
 _NEW_USER = """
     WITH person AS (
         INSERT INTO weft.tenant_user (tenant_id, name) VALUES ($1, $2) RETURNING *)
@@ -162,98 +152,6 @@ class Worker:
     async def waits(self) -> bool:
         """Go to sleep; False: there is work."""
         return not await self.store.wait_for_work(self.id)
-
-
-class Backend:
-    """Connections to one database, shared by the worlds in it: functions are compiled once."""
-
-    def __init__(self, dsns: Mapping[str, str], stack: AsyncExitStack) -> None:
-        self.dsns = dsns
-        self._stack = stack
-        self.admin: asyncpg.Connection
-        self.api: ApiStore
-        self.driver: DriverStore
-        self.workers: Database
-        self._epoch = 0
-        self._planned_jobs = 0
-        self.tests_of_batches: defaultdict[int | None, list[str]] = defaultdict(list)
-        """Which tests made a batch that is audited later; None: what is of no batch."""
-
-    async def open(self) -> None:
-        """Connect as each of the roles."""
-        enter = self._stack.enter_async_context
-        self.admin = await connect(self.dsns["admin"])
-        self._stack.callback(self.admin.terminate)
-        self.api = await enter(open_api_store(self.dsns["weft_api"], pool_size=8))
-        self.driver = await enter(open_driver_store(self.dsns["weft_driver"]))
-        self.workers = await enter(
-            open_database(self.dsns["weft_worker"], connections_max=8, timeout_s=30)
-        )
-
-    def worker_store(self) -> PostgresWorkerStore:
-        """Return a store for one worker; what it remembers is its own."""
-        return PostgresWorkerStore(self.workers, PostgresNotices(self.dsns["weft_worker"]))
-
-    async def lead(self) -> int:
-        """Return the epoch of a driver that leads."""
-        return self._epoch or await self.begin_term()
-
-    async def begin_term(self) -> int:
-        """Let the driver lead with a new term; return its epoch."""
-        self._epoch = 0
-        while not self._epoch:
-            self._epoch = await self.driver.try_lead() or 0
-        return self._epoch
-
-    async def _forget_small_plans(self) -> None:
-        """Let audits be planned anew when tables have grown: by plans for empty ones, which join
-        row by row, some took seconds.
-        """
-        n_jobs = await self.admin.fetchval("SELECT count(*) FROM weft.job")
-        if n_jobs > 4 * self._planned_jobs + 100:
-            await self.admin.execute("DISCARD PLANS")
-            self._planned_jobs = n_jobs
-
-    async def findings(
-        self, batches: Collection[int | None], audits: Sequence[SqlFile]
-    ) -> dict[str, list[dict[str, Any]]]:
-        """Return by check what audits find in these batches, or in no batch."""
-        found = {}
-        await self._forget_small_plans()
-        for file in audits:
-            rows = [dict(row) for row in await self.admin.fetch(file.text)]
-            wrong = [row for row in rows if row.get("batch_id") in {None, *batches}]
-            if wrong:
-                found[file.name] = wrong
-        return found
-
-    async def audit(self) -> None:
-        """Audit all that was left to be audited; name the tests whose batches are wrong."""
-        found = await self.findings(self.tests_of_batches, _OF_STATE)
-        numbers = {row.get("batch_id") for rows in found.values() for row in rows} - {None}
-        tests = sorted(
-            {test for number in numbers or {None} for test in self.tests_of_batches[number]}
-        )
-        shown = {check: rows[:5] for check, rows in found.items()}
-        assert not found, f"{shown}, by one of {tests}; pytest --audit=each tells which"
-
-
-async def connect(dsn: str) -> asyncpg.Connection:
-    """Return a connection."""
-    connection = await asyncpg.connect(dsn)
-    await prepare_connection(connection)
-    return connection
-
-
-@asynccontextmanager
-async def open_backend(dsns: Mapping[str, str]) -> AsyncIterator[Backend]:
-    """Open connections to a database; what worlds left to be audited is audited at the end."""
-    async with AsyncExitStack() as stack:
-        backend = Backend(dsns, stack)
-        await backend.open()
-        yield backend
-        if backend.tests_of_batches:
-            await backend.audit()
 
 
 class World:
@@ -505,7 +403,7 @@ class World:
     async def leave_to_audit(self) -> None:
         """Look now for what is late or lost, and let the backend audit the rest with others'."""
         batches = await self._batches()
-        assert (found := await self._found_in(batches, _OF_TIME)) == {}, found
+        assert (found := await self._found_in(batches, OF_TIME)) == {}, found
         test = os.environ["PYTEST_CURRENT_TEST"].rpartition(" ")[0]
         for batch_id in (None, *batches):
             self.backend.tests_of_batches[batch_id].append(test)

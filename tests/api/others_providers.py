@@ -19,6 +19,7 @@ from typing import Final
 import pytest
 
 from api.openid import Provider, entry_of
+from e2e.registry import free_port
 from faults.waiting import until
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ class OthersProvider:
 @contextmanager
 def others_provider(name: str) -> Iterator[OthersProvider]:
     """Run a provider; skip the test where it cannot be had."""
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     if name == PYTHON:
         one = OthersProvider(url, {"sub": ADA}, "/oauth2/end_session", asks_at_logout=True)
@@ -67,11 +68,6 @@ def others_provider(name: str) -> Iterator[OthersProvider]:
         }
     with _running(command, environ, port):
         yield one
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def _java_archives() -> str:

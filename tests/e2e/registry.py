@@ -45,7 +45,7 @@ class Registry:
         return f"docker://{self.name}/{repository}@{digest.read_text().strip()}"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
@@ -59,7 +59,7 @@ def registry(*, login: str = "") -> Iterator[Registry]:
         if login or name != "htpasswd":
             program(name, package)
     directory = Path(mkdtemp(prefix="weft-registry-"))
-    found = Registry(directory, _free_port())
+    found = Registry(directory, free_port())
     auth = ""
     if login:
         user, _, password = login.partition(":")

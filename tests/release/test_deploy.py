@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from e2e.tmux import program
 from up.weft_up import WEFT
 from weft.run.systemd import UnitsRefused, write_units
 
@@ -28,14 +29,6 @@ def test_alerts_are_explained_and_ask_for_metrics_that_there_are() -> None:
 
     assert alerts == explained
     assert {name for name in asked if f'"{name}"' not in metrics} == set()
-
-
-def program(name: str, package: str) -> str:
-    command = [str(ROOT / "tools/debian_program.sh"), name, package]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found.returncode:
-        pytest.skip(found.stderr)
-    return found.stdout.strip()
 
 
 @pytest.mark.heavy

@@ -100,6 +100,7 @@ async def _serve(settings: Settings, name: str) -> int:
                     settings.group_depth_max, settings.batch_groups_max, settings.job_sets_max
                 ),
                 user_connections_max=settings.user_connections_max,
+                pooler=settings.pooler,
             ) as store,
             loaded(workers_outside().served)(settings, home, copies) as link,
             opened_topics(settings) as topics,

@@ -261,6 +261,10 @@ def _schema(settings: Settings) -> Iterator[Finding]:
     found = f"PostgreSQL {status.server_version}, schema {status.version}"
     if status.problem is not None:
         yield Finding("database", "wrong", found, status.problem)
+    elif status.is_pooled:
+        found += ", behind a connection pooler"
+        advice = "Name the server itself in `database`, and the pooler in the setting `pooler`."
+        yield Finding("database", "warning", found, advice)
     elif status.pending or not status.functions_current:
         found += f", {words_of_missing(len(status.pending))}"
         yield Finding("database", "warning", found, "Restart `weft up`, or run `weft db migrate`.")

@@ -38,7 +38,7 @@ async def _drive(settings: Settings, name: str) -> int:
 
         async with (
             leaving_metrics(home, name, every_s=settings.heartbeat_s),
-            open_driver_store(login_dsn(settings, "weft_driver")) as store,
+            open_driver_store(login_dsn(settings, "weft_driver"), settings.pooler) as store,
             driver_adapters(settings, home, store) as adapters,
         ):
             schema_check = await begin_schema_check(store)

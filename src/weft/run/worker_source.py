@@ -70,8 +70,8 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
     """Open the store with the worker's own login."""
     dsn = login_dsn(settings, "weft_worker")
     async with (
-        open_worker_store(dsn, grace_s=settings.lost_after_s) as store,
-        open_topic_runs(dsn) as runs,
+        open_worker_store(dsn, grace_s=settings.lost_after_s, pooler=settings.pooler) as store,
+        open_topic_runs(dsn, settings.pooler) as runs,
     ):
         bucket, changes = log_bucket_of(settings), Changes()
         noting = store if bucket is None else cast("Any", NotingStore(store, changes))

@@ -125,7 +125,7 @@ class Admin:
 
     async def set_login_passwords(self, passwords: Mapping[str, str], home: str = "") -> None:
         """Set the passwords of the login roles, which serve this home from now on; none of them
-        leaves this process.
+        leaves this process. What they ask is not compiled, which takes longer than running it.
 
         Raises `RightsMissing`.
         """
@@ -133,10 +133,10 @@ class Admin:
         await self._connection.execute(mark)
         for role, password in passwords.items():
             statement = await self._connection.fetchval(
-                "SELECT format('ALTER ROLE %I LOGIN PASSWORD %L', $1::text, $2::text)",
-                role,
-                scram_verifier(password),
-            )
+                "SELECT format('ALTER ROLE %1$I LOGIN PASSWORD %2$L; "
+                "ALTER ROLE %1$I IN DATABASE %3$I SET jit = off', $1::text, $2::text, "
+                "current_database())", role, scram_verifier(password),
+            )  # fmt: skip
             await self._connection.execute(statement)
 
     async def ensure_local_user(self, *, user: str, token: str, tenant: str | None = None) -> None:
@@ -294,6 +294,7 @@ async def open_admin(dsn: str) -> AsyncIterator[Admin]:
             dsn, timeout=CONNECT_TIMEOUT_S, server_settings={"timezone": "UTC"}
         )
         await prepare_connection(connection)
+        await connection.execute("SET jit = off")  # as for the logins of weft
     except (asyncpg.PostgresError, *AWAY) as error:
         raise translated(error) from error
     try:

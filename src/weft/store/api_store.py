@@ -296,6 +296,7 @@ async def open_api_store(
     pool_size: int = CONNECTIONS,
     user_connections_max: int | None = None,
     limits: GroupLimits | None = None,
+    pooler: str | None = None,
 ) -> AsyncIterator[ApiStore]:
     """Open the store of the api, as role `weft_api`."""
     async with open_database(
@@ -303,6 +304,7 @@ async def open_api_store(
         connections_max=pool_size,
         timeout_s=API_TIMEOUT_S,
         user_connections_max=user_connections_max,
+        pooler=pooler,
     ) as database:
         store = ApiStore(database, limits or GroupLimits())
         store.notices = PostgresNotices(dsn)

@@ -10,7 +10,7 @@ import random
 import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import cache, partial
 from time import perf_counter
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ import asyncpg
 import msgspec
 
 from weft import __version__
+from weft.core.database_name import with_host
 from weft.core.errors import Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.sql import program_schema
@@ -317,15 +318,40 @@ async def _keep(connection: asyncpg.Connection) -> None:
     """
 
 
+class _Lent(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no types
+    """A connection to a pooler of transactions. asyncpg sends two messages for a statement; both
+    must go to the same server connection.
+    """
+
+    async def fetch(self, *args: Any, **options: Any) -> list[asyncpg.Record]:  # noqa: ANN401
+        """Do it in a transaction."""
+        async with nullcontext() if self.is_in_transaction() else self.transaction():
+            rows: list[asyncpg.Record] = await super().fetch(*args, **options)
+        return rows
+
+    async def set_type_codec(self, *args: Any, **options: Any) -> None:  # noqa: ANN401
+        """Do it in a transaction."""
+        async with self.transaction():
+            await super().set_type_codec(*args, **options)
+
+
 @asynccontextmanager
 async def open_database(
-    dsn: str, *, connections_max: int, timeout_s: float, user_connections_max: int | None = None
+    dsn: str,
+    *,
+    connections_max: int,
+    timeout_s: float,
+    user_connections_max: int | None = None,
+    pooler: str | None = None,
 ) -> AsyncIterator[Database]:
     """Open a pool; it connects when it is first needed, and again after the server was away.
-    `user_connections_max`: how many of its connections work for one user at a time.
+    `user_connections_max`: how many of its connections work for one user at a time; `pooler`:
+    `host:port` of what lends connections to the server for a transaction each.
     """
+    kind = {"connection_class": _Lent, "statement_cache_size": 0} if pooler else {}
     pool = asyncpg.create_pool(
-        dsn,
+        with_host(dsn, pooler) if pooler else dsn,
+        **kind,
         min_size=0,
         max_size=connections_max,
         init=prepare_connection,

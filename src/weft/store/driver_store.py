@@ -297,9 +297,11 @@ class DriverStore(
 
 
 @asynccontextmanager
-async def open_driver_store(dsn: str) -> AsyncIterator[DriverStore]:
+async def open_driver_store(dsn: str, pooler: str | None = None) -> AsyncIterator[DriverStore]:
     """Open the store of a driver, as role `weft_driver`."""
-    async with open_database(dsn, connections_max=6, timeout_s=DRIVER_TIMEOUT_S) as database:
+    async with open_database(
+        dsn, connections_max=6, timeout_s=DRIVER_TIMEOUT_S, pooler=pooler
+    ) as database:
         store = DriverStore(database, PostgresNotices(dsn), dsn)
         try:
             yield store

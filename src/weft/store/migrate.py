@@ -69,6 +69,8 @@ class MigrationStatus:
     """The sessions and linked workers that keep `contract` from running."""
     functions_current: bool
     server_version: str
+    is_pooled: bool
+    """Whether the connection is one of a pooler."""
     problem: str | None
     """Why this program cannot use the database; None: it can, after `pending`."""
 
@@ -93,6 +95,8 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
         ),
         functions_current=is_current,
         server_version=connection.get_settings().server_version,
+        is_pooled=connection.get_server_pid()
+        != await connection.fetchval("SELECT pg_backend_pid()"),
         problem=problem,
     )
 

@@ -91,10 +91,10 @@ class TopicRuns:
 
 
 @asynccontextmanager
-async def open_topic_runs(dsn: str) -> AsyncIterator[TopicRuns]:
+async def open_topic_runs(dsn: str, pooler: str | None = None) -> AsyncIterator[TopicRuns]:
     """Open the ledger on connections of its own, so that runs keep nobody else waiting."""
     async with open_database(
-        dsn, connections_max=LEDGER_CALLS_MAX, timeout_s=_LEDGER_TIMEOUT_S
+        dsn, connections_max=LEDGER_CALLS_MAX, timeout_s=_LEDGER_TIMEOUT_S, pooler=pooler
     ) as database:
         yield TopicRuns(database)
 

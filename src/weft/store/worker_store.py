@@ -327,10 +327,10 @@ def _beat_answer(row: asyncpg.Record) -> HeartbeatAnswer:
 
 @asynccontextmanager
 async def open_worker_store(
-    dsn: str, *, grace_s: float = GRACE_S, connections_max: int = 4
+    dsn: str, *, grace_s: float = GRACE_S, connections_max: int = 4, pooler: str | None = None
 ) -> AsyncIterator[PostgresWorkerStore]:
     """Open the store of a worker's agent, as role `weft_worker`."""
     async with open_database(
-        dsn, connections_max=connections_max, timeout_s=WORKER_TIMEOUT_S
+        dsn, connections_max=connections_max, timeout_s=WORKER_TIMEOUT_S, pooler=pooler
     ) as database:
         yield PostgresWorkerStore(database, PostgresNotices(dsn), grace_s=grace_s)

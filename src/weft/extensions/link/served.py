@@ -45,7 +45,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
         yield WorkerLink(find_none, spool, lost_after_s, LinkedHandOver(keys))
         return
     async with open_worker_store(
-        dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX
+        dsn, grace_s=lost_after_s, connections_max=CONNECTIONS_MAX, pooler=settings.pooler
     ) as store:
         every_s = settings.section(FilesSettings).spool_look_s
         beside = []

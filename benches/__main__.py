@@ -34,6 +34,7 @@ BENCHES: Mapping[str, str] = {
     "claim-many": "claims among 10,000 users and 100 queues, beside one of each",
     "claim-pinned": "claims while a transaction stays open, beside claims without it",
     "claimers": "64 claimers at once, beside the number that does best",
+    "growth": "each call beside 10,000 to 1,000,000 jobs; --jobs 10000000: one size more",
     "grown": "claims beside 10,000,000 finished jobs, and beside 10,000",
     "fairness": "shares of five users with unequal backlogs, and a late user's first start",
     "autoscale": "a round of the autoscaler over 1,000,000 ready jobs",

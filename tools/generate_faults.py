@@ -28,7 +28,9 @@ Made by `tools/generate_faults.py` from recorded runs of the tests; do not edit.
 What may go wrong with a weft, the tests that make it happen, and what they saw when they were last
 recorded: how many cases and jobs, whether all went well, and seconds of all cases together.
 `lost` are jobs without the end that they must have; `twice` are runs of a job beyond its first,
-of which a killed worker may cause one each; `back in` is the longest time until work went on.
+of which a killed worker may cause one each, also of a job that had come to an end of which nobody
+was told: what it did is done twice, and its end counts once; `back in` is the longest time until
+work went on.
 A dash: not recorded yet. `make faults` records all again; `make faults ARGS='-m fault'` some.
 """
 COLUMNS = "| fault | test | load | outcome | seconds |\n|---|---|---|---|---|\n"

@@ -238,7 +238,7 @@ async def read_all(site: Outside, jobs: list[tuple[int, int]]) -> None:
 
 @pytest.mark.heavy
 async def test_whatever_a_worker_says_nobody_else_minds(
-    outside: Outside, database: dict[str, str]
+    outside: Outside, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     batch = await outside.submit(400, resources={"cpu": 0.1})
     liar = Liar(outside, (await outside.token()).read_text())
@@ -251,23 +251,19 @@ async def test_whatever_a_worker_says_nobody_else_minds(
     assert n_jobs == 400, "all were claimed"
     assert min(taken[name] for name in (*FIRST, "record_phases", "heartbeat")) > 5, taken
     await fold(database["weft_driver"])
-    admin = await asyncpg.connect(database["admin"])
-    try:
-        ends = await admin.fetch(
-            "SELECT max(stdout_bytes) AS most, array_agg(DISTINCT job_id) AS jobs "
-            "FROM weft.attempt WHERE batch_id = $1",
-            batch,
-        )
-        assert ends[0]["most"] == COUNT_MAX, "the largest number was taken"
-        jobs = [(batch, job) for job in ends[0]["jobs"]][: max(n_ended, 1)]
-        await read_all(outside, jobs)
-        # As another release, or a worker with a login, may have written it.
-        await admin.execute("UPDATE weft.attempt SET reason = 99, signal = 999, state = 7")
-        await admin.execute("UPDATE weft.failure_cause SET reason = 99")
-        await admin.execute("UPDATE weft.failure_delta SET reason = 99")
-        await admin.execute("UPDATE weft.job SET phase = 77 WHERE phase IS NOT NULL")
-        await read_all(outside, jobs[:2])
-        shown = (await outside.http.get(f"/v1/batches/{batch}/failures")).text
-        assert "unknown (99)" in shown
-    finally:
-        await admin.close()
+    ends = await admin.fetch(
+        "SELECT max(stdout_bytes) AS most, array_agg(DISTINCT job_id) AS jobs "
+        "FROM weft.attempt WHERE batch_id = $1",
+        batch,
+    )
+    assert ends[0]["most"] == COUNT_MAX, "the largest number was taken"
+    jobs = [(batch, job) for job in ends[0]["jobs"]][: max(n_ended, 1)]
+    await read_all(outside, jobs)
+    # As another release, or a worker with a login, may have written it.
+    await admin.execute("UPDATE weft.attempt SET reason = 99, signal = 999, state = 7")
+    await admin.execute("UPDATE weft.failure_cause SET reason = 99")
+    await admin.execute("UPDATE weft.failure_delta SET reason = 99")
+    await admin.execute("UPDATE weft.job SET phase = 77 WHERE phase IS NOT NULL")
+    await read_all(outside, jobs[:2])
+    shown = (await outside.http.get(f"/v1/batches/{batch}/failures")).text
+    assert "unknown (99)" in shown

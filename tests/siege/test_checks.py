@@ -28,13 +28,14 @@ class Records:
         ]
         self.times = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:02Z"}
         self.bill = _used(3 * USAGE)
+        self.tries: list[dict[str, Any]] = [{"attempt": 1, "state": "success", "reason": None}]
 
     async def list_jobs(self, _: int) -> AsyncIterator[Any]:
         for job in self.jobs:
             yield job
 
     async def list_attempts(self, *_: int) -> Sequence[Any]:
-        return [{**self.times, **_used(USAGE)}]
+        return [{**self.times, **_used(USAGE), **one} for one in self.tries]
 
     async def get_batch(self, _: int) -> Any:  # noqa: ANN401 (a document)
         return self.bill
@@ -43,6 +44,11 @@ class Records:
         """Let job 2 run again before its first attempt has ended."""
         self.lines[2:2] = ["2 2 14 begin", "2 2 14 end"]
         self.jobs[1]["attempt"] = 2
+
+    def ran_before(self, state: str, reason: str | None) -> None:
+        """Let the attempt of each job that wrote its end be followed by another."""
+        self.tries = [{"attempt": 1, "state": state, "reason": reason}, {"attempt": 2}]
+        self.bill = _used(6 * USAGE)
 
 
 def _used(usage: int) -> dict[str, Any]:
@@ -64,6 +70,8 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
         ("lost", lambda records: records.jobs[0].update(state="running")),
         ("lost", lambda records: records.lines.pop(0)),
         ("live twice", Records.next_attempt),
+        ("ended twice", lambda records: records.ran_before("success", None)),
+        ("ended twice", lambda records: records.ran_before("failed", "exit")),
         ("live twice", lambda records: records.lines.append("2 1 12 twice")),
         ("live twice", lambda records: records.lines.insert(2, "2 1 14 begin")),
         ("events", lambda records: records.events.pop()),
@@ -81,6 +89,13 @@ async def test_broken_promise_is_seen(
     forge(records)
 
     assert promise in await broken(records, tmp_path / "evidence")
+
+
+async def test_lost_attempt_may_have_written_its_end(tmp_path: Path) -> None:
+    records = Records()
+    records.ran_before("error", "lost")
+
+    assert await broken(records, tmp_path / "evidence") == {}
 
 
 def test_process_that_is_left_is_seen(tmp_path: Path) -> None:

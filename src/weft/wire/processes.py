@@ -1,11 +1,12 @@
-"""Begin free of what whoever starts us blocks and ignores; end processes of others, never the
-wrong one.
+"""Begin free of what whoever starts us blocks and ignores; find processes of others, and end them,
+never the wrong one.
 """
 
 import os
 import select
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 
 def reset_signals() -> None:
@@ -14,6 +15,19 @@ def reset_signals() -> None:
     """
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+
+
+def all_pids() -> Sequence[int]:
+    """Return every process of this host."""
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def parts_of(pid: int, name: str) -> Sequence[bytes]:
+    """Return the arguments or variables of a process; one empty part if it is not there."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes().split(b"\0")
+    except OSError:
+        return [b""]
 
 
 def end_process(

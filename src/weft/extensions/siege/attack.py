@@ -50,6 +50,7 @@ class Attack:
         self.facts |= {
             "jobs": sum(len(batch.jobs) for batch in load.batches),
             "runs again": sum(batch.evidence.doubled() for batch in load.batches),
+            "ends again": sum(batch.evidence.doubled("end") for batch in load.batches),
             "events told": len(self._events),
         }
         return wrong
@@ -98,9 +99,8 @@ class Attack:
         batches = {batch.batch_id for batch in load.batches}
         with suppress(RoleFailed):
             await until(
-                lambda: batches <= self._told_complete(), "the last events come",
-                within_s=EVENTS_S, step_s=STEP_S,
-            )  # fmt: skip
+                lambda: batches <= self._told_complete(), "the last events come", within_s=EVENTS_S
+            )
 
     def _told_complete(self) -> set[int]:
         return {event["batch_id"] for event in self._events if event["kind"] == LAST_EVENT}

@@ -6,12 +6,14 @@ It shares no code with the store: sums and states are made anew from answers of 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 from weft.client.api import Api, Document
 from weft.extensions.siege.evidence import CPU_M
 from weft.extensions.siege.load import Batch
 
 _END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
+_LOST = ("lost", "preempted")
 Jobs = Mapping[int, Document]
 
 
@@ -22,7 +24,7 @@ async def check(
     repeated = [
         id_ for id_, count in Counter(event["id"] for event in events).items() if count > 1
     ]
-    wrong = {"lost": [], "live twice": [], "orphans": [], "events": repeated, "bills": []}
+    wrong = {"events": repeated}
     ends = Counter(
         (event["batch_id"], job, event["kind"])
         for event in events
@@ -31,18 +33,18 @@ async def check(
     )
     for batch in batches:
         jobs = {job["job_id"]: job async for job in client.list_jobs(batch.batch_id)}
-        attempts = [
-            attempt for job in jobs for attempt in await client.list_attempts(batch.batch_id, job)
-        ]
+        tries = {job: await client.list_attempts(batch.batch_id, job) for job in jobs}
         billed = (await client.get_batch(batch.batch_id))["cost_by_resource"]
         for promise, sentences in {
             "lost": _lost(batch, jobs),
+            "ended twice": _ended_twice(batch, tries),
             "live twice": map(str, batch.evidence.out_of_order()),
             "orphans": batch.evidence.processes().values(),
             "events": _untold(batch.batch_id, jobs, ends),
-            "bills": _wrong_bills(billed, attempts),
+            "bills": _wrong_bills(billed, [*chain(*tries.values())]),
         }.items():
-            wrong[promise] += [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
+            words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
+            wrong[promise] = wrong.get(promise, []) + words
     return wrong
 
 
@@ -54,6 +56,16 @@ def _lost(batch: Batch, jobs: Jobs) -> Iterator[str]:
             yield f"job {number} is not {planned.state}: {job}"
     last = {number: job["attempt"] for number, job in jobs.items()}
     yield from batch.evidence.missing(batch.jobs, last)
+
+
+def _ended_twice(batch: Batch, tries: Mapping[int, Sequence[Document]]) -> Iterator[str]:
+    """Yield attempts that were not the last, and ended: a lost one may only have written so."""
+    wrote = {(line.job_id, line.attempt) for line in batch.evidence.lines() if line.word == "end"}
+    for number, attempts in tries.items():
+        for attempt in attempts[:-1]:
+            is_over = (number, attempt["attempt"]) in wrote and attempt["reason"] not in _LOST
+            if is_over or attempt["state"] == "success":
+                yield f"job {number} ran again after {attempt}"
 
 
 def _untold(batch_id: int, jobs: Jobs, ends: Counter[tuple[int, int, str]]) -> Iterator[str]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weft.wire.processes import all_pids, parts_of
+
 VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
 CPU_M = 250
@@ -126,9 +128,9 @@ class Evidence:
         """Return how many lines there are."""
         return self.path.read_bytes().count(b"\n")
 
-    def doubled(self) -> int:
-        """Return how often a job ran beyond its first time."""
-        runs = Counter(line.job_id for line in self.lines() if line.word == "begin")
+    def doubled(self, word: str = "begin") -> int:
+        """Return how often a job began, or wrote another word, beyond its first time."""
+        runs = Counter(line.job_id for line in self.lines() if line.word == word)
         return sum(count - 1 for count in runs.values())
 
     def out_of_order(self) -> list[Line]:
@@ -161,21 +163,13 @@ class Evidence:
     def processes(self) -> dict[int, str]:
         """Return the live processes of this batch's jobs."""
         mark = f"{VARIABLE}={self.path}".encode()
-        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return {
-            pid: _word_file(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")
-            for pid in pids
-            if mark in _word_file(pid, "environ").split(b"\0")
+            pid: b" ".join(parts_of(pid, "cmdline")).decode(errors="replace")
+            for pid in all_pids()
+            if mark in parts_of(pid, "environ")
         }
 
 
 def _line_of(text: str) -> Line:
     job, attempt, pid, word = text.split()
     return Line(int(job.partition(".j")[2]), int(attempt), int(pid), word)
-
-
-def _word_file(pid: int, name: str) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
-    except OSError:
-        return b""

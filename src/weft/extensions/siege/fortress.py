@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from socket import socket
-from typing import TypeVar
 
 from weft.extensions.siege.faults import Fault, targets_of
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.run.role_process import RoleFailed
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
+from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
 
 SETTINGS = {
@@ -33,22 +33,18 @@ END_S = 20.0
 _STEP_S = 0.05
 _PAUSE_S = 0.2
 _ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
-Fact = TypeVar("Fact")
 
 
-async def until(
-    fact: Callable[[], Fact], what: str, *, within_s: float = PATIENCE_S, step_s: float = _STEP_S
-) -> Fact:
-    """Ask for a fact until it is true, and return it; raise `RoleFailed` if it never is."""
+async def until(fact: Callable[[], object], what: str, *, within_s: float = PATIENCE_S) -> None:
+    """Ask for a fact until it is true; raise `RoleFailed` if it never is."""
     deadline = time.monotonic() + within_s
-    while not (answer := fact()):
+    while not fact():
         if time.monotonic() > deadline:
             raise RoleFailed(
                 f"not within {within_s:.0f} s: {what}",
                 hint="Look at the logs of the siege; a slow machine bears fewer `--workers`.",
             )
-        await asyncio.sleep(step_s)
-    return answer
+        await asyncio.sleep(_STEP_S)
 
 
 class Fortress:
@@ -139,7 +135,9 @@ class Fortress:
             end = f"spawner-worker{number and '-' + number}.sock"
             return spawner_pids(self.home, end)
         role = f"{ROLE_VARIABLE}={target}".encode()
-        return [pid for pid in self._of_home(f"weft.run.{part}") if role in _parts(pid, "environ")]
+        return [
+            pid for pid in self._of_home(f"weft.run.{part}") if role in parts_of(pid, "environ")
+        ]
 
     def leftovers(self) -> Sequence[int]:
         """Return every live process of this home."""
@@ -149,7 +147,7 @@ class Fortress:
         return [
             pid
             for pid in _pids_with(word)
-            if f"WEFT_HOME={self.home}".encode() in _parts(pid, "environ")
+            if f"WEFT_HOME={self.home}".encode() in parts_of(pid, "environ")
         ]
 
 
@@ -159,7 +157,7 @@ def spawner_pids(home: Path, end: str = ".sock") -> Sequence[int]:
     """
     spawners = {
         pid for pid in _pids_with(SPAWNER_MODULE)
-        if not (words := _parts(pid, "cmdline"))[0].startswith(b"unshare")
+        if not (words := parts_of(pid, "cmdline"))[0].startswith(b"unshare")
         and any(word.startswith(os.fsencode(home)) and word.endswith(end.encode())
                 for word in words)
     }  # fmt: skip
@@ -176,12 +174,5 @@ def _free_ports(count: int) -> Sequence[int]:
 
 
 def _pids_with(word: str) -> Sequence[int]:
-    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    return [pid for pid in pids if pid != os.getpid() and word.encode() in _parts(pid, "cmdline")]
-
-
-def _parts(pid: int, name: str) -> Sequence[bytes]:
-    try:
-        return Path(f"/proc/{pid}/{name}").read_bytes().split(b"\0")
-    except OSError:
-        return [b""]
+    others = (pid for pid in all_pids() if pid != os.getpid())
+    return [pid for pid in others if word.encode() in parts_of(pid, "cmdline")]

@@ -9,7 +9,7 @@ import signal
 from functools import partial
 from pathlib import Path
 
-from weft.wire.processes import end_process
+from weft.wire.processes import all_pids, end_process, parts_of
 
 ROLE_MODULES = ("weft.run.api", "weft.run.driver", "weft.run.worker")
 SPAWNER_MODULE = "weft.worker.spawner"
@@ -59,8 +59,7 @@ def _end(
     is_ours = partial(
         _is_ours, home=home, modules=set(map(os.fsencode, modules)), word=word, variable=variable
     )
-    pids = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    found = [pid for pid in pids if pid != os.getpid() and is_ours(pid)]
+    found = [pid for pid in all_pids() if pid != os.getpid() and is_ours(pid)]
     for pid in found:
         end_process(pid, dict.fromkeys(signals, _EACH_S), is_meant=is_ours)
     return found
@@ -72,15 +71,11 @@ def _is_ours(
     """Say whether a process runs one of these modules for this home, with `word` as argument and
     a variable that begins so.
     """
-    process = Path(f"/proc/{pid}")
-    try:
-        words = (process / "cmdline").read_bytes().split(b"\0")
-        if not any(words[i] == b"-m" and words[i + 1] in modules for i in range(len(words) - 1)):
-            return False
-        if word is not None and word not in words:
-            return False
-        variables = (process / "environ").read_bytes().split(b"\0")
-    except OSError:  # it has gone, or is not ours
+    words = parts_of(pid, "cmdline")
+    if not any(words[i] == b"-m" and words[i + 1] in modules for i in range(len(words) - 1)):
         return False
+    if word is not None and word not in words:
+        return False
+    variables = parts_of(pid, "environ")
     is_marked = any(one.startswith(variable) for one in variables)
     return is_marked and b"WEFT_HOME=" + os.fsencode(home) in variables

@@ -23,7 +23,7 @@ from weft.core.scheduling.offers import parse_gpus
 from weft.plugins.providers.pool_options import worker_variables, wrong_names, wrong_slots
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
 from weft.settings import variable_of
-from weft.wire.processes import end_process
+from weft.wire.processes import all_pids, end_process, parts_of
 
 MARK: Final = "WEFT_MACHINE"
 """The variable: tag of the deployment, a slash, name of the machine."""
@@ -122,9 +122,9 @@ class ProcessProvider:
 
     def _processes(self) -> Iterator[tuple[int, str, str]]:
         """Yield pid, module and machine of each of this deployment's processes."""
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and (known := self._known(int(entry.name))):
-                yield int(entry.name), *known
+        for pid in all_pids():
+            if known := self._known(pid):
+                yield pid, *known
 
     def _known(self, pid: int) -> tuple[str, str] | None:
         """Return module and machine of a process; None: it is not proved to be ours."""
@@ -213,9 +213,6 @@ class ProcessProvider:
 def _variable(pid: int, name: str) -> str:
     """Return a variable of a process; nothing if it has none or is gone."""
     start = os.fsencode(f"{name}=")
-    try:
-        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return ""
+    variables = parts_of(pid, "environ")
     found = [one.removeprefix(start) for one in variables if one.startswith(start)]
     return os.fsdecode(found[0]) if found else ""

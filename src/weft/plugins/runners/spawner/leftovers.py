@@ -12,6 +12,7 @@ import os
 import signal
 from pathlib import Path
 
+from weft.wire.processes import all_pids, parts_of
 from weft.wire.spawner import SpawnerLock
 
 _MARK = b"WEFT_ATTEMPT="
@@ -26,43 +27,33 @@ def read_boot_id() -> str:
 
 def kill_marked(incarnation: str) -> set[int]:
     """Kill the processes that carry this incarnation's mark; return their ids."""
-    return {
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and _is_marked(entry, incarnation) and _kill(entry, incarnation)
-    }
+    pids = all_pids()
+    return {pid for pid in pids if _is_marked(pid, incarnation) and _kill(pid, incarnation)}
 
 
 def is_dying(dead: SpawnerLock) -> bool:
     """Say whether this spawner has not ended yet: the kernel frees its lock before it kills the
     other processes of its namespace.
     """
-    return any(
-        _is_spawner(entry, dead)
-        for entry in Path("/proc").iterdir()
-        if dead.boot_id and entry.name.isdigit()
-    )
+    return any(_is_spawner(Path(f"/proc/{pid}"), dead) for pid in all_pids() if dead.boot_id)
 
 
-def _is_marked(entry: Path, incarnation: str) -> bool:
-    if int(entry.name) == os.getpid():
+def _is_marked(pid: int, incarnation: str) -> bool:
+    if pid == os.getpid():
         return False
-    try:
-        variables = (entry / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
+    variables = parts_of(pid, "environ")
     ending = f"@{incarnation}".encode()
     return any(variable.startswith(_MARK) and variable.endswith(ending) for variable in variables)
 
 
-def _kill(entry: Path, incarnation: str) -> bool:
+def _kill(pid: int, incarnation: str) -> bool:
     """Kill a process, unless its id was reused after we looked."""
     try:
-        handle = os.pidfd_open(int(entry.name))
+        handle = os.pidfd_open(pid)
     except OSError:
         return False
     try:
-        if not _is_marked(entry, incarnation):
+        if not _is_marked(pid, incarnation):
             return False
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     except OSError:

@@ -145,7 +145,7 @@ def test_memory_of_a_worker_needs_a_unit(tmp_path: Path, origin: str, given: str
 
 def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -> None:
     """Those of plug-ins with the others."""
-    _write(tmp_path, "heartbeat_s = 'soon'\nqueue = 'x'\nstream_bytes_max = '1'\n")
+    _write(tmp_path, "heartbeat_s = 'soon'\nqueue = 'x'\nstream_bytes_max = '1'\nhost = ['a']")
 
     environ = {"WEFT_PORT": "65536", "WEFT_LOG_LEVEL": "loud", "WEFT_DETACH_JOBS": "maybe"}
     with pytest.raises(InvalidSetting) as caught:
@@ -157,7 +157,9 @@ def test_all_wrong_settings_are_told_at_once_with_their_origin(tmp_path: Path) -
     errors = {error.pointer: error.message for error in caught.value.errors}
     assert set(errors) == {
         "/heartbeat_s", "/queue", "/port", "/log_level", "/detach_jobs", "/stream_bytes_max",
+        "/host",
     }  # fmt: skip
+    assert "not a text: write all of it as one in quotes" in errors["/host"]
     assert "WEFT_PORT" in errors["/port"]
     assert "debug, info" in errors["/log_level"]
 

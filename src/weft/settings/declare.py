@@ -204,7 +204,8 @@ def _read_float(value: object) -> float:
 
 def _read_text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a text: put it in quotes")
+        how = "write all of it as one" if isinstance(value, list) else "put it"
+        raise ValueError(f"{value!r} is not a text: {how} in quotes")
     if "\0" in value:
         raise ValueError("a text cannot contain NUL")
     return value

@@ -24,7 +24,7 @@ ITEM = {"key": "a", "tile": "32TLR", "cloud": 40, "esa": "2027-04-13T13:02:00Z",
 NRT = "timestamp(item.esa) - timestamp(item.measured) < duration('24h') ? 'nrt' : 'delayed'"
 
 
-def problems(document: object) -> list[tuple[tuple[str, ...], str]]:
+def problems(document: dict[str, Any]) -> list[tuple[tuple[str, ...], str]]:
     said: list[tuple[tuple[str, ...], str]] = []
     parse_configuration(document, lambda where, what: said.append((where, what)))
     return said

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from weft.core.lines.series import SeriesRule, Standing
 from weft.ports.store import Caller, Row
@@ -19,6 +19,11 @@ from weft.store.declared import (
     user_id,
     value,
 )
+
+_OF_TAKEN: Final[Mapping[str, Any]] = {
+    "caller": lambda taken: taken.owner, "of_source_id": lambda taken: taken.source_id,
+    "taking": lambda taken: taken.taking,
+}  # fmt: skip
 
 
 class Sources(StorePart):
@@ -151,19 +156,13 @@ class Sources(StorePart):
         )
         return Target(**rows[0]) if rows else None
 
-    @calls(
-        nothing, caller=lambda taken: taken.owner, of_source_id=lambda taken: taken.source_id,
-        taking=lambda taken: taken.taking,
-    )  # fmt: skip
+    @calls(nothing, **_OF_TAKEN)
     async def end_items(
         self, taken: TakenSource, batch_id: int | None, job_ids: Sequence[int]
     ) -> None:
         """Record the jobs of the set that was submitted, and let the source go."""
 
-    @calls(
-        nothing, caller=lambda taken: taken.owner, of_source_id=lambda taken: taken.source_id,
-        taking=lambda taken: taken.taking,
-    )  # fmt: skip
+    @calls(nothing, **_OF_TAKEN)
     async def postpone_items(self, taken: TakenSource, error: str | None, wait_s: float) -> None:
         """Let the source go, and try again later; say why."""
 

@@ -6,13 +6,19 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
-from weft.core.errors import Unavailable
+from weft.core.errors import Internal, Unavailable
 from weft.ports.patience import follow, retry_s
 from weft.ports.store import Notices
 from weft.telemetry.log import log
 
 LATE_S: Final = 0.01
 _pause_s = partial(retry_s, first_s=0.05, longest_s=5.0)
+
+
+def defect(what: str, then: str) -> Internal:
+    """Return the error for what hit a defect of weft."""
+    detail = "It hit a defect of weft, which the log of the api describes."
+    return Internal(what, detail=detail, hint=f"Report it{then}.")
 
 
 class DueWork:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from weft.api.services import Services
-from weft.api.use_cases.due_work import DueWork
+from weft.api.use_cases.due_work import DueWork, defect
 from weft.api.use_cases.schedules import key_of, with_attributes
 from weft.core.access.rights import Right, require
-from weft.core.errors import Internal, Unavailable, WeftError
+from weft.core.errors import Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
 from weft.core.schedules import zone_of
 from weft.ports.store import Action, Notices, ScheduleRun, acting
@@ -26,6 +26,9 @@ from weft.wire.documents.batches import BatchDocument
 RUNS_AT_ONCE: Final = 10
 LEASE_S: Final = 60.0
 """After this time another api submits a run that this one has not ended."""
+_DEFECT: Final = defect(
+    "the run could not be submitted", "; the schedule goes on at its next time"
+)
 
 DecodeBatch = Callable[[bytes], BatchDocument]
 """Reads a stored batch document as a request is read."""
@@ -65,7 +68,7 @@ class ScheduleRuns:
         except Unavailable:
             raise
         except Exception as error:
-            known = error if isinstance(error, WeftError) else _defect()
+            known = error if isinstance(error, WeftError) else _DEFECT
             if known is not error:
                 log.exception("schedules.failed")
             SCHEDULE_RUNS.labels("refused").inc()
@@ -110,11 +113,3 @@ class ScheduleRuns:
 
 def _key_of(run: ScheduleRun) -> str:
     return key_of(f"{run.schedule_id} {run.due_at.timestamp()}")
-
-
-def _defect() -> WeftError:
-    return Internal(
-        "the run could not be submitted",
-        detail="It hit a defect of weft, which the log of the api describes.",
-        hint="Report it; the schedule goes on at its next time.",
-    )

@@ -16,11 +16,12 @@ import msgspec
 from msgspec import Meta
 
 from weft.api.services import Services
+from weft.api.use_cases.due_work import defect
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
 from weft.core.access.door_keys import stored_key
 from weft.core.bounded import read_json
 from weft.core.consumer_limits import SUBMISSIONS_MAX
-from weft.core.errors import Internal, Invalid, WeftError
+from weft.core.errors import Invalid, WeftError
 from weft.core.ids import format_batch_id
 from weft.core.problems import problem_document
 from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, TransportError
@@ -34,6 +35,9 @@ from weft.wire.documents.batches import BatchDocument
 FULL_FOR_S: Final = 600.0
 """For so long a full queue or an exceeded quota is waited for."""
 KEY: Final = "submission"
+_DEFECT: Final = defect(
+    "the batch could not be submitted", ", and send the message again when it is mended"
+)
 
 
 class SubmissionMalformed(Invalid, code="SUBMIT.MESSAGE_MALFORMED"):
@@ -83,7 +87,7 @@ class TakenSubmissions:
             except Exception:
                 # It must not hold up the messages behind it.
                 log.exception("submissions.failed", transport=self._name)
-                await self._refuse(delivery, _defect(), trace_id)
+                await self._refuse(delivery, _DEFECT, trace_id)
             else:
                 await delivery.acknowledge()
         except TransportError as error:
@@ -131,11 +135,3 @@ class TakenSubmissions:
         )  # fmt: skip
         metrics.SUBMISSIONS_TAKEN.labels(self._name, "refused").inc()
         await delivery.refuse(msgspec.json.encode(problem_document(error, trace_id)).decode())
-
-
-def _defect() -> WeftError:
-    return Internal(
-        "the batch could not be submitted",
-        detail="It hit a defect of weft, which the log of the api describes.",
-        hint="Report it, and send the message again when it is mended.",
-    )

@@ -26,20 +26,21 @@ _OUR_HEADERS: Final = frozenset({"connection", "content-length", "host", "transf
 def wrong_url(given: object) -> str:
     """Say what is wrong with an address, which may have secrets; empty: nothing."""
     url = str(given)
-    plain = SECRET.sub("x", url)
-    if "${" in plain:
-        return "only ${secret.NAME} is filled into it"
-    if what := wrong_authority(url):
+    if what := wrong_authority(url, only_secrets=True):
         return what
     try:
-        parse_callback_url(without_login(plain)[0])
+        parse_callback_url(without_login(SECRET.sub("x", url))[0])
     except ValueError as error:
         return str(error)
     return wrong_credential(parse_qsl(urlsplit(url).query))
 
 
-def wrong_authority(url: str) -> str:
-    """Say what is wrong with login and host where secrets may stand; empty: nothing."""
+def wrong_authority(url: str, *, only_secrets: bool = False) -> str:
+    """Say what is wrong with login and host where secrets may stand; empty: nothing.
+    `only_secrets`: nothing else is filled into the address.
+    """
+    if only_secrets and "${" in SECRET.sub("x", url):
+        return "only ${secret.NAME} is filled into it"
     match = AUTHORITY.match(url)
     if match is not None and "${" in match[2]:
         return "its host is no secret: addresses are checked"

@@ -122,7 +122,7 @@ class Lifecycle:
         return None
 
 
-def parse_lifecycle(document: object, say: Say) -> Lifecycle | None:
+def parse_lifecycle(document: Mapping[str, object], say: Say) -> Lifecycle | None:
     """Check the table of one lifecycle; return `None` if something was said about it."""
     said: list[str] = []
 
@@ -130,9 +130,6 @@ def parse_lifecycle(document: object, say: Say) -> Lifecycle | None:
         said.append(what)
         say(where, what)
 
-    if not isinstance(document, Mapping):
-        wrong((), "it should be a table")
-        return None
     for name in document:
         if name not in _FIELDS:
             wrong((name,), f"a lifecycle has no such field; it has {', '.join(_FIELDS)}")

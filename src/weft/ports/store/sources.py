@@ -53,14 +53,14 @@ class TakenSource:
     lifecycle: str | None
     billing_project: str
     template: Document
-    taking: int
-    bunch: int
-    batch_id: int | None
-    """Where the jobs of this set go; None: to a new batch."""
-    batch_day: date | None
-    items: Sequence[TakenItem]
-    """The oldest first."""
     owner: Caller
+    taking: int
+    bunch: int = 0
+    batch_id: int | None = None
+    """Where the jobs of this set go; None: to a new batch."""
+    batch_day: date | None = None
+    items: Sequence[TakenItem] = ()
+    """The oldest first."""
     sealed: Document | None = None
     """The secrets that its look-ups name, as of `DueSource`."""
 

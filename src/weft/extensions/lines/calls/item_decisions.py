@@ -45,8 +45,6 @@ from weft.store import ApiStore
 SOURCE_ATTRIBUTE = "source"
 ITEM_ATTRIBUTE = "item"
 SERIES_ATTRIBUTE = "series"
-
-
 WAIT_FIRST_S: Final = 1.0
 WAIT_LONGEST_S: Final = 60.0
 _JOB: Final = re.compile(r"/jobs/(\d+)(/.*)?")
@@ -104,10 +102,7 @@ async def decide(
     if isinstance(expressions, TooCostly):
         return [_costly(one, TooCostly(expressions.why, alone=True)) for one in items]
     names |= expressions
-    if parameters is not None:
-        known = _known_of([one for one in parameters if one["parameter"] in names])
-    else:
-        known = await _read(services.store, taken, names) if names else _NOTHING
+    known = await _known(services.store, taken, names, parameters) if names else _NOTHING
     if SERIES not in rules:
         return await _decided_all(services, taken, [(one, None) for one in items], known)
     early, stands = await _standings(services, taken, items, known)
@@ -255,14 +250,14 @@ def _waiting(item: TakenItem, why: MustWait) -> Decision:
     return Decision(item.n, "waiting", reason=str(why), due_in_s=due_in_s)
 
 
-async def _read(store: ApiStore, taken: TakenSource, names: set[str]) -> _Known:
-    rows = await store.list_parameters(
-        taken.owner, names=sorted(names), as_of=None, after="", limit=PARAMETERS_MAX
-    )
-    return _known_of(rows)
-
-
-def _known_of(rows: Sequence[Row]) -> _Known:
+async def _known(
+    store: ApiStore, taken: TakenSource, names: set[str], parameters: Sequence[Row] | None
+) -> _Known:
+    if parameters is None:
+        parameters = await store.list_parameters(
+            taken.owner, names=sorted(names), as_of=None, after="", limit=PARAMETERS_MAX
+        )
+    rows = [one for one in parameters if one["parameter"] in names]
     return _Known(
         {row["parameter"]: bound(row["type"], row["value"]) for row in rows},
         {row["parameter"]: row["version"] for row in rows},

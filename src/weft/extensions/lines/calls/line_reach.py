@@ -14,10 +14,9 @@ from urllib.parse import quote
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
-from weft.core.errors import FieldError
 from weft.core.files.file_stores import stored_at
 from weft.core.lines.line import Setup
-from weft.extensions.lines.rules.setup import field_error
+from weft.extensions.lines.rules.setup import Problem
 from weft.extensions.lines.rules.sink import SINK_KINDS
 from weft.extensions.lines.rules.source import SOURCE_KINDS
 from weft.ports.line_kinds import wrong_program
@@ -125,12 +124,8 @@ def _in_buckets(job: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
                 yield field, index, address
 
 
-def out_of_reach(settings: Settings, setup: Setup, text: str) -> list[FieldError]:
-    """Return what the settings of this api do not allow, with lines of the file."""
-    return [field_error(text, where, what) for where, what in _found(settings, setup) if what]
-
-
-def _found(settings: Settings, setup: Setup) -> Iterator[tuple[tuple[str, ...], str]]:
+def out_of_reach(settings: Settings, setup: Setup) -> Iterator[Problem]:
+    """Yield what the settings of this api do not allow; empty: they allow that."""
     site = SourceSite(
         paths=parse_tester_paths(settings.source_paths),
         allowed=parse_allowed_hosts(settings.source_private_hosts),

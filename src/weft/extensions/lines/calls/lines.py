@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Final
 
 import msgspec
@@ -16,7 +15,7 @@ from weft.api.use_cases.secrets import sealed
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
-from weft.core.lines.line import Setup
+from weft.core.lines.line import Setup, Where
 from weft.core.pools import Pool
 from weft.extensions.lines.calls.item_decisions import job_of
 from weft.extensions.lines.calls.line_reach import (
@@ -40,10 +39,12 @@ from weft.extensions.lines.rules.logins import (
 )
 from weft.extensions.lines.rules.pools import POOLS, differences
 from weft.extensions.lines.rules.setup import (
+    Problem,
     check_each_table,
     field_error,
     invalid_setup,
     parse_each_setup,
+    refuse,
     tables_of,
 )
 from weft.extensions.lines.rules.status_words import unknown_statuses
@@ -104,8 +105,7 @@ async def checked_setup(
     """
     setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
-    if problems := await asyncio.to_thread(out_of_reach, services.settings, setup, text):
-        raise invalid_setup(problems)
+    refuse(text, await asyncio.to_thread(list, out_of_reach(services.settings, setup)))
     for source in setup.sources.values():
         if source.owner not in {None, caller.user_name}:  # it would run programs as another user
             require(Right.MANAGE, caller.user_name, caller.role, caller.scopes)
@@ -144,18 +144,15 @@ async def _without_logins(
     named = without_logins(text, logins)
     again = await _parsed(services, caller, named)
     told = "its login stands elsewhere, or in another form: write ${secret.NAME}"
-    problems = [
-        field_error(text, where, told)
-        for where in {one.where for one in (*logins_of("", again), *still_told(text, logins))}
-    ]
+    left = (*logins_of("", again), *still_told(text, logins))
+    problems: list[Problem] = [(where, told) for where in {one.where for one in left}]
     for one in logins:
         section, part, _ = one.where
         owner = setup.sources[part].owner if section == "source" else None
         if owner not in {None, caller.user_name}:
             said = f"only {owner} can keep its login, as a secret: write ${{secret.NAME}}"
-            problems.append(field_error(text, one.where, said))
-    if problems:
-        raise invalid_setup(problems)
+            problems.append((one.where, said))
+    refuse(text, problems)
     return named, owned_by(again, caller.user_name, logins)
 
 
@@ -169,22 +166,18 @@ def _check_plugins(setup: Setup, text: str) -> None:
         for let, one in configuration.get(LET, {}).items()
     ]
     known = {group: group.names() for group in {group for _, group, _ in wanted}}
-    problems = [
-        field_error(
-            text, where, f"there is no {group.noun} {kind!r}; there are {', '.join(known[group])}"
-        )
+    refuse(text, [
+        (where, f"there is no {group.noun} {kind!r}; there are {', '.join(known[group])}")
         for where, group, kind in wanted
         if kind not in known[group]
-    ]
-    if problems:
-        raise invalid_setup(problems)
+    ])  # fmt: skip
 
 
 async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, text: str) -> None:
     """Refuse sources whose lifecycle there is not, and statuses that it does not have. Raise
     `InvalidSetup`.
     """
-    problems: dict[tuple[str, ...], FieldError] = {}  # two sources may have one series or sink
+    problems: dict[Where, str] = {}  # two sources may have one series or sink
     for name, source in setup.sources.items():
         statuses: Sequence[str] | None = None
         if source.lifecycle is not None and source.lifecycle in setup.lifecycles:
@@ -193,28 +186,25 @@ async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, te
             try:
                 lifecycle = await services.store.get_lifecycle(caller, source.lifecycle)
             except LifecycleNotFound as error:
-                problem = field_error(text, ("source", name, "lifecycle"), error.message)
-                problems["source", name, "lifecycle"] = problem
+                problems["source", name, "lifecycle"] = error.message
                 continue
             statuses = lifecycle["statuses"]
-        for where, what in unknown_statuses(setup, source, statuses):
-            problems[where] = field_error(text, where, what)
-    if problems:
-        raise invalid_setup(list(problems.values()))
+        problems.update(unknown_statuses(setup, source, statuses))
+    refuse(text, problems.items())
 
 
 async def _check_pools(services: Services, caller: Caller, setup: Setup, text: str) -> None:
     """Refuse pools and queues that are not as the setup wants them. Raise `InvalidSetup`."""
-    problems = []
+    problems: list[Problem] = []
     for name, wanted in setup.pools.items():
         rows = await services.store.list_pools(caller, name=name)
         if not rows or rows[0]["plan"] is None:
             what = "nobody has described this pool: `weft pool apply FILE` does"
-            problems.append(field_error(text, ("pool", name), what))
+            problems.append((("pool", name), what))
             continue
         pool = msgspec.convert(rows[0]["plan"], Pool)
         for where, what in differences(wanted, pool, services.settings.autoscale_s):
-            problems.append(field_error(text, ("pool", name, *where), what))
+            problems.append((("pool", name, *where), what))
     if setup.queue_pools:
         queues = {
             row["name"]: row["pools"]
@@ -224,9 +214,8 @@ async def _check_pools(services: Services, caller: Caller, setup: Setup, text: s
             if queues.get(name) != pools:
                 has = f"has {', '.join(queues[name])}" if name in queues else "is not there"
                 what = f"the queue {has}: `weft queue apply FILE` changes it"
-                problems.append(field_error(text, ("queue", name, POOLS), what))
-    if problems:
-        raise invalid_setup(problems)
+                problems.append((("queue", name, POOLS), what))
+    refuse(text, problems)
 
 
 async def _with_names(services: Services, caller: Caller, setup: Setup, text: str) -> Setup:
@@ -244,9 +233,7 @@ async def _with_names(services: Services, caller: Caller, setup: Setup, text: st
             if transport.name in names and transport.kind == "rabbitmq"
         }
         setup = with_transports(setup, brokers)
-    found = [*without_store(setup), *without_transport(setup)]
-    if problems := [field_error(text, where, what) for where, what in found]:
-        raise invalid_setup(problems)
+    refuse(text, [*without_store(setup), *without_transport(setup)])
     return setup
 
 
@@ -254,30 +241,27 @@ async def _check_templates(
     services: Services, caller: Caller, setup: Setup, text: str, decode: DecodeBatch
 ) -> None:
     """Check each template as its jobs will be. Raise `InvalidSetup`."""
-    problems: list[FieldError] = []
+    problems: list[Problem] = []
     for name, job in setup.jobs.items():
         taken = TakenSource(
             source_id=0, name="source", lifecycle=None, billing_project="default",
-            template={"job": job}, taking=0, bunch=0, batch_id=None, batch_day=date.min,
-            items=(), owner=caller,
+            template={"job": job}, taking=0, owner=caller,
         )  # fmt: skip
         example = job_of(taken, TakenItem(1, "key", {}, None, ""), example_of(job), {})
         try:
             lifecycle = next((s.lifecycle for s in setup.sources.values() if s.job == name), None)
             body = msgspec.json.encode({"jobs": [example], "lifecycle": lifecycle})
         except (TypeError, ValueError, OverflowError) as error:
-            problems.append(field_error(text, ("job", name), str(error)))
+            problems.append((("job", name), str(error)))
             continue
         origin = Origin(digest=hashlib.sha256(body).digest(), trace_id=new_trace_id())
         try:
             await submit.check_batch(services, caller, decode(body), origin)
         except Invalid as error:
-            said = error.errors or (FieldError("", error.message),)
-            for one in said:
+            for one in error.errors or (FieldError("", error.message),):
                 where = one.pointer.removeprefix("/jobs/0").split("/")[1:]
-                problems.append(field_error(text, ("job", name, *where), one.message))
-    if problems:
-        raise invalid_setup(problems)
+                problems.append((("job", name, *where), one.message))
+    refuse(text, problems)
 
 
 @call(f"DELETE {_SETUP}", Right.OPERATE, SetupRemoved, public=False)

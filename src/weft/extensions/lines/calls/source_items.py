@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.services import Services
-from weft.api.use_cases.due_work import DueWork
+from weft.api.use_cases.due_work import DueWork, defect
 from weft.core import errors
 from weft.core.access.rights import Right, require
 from weft.core.ids import format_batch_id
@@ -39,6 +39,7 @@ FULL_WAIT_S: Final = 15.0
 ROOM_WAIT_S: Final = 1.0
 """Until a source is looked at again whose tenant asks as much as it may."""
 REFUSED_WAIT_S: Final = 60.0
+_DEFECT: Final = defect("jobs of items could not be made", "; the source is tried again")
 
 Decode = Callable[[bytes, type[Any]], Any]
 """Reads a document as a request is read."""
@@ -103,7 +104,7 @@ class SourceItems:
         except errors.Unavailable:
             raise
         except Exception as error:
-            known = error if isinstance(error, errors.WeftError) else _defect()
+            known = error if isinstance(error, errors.WeftError) else _DEFECT
             if known is not error:
                 log.exception("items.failed", source=taken.name)
             full = isinstance(known, errors.QuotaExceeded | errors.QueueFull)
@@ -131,8 +132,7 @@ class SourceItems:
             try:
                 await self._submit(taken, target, [document for _, document in ready])
             except (errors.BatchNotFound, errors.BatchCancelled):
-                again = [_again(one, document) for one, document in ready]
-                target = await store.decide_items(taken, again)
+                target = await store.decide_items(taken, _again(ready))
             except (errors.QuotaExceeded, errors.QueueFull):
                 if len(ready) == 1:
                     raise
@@ -212,8 +212,7 @@ class SourceItems:
                      due_in_s=FULL_WAIT_S)
             for one, _ in ready[half:]
         ]  # fmt: skip
-        kept = [_again(one, document) for one, document in left]
-        return left, await self._services.store.decide_items(taken, [*kept, *waiting])
+        return left, await self._services.store.decide_items(taken, [*_again(left), *waiting])
 
     async def _refuse(
         self, taken: TakenSource, ready: Sequence[tuple[TakenItem, Any]], error: errors.Invalid
@@ -225,8 +224,7 @@ class SourceItems:
         refused = [Decision(ready[at][0].n, "refused", reason=why) for at, why in wrong.items()]
         left = [pair for at, pair in enumerate(ready) if at not in wrong]
         ITEMS_DECIDED.labels("refused").inc(len(refused))
-        kept = [_again(one, document) for one, document in left]
-        return left, await self._services.store.decide_items(taken, [*kept, *refused])
+        return left, await self._services.store.decide_items(taken, [*_again(left), *refused])
 
 
 def _ready(
@@ -236,13 +234,5 @@ def _ready(
     return [(by_number[d.n], d.document) for d in decisions if d.state == "ready"]
 
 
-def _again(item: TakenItem, document: Any) -> Decision:  # noqa: ANN401 (as stored)
-    return Decision(item.n, "ready", document=document)
-
-
-def _defect() -> errors.WeftError:
-    return errors.Internal(
-        "jobs of items could not be made",
-        detail="It hit a defect of weft, which the log of the api describes.",
-        hint="Report it; the source is tried again.",
-    )
+def _again(ready: Sequence[tuple[TakenItem, Any]]) -> list[Decision]:
+    return [Decision(item.n, "ready", document=document) for item, document in ready]

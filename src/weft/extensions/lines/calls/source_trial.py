@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -98,8 +98,7 @@ def _taken(
     owner = known["owner"]
     return TakenSource(
         source_id=known["source_id"], name=name, lifecycle=known["lifecycle"],
-        billing_project=known["billing_project"], template=known["template"], taking=-1, bunch=0,
-        batch_id=None, batch_day=date.min,
+        billing_project=known["billing_project"], template=known["template"], taking=-1,
         items=[
             TakenItem(at, one["key"], one["fields"], None, now)
             for at, one in enumerate(found)

@@ -105,17 +105,8 @@ class _ItemReader(Reader):
         return parts
 
 
-def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
-    """Check the table of one configuration; return `None` if something was said about it."""
-    if not isinstance(document, Mapping):
-        say((), "it should be a table")
-        return None
-    said: list[str] = []
-
-    def wrong(where: tuple[str, ...], what: str) -> None:
-        said.append(what)
-        say(where, what)
-
+def parse_configuration(document: Mapping[str, Any], wrong: Say) -> Mapping[str, Any]:
+    """Check the table of one configuration; it counts if nothing was said about it."""
     lets = check_lets(document[LET], wrong, _RESERVED) if LET in document else frozenset()
     for field, given in document.items():
         if field == LET:
@@ -141,7 +132,7 @@ def parse_configuration(document: object, say: Say) -> Mapping[str, Any] | None:
             wrong((field,), f"a configuration has no such field; it has {known}")
     if sum(1 for _ in expressions_of(document)) > EXPRESSIONS_MAX:
         wrong((), f"it has more than {EXPRESSIONS_MAX} expressions")
-    return None if said else document
+    return document
 
 
 def are_ranked(given: object) -> TypeGuard[list[str]]:

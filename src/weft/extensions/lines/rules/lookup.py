@@ -51,12 +51,13 @@ def check_lets(given: object, wrong: Wrong, taken: frozenset[str]) -> frozenset[
         elif not isinstance(one, Mapping):
             wrong(where, 'it should be a table such as {plugin = "http", url = "https://…"}')
         else:
-            _check(one, partial(_say_below, wrong, where))
+            _check(one, partial(say_below, wrong, where))
     return frozenset(name for name, one in given.items() if isinstance(one, Mapping))
 
 
-def _say_below(wrong: Wrong, where: tuple[str, ...], field: tuple[str, ...], what: str) -> None:
-    wrong((*where, *field), what)
+def say_below(say: Wrong, table: tuple[str, ...], where: tuple[str, ...], what: str) -> None:
+    """Say what is wrong with a field of a table."""
+    say((*table, *where), what)
 
 
 def _check(one: Mapping[str, Any], wrong: Wrong) -> None:
@@ -110,13 +111,8 @@ def missing_of(word: str, cores: Mapping[str, str]) -> Missing | None:
     """Return what becomes of an item without an answer; None: the word is not known. `cores`:
     states by status.
     """
-    found = BY_CORE.get(cores.get(word, ""))
-    if found is not None:
-        return found
-    for one in BY_CORE.values():
-        if one == word:
-            return one
-    return None
+    by_core = BY_CORE.get(cores.get(word, ""))
+    return by_core or next((one for one in BY_CORE.values() if one == word), None)
 
 
 def wrong_missing(cores: Mapping[str, str]) -> str:

@@ -91,25 +91,19 @@ _FORMS: Final = {
 _TABLES: Final = frozenset(where[0] for where in _FIELDS if len(where) > 1)
 
 
-def parse_pool(document: object, say: Say) -> Wanted | None:
-    """Check what a setup says of a pool; return `None` if something was said about it."""
-    if not isinstance(document, Mapping):
-        say((), "it should be a table")
-        return None
-    found, is_fine = {}, True
+def parse_pool(document: Mapping[str, Any], say: Say) -> Wanted:
+    """Check what a setup says of a pool; it counts if nothing was said about it."""
+    found = {}
     for where, given in _flat(document):
         read, form = _FORMS.get(where, (None, ""))
         if read is None:
             known = ", ".join(".".join(field) for field in _FORMS)
-            what = f"here a pool has no such field; it has {known}"
+            say(where, f"here a pool has no such field; it has {known}")
         elif (value := read(given)) is not None:
             found[where] = value
-            continue
         else:
-            what = f"it should be {form}"
-        is_fine = False
-        say(where, what)
-    return found if is_fine else None
+            say(where, f"it should be {form}")
+    return found
 
 
 def _flat(document: Mapping[str, Any]) -> Iterator[tuple[Where, object]]:
@@ -137,20 +131,16 @@ def differences(wanted: Wanted, pool: Pool, every_s: float) -> Iterator[tuple[Wh
             yield where, f"the pool has {shown} there (`weft pool apply FILE`)"
 
 
-def parse_queue(document: object, say: Say) -> Mapping[str, list[str]] | None:
-    """Check what a setup says of a queue: the words for its priorities, and its pools. Return
-    `None` if something was said about it.
+def parse_queue(document: Mapping[str, Any], say: Say) -> Mapping[str, list[str]]:
+    """Check what a setup says of a queue: the words for its priorities, and its pools; it counts
+    if nothing was said about it.
     """
-    if not isinstance(document, Mapping) or not document:
+    if not document:
         say((), f"it should be a table of {PRIORITIES} and {POOLS}")
-        return None
-    is_fine = True
     for name, given in document.items():
         if name not in {PRIORITIES, POOLS}:
-            is_fine = False
             say((name,), f"here a queue has {PRIORITIES} and {POOLS} only; it is made by "
                 "`weft queue apply FILE`")  # fmt: skip
         elif not are_ranked(given):
-            is_fine = False
             say((name,), f"it should be a list of 1 to {WORDS_MAX} words")
-    return document if is_fine else None
+    return document

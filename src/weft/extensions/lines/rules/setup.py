@@ -1,7 +1,7 @@
 """Setups: the TOML file of a production line. Each section has a parser of its own beside this."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -11,7 +11,7 @@ from weft.core.bounded import Unreadable, read_toml
 from weft.core.deliveries.sinks import sinks_of
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
-from weft.core.lines.line import Setup, eaches_of
+from weft.core.lines.line import Setup, Where, eaches_of
 from weft.core.lines.parameters import parse_parameters
 from weft.core.text.filling import SERIES, names_in
 from weft.extensions.lines.rules.configuration import (
@@ -19,21 +19,22 @@ from weft.extensions.lines.rules.configuration import (
     parse_configuration,
     steering_parameters_of,
 )
-from weft.extensions.lines.rules.lookup import BY_CORE, missing_of, wrong_missing
+from weft.extensions.lines.rules.lookup import BY_CORE, missing_of, say_below, wrong_missing
 from weft.extensions.lines.rules.pools import POOLS, PRIORITIES, parse_pool, parse_queue
 from weft.extensions.lines.rules.sink import parse_sink
-from weft.extensions.lines.rules.source import parse_source
+from weft.extensions.lines.rules.source import NAME, parse_source
 from weft.extensions.lines.rules.template import SINK, parse_template
 
+Problem = tuple[Where, str]
+"""Where something is wrong, and what."""
 TABLES_MAX: Final = 50
 """Of one section."""
-NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 _PARAMETERS: Final = "parameters"
 _HEADER: Final = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 _KEY: Final = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
 
-SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
+SECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], Say], Any]]] = {
     "lifecycle": parse_lifecycle,
     "source": parse_source,
     "job": parse_template,
@@ -42,8 +43,8 @@ SECTIONS: Final[Mapping[str, Callable[[object, Say], Any]]] = {
     "queue": parse_queue,
     "pool": parse_pool,
 }
-"""Sections of tables with names, `[lifecycle.NAME]`: what checks one. It returns None if it said
-something.
+"""Sections of tables with names, `[lifecycle.NAME]`: what checks one. What it returns counts if it
+said nothing.
 """
 
 
@@ -53,11 +54,8 @@ def parse_setup(text: str) -> Setup:
         document = read_toml(text)
     except Unreadable as error:
         raise invalid_setup([FieldError("", str(error))]) from error
-    problems: list[FieldError] = []
-
-    def say(where: tuple[str, ...], what: str) -> None:
-        problems.append(field_error(text, where, what))
-
+    problems: list[Problem] = []
+    say = partial(_add, problems)
     for section in document.keys() - SECTIONS.keys() - {_PARAMETERS}:
         parts = ", ".join((*(f"[{one}.NAME]" for one in SECTIONS), f"[{_PARAMETERS}]"))
         say((section,), f"a line has no such part; it has {parts}")
@@ -67,7 +65,7 @@ def parse_setup(text: str) -> Setup:
         section: _tables(document[section], section, parse, say) if section in document else {}
         for section, parse in SECTIONS.items()
     }
-    say_of_parameter = partial(_say_below, say, (_PARAMETERS,))
+    say_of_parameter = partial(say_below, say, (_PARAMETERS,))
     parameters = parse_parameters(document.get(_PARAMETERS, {}), say_of_parameter)
     jobs, sources = found["job"], found["source"]
     configurations = _with_missing(found["configure"], found["lifecycle"], say)
@@ -102,8 +100,7 @@ def parse_setup(text: str) -> Setup:
                 say((*where, SINK), f"there is no [sink.{sink}]")
         if len(eaches_of(setup, source)) > 1:  # a file of a job is a message for all of them
             say((*where, SINK), "those of them that have `each` should have the same")
-    if problems:
-        raise invalid_setup(problems)
+    refuse(text, problems)
     return setup
 
 
@@ -124,7 +121,7 @@ def tables_of(text: str) -> list[tuple[str, str]]:
 def check_each_table(text: str, table: tuple[str, str]) -> None:
     """Check one table of a setup, to find out what that takes (`Evaluates.each`)."""
     section, name = table
-    SECTIONS[section](read_toml(text)[section][name], lambda _where, _what: None)
+    _tables({name: read_toml(text)[section][name]}, section, SECTIONS[section], lambda *_: None)
 
 
 def _with_missing(
@@ -168,20 +165,28 @@ def _with_words(
 
 
 def _tables(
-    given: object, section: str, parse: Callable[[object, Say], Any], say: Say
+    given: object, section: str, parse: Callable[[Mapping[str, Any], Say], Any], say: Say
 ) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not 1 <= len(given) <= TABLES_MAX:
         say((section,), f"there should be 1 to {TABLES_MAX} tables, [{section}.NAME]")
         return {}
     found = {}
     for name, document in given.items():
+        said: list[Problem] = []
         if not NAME.fullmatch(name):
-            say((section, name), "a name is a word such as hrsi")
-            continue
-        one = parse(document, partial(_say_below, say, (section, name)))
-        if one is not None:
-            found[name] = one
+            said.append(((), "a name is a word such as hrsi"))
+        elif not isinstance(document, Mapping):
+            said.append(((), "it should be a table"))
+        else:
+            found[name] = parse(document, partial(_add, said))
+        for where, what in said:
+            found.pop(name, None)
+            say((section, name, *where), what)
     return found
+
+
+def _add(problems: list[Problem], where: Where, what: str) -> None:
+    problems.append((where, what))
 
 
 def field_error(text: str, where: tuple[str, ...], what: str) -> FieldError:
@@ -189,10 +194,6 @@ def field_error(text: str, where: tuple[str, ...], what: str) -> FieldError:
     line = line_of(text, where)
     pointer = "".join("/" + one.replace("~", "~0").replace("/", "~1") for one in where)
     return FieldError(pointer, f"line {line}: {what}" if line else what)
-
-
-def _say_below(say: Say, table: tuple[str, ...], where: tuple[str, ...], what: str) -> None:
-    say((*table, *where), what)
 
 
 def line_of(text: str, where: tuple[str, ...]) -> int:
@@ -218,6 +219,12 @@ def _alike(one: tuple[str, ...], other: tuple[str, ...]) -> int:
 
 def _path(written: str) -> tuple[str, ...]:
     return tuple(part.strip().strip("\"'") for part in written.split("."))
+
+
+def refuse(text: str, found: Iterable[Problem]) -> None:
+    """Raise `InvalidSetup` for what was found wrong, if anything was."""
+    if problems := [field_error(text, where, what) for where, what in found if what]:
+        raise invalid_setup(problems)
 
 
 def invalid_setup(problems: list[FieldError]) -> InvalidSetup:

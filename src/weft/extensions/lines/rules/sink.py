@@ -33,17 +33,12 @@ SINK_KINDS: Final = dict(
 _CODES: Final = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
 
 
-def parse_sink(document: object, say: Say) -> Sink | None:
-    """Check one sink; return `None` if something was said about it."""
-    said: list[str] = []
+def parse_sink(document: Mapping[str, Any], say: Say) -> Sink | None:
+    """Check one sink; it counts if nothing was said about it."""
 
     def wrong(field: str, what: str) -> None:
-        said.append(what)
-        say((field,) if field else (), what)
+        say((field,), what)
 
-    if not isinstance(document, Mapping):
-        wrong("", "it should be a table")
-        return None
     document = kind_first(document)
     given, known = document.get("kind"), ", ".join(SINK_KINDS)
     if given is None:
@@ -80,11 +75,9 @@ def parse_sink(document: object, say: Say) -> Sink | None:
     rejected = reader.tries("rejected", ("codes",), 1)
     codes = reader.codes(kind.codes)
     schema, checks = reader.schema(), reader.checks()
-    if said or message is None:
-        return None
     ends = given_up.path or retry.path[:1]
     return Sink(
-        target.url, message, order, retry.tries, retry.path, ends, codes, rejected.tries,
+        target.url, message or "", order, retry.tries, retry.path, ends, codes, rejected.tries,
         rejected.path or ends, target.command, target.timeout_s, each, products, schema,
         given, target.options, checks, target.headers, events,
     )  # fmt: skip

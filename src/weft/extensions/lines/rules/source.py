@@ -20,7 +20,7 @@ EVERY_LEAST: Final = timedelta(seconds=1)
 EVERY_MOST: Final = timedelta(days=1)
 _EVERY: Final = "5s"
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}")
 SOURCE_KINDS: Final = kinds_of(SourceKind, "sources")
 _COMMON: Final = ("kind", "every", "owner", "billing_project", "lifecycle", "job", "sink",
                          "target", "expected")  # fmt: skip
@@ -53,17 +53,12 @@ def kind_first(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"kind": document["plugin"], **{n: v for n, v in document.items() if n != "plugin"}}
 
 
-def parse_source(document: object, say: Say) -> Source | None:
-    """Check the table of one source; return `None` if something was said about it."""
-    said: list[str] = []
+def parse_source(document: Mapping[str, Any], say: Say) -> Source:
+    """Check the table of one source; it counts if nothing was said about it."""
 
     def wrong(field: str, what: str) -> None:
-        said.append(what)
-        say((field,) if field else (), what)
+        say((field,), what)
 
-    if not isinstance(document, Mapping):
-        wrong("", "it should be a table")
-        return None
     document = kind_first(document)
     texts = {}
     for name in ("kind", "job", "owner", "billing_project", "lifecycle"):
@@ -81,16 +76,14 @@ def parse_source(document: object, say: Say) -> Source | None:
     if every is None or not EVERY_LEAST <= every <= EVERY_MOST:
         wrong("every", 'it should be a time from "1s" to "1d"')
     kind = texts.get("kind", "")
-    if kind and not _NAME.fullmatch(kind):
+    if kind and not NAME.fullmatch(kind):
         wrong("kind", "it should be a word such as directory")
     aims = _aims(document, wrong)
     options = {name: value for name, value in document.items() if name not in _COMMON}
     _check_options(kind, options, wrong)
-    if said or every is None:
-        return None
     return Source(
-        kind, every, texts.get("owner"), texts.get("billing_project", "default"),
-        texts.get("lifecycle"), texts["job"], options, sinks_of(document.get(SINK)), aims,
+        kind, every or timedelta(), texts.get("owner"), texts.get("billing_project", "default"),
+        texts.get("lifecycle"), texts.get("job", ""), options, sinks_of(document.get(SINK)), aims,
     )  # fmt: skip
 
 

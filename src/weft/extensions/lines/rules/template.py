@@ -34,37 +34,29 @@ _OWN: Final = {
 }
 
 
-def parse_template(document: object, say: Say) -> Mapping[str, Any] | None:
-    """Check what only templates have; return `None` if something was said about it. The fields
-    are checked as those of a batch document, where that is decoded.
+def parse_template(document: Mapping[str, Any], say: Say) -> Mapping[str, Any]:
+    """Check what only templates have; it counts if nothing was said about it. The fields are
+    checked as those of a batch document, where that is decoded.
     """
-    if not isinstance(document, Mapping):
-        say((), "it should be a table")
-        return None
-    refused = [field for field in _OWN if field in document]
-    for field in refused:
-        say((field,), f"a template has no such field: {_OWN[field]}")
+    for field in _OWN:
+        if field in document:
+            say((field,), f"a template has no such field: {_OWN[field]}")
     for field in TABLES:
         if not isinstance(document.get(field, {}), Mapping):
-            refused.append(field)
             say((field,), "it should be a table")
     if what := wrong_sinks(document.get(SINK)):
-        refused.append(SINK)
         say((SINK,), what)
     if "image" in document and "container" in document:
-        refused.append("image")
         say(("image",), "the field container has it")
     job = _whole(document)
     if what := _wrong_image(job.get("container")):
-        refused.append("image")
         say(("image" if "image" in document else "container",), what)
     for field, (names, roots) in _FILLED.items():
         for text in _texts(job.get(field), names):
             is_address = field != "container"
             if what := wrong_text(text, roots=roots, is_address=is_address):
-                refused.append(field)
                 say(("image" if "image" in document and not is_address else field,), what)
-    return None if refused else job
+    return job
 
 
 def _wrong_image(container: object) -> str:

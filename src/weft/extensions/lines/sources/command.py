@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 
 from weft.core.bounded import read_json
 from weft.ports.line_kinds import CHARS_MAX, Mistakes, Option, SourceKind, wrong_program
-from weft.ports.source import READING_BYTES_MAX, Item, Reading, SourceFailed, SourceSite
+from weft.ports.source import READING_BYTES_MAX, Reading, SourceFailed, SourceSite
 from weft.ports.source_items import item_of
 
 CURSOR_VARIABLE: Final = "WEFT_CURSOR"
@@ -69,7 +69,8 @@ class CommandSource:
             if isinstance(found, dict) and found.keys() == {"cursor"}:
                 said = str(found["cursor"])[:CURSOR_CHARS_MAX]
             else:
-                items.append(_item(found, line))
+                said_instead = line.decode(errors="replace")[:_SAID_CHARS_MAX]
+                items.append(item_of(said_instead if found is None else found, {}))
         skip = int(state["skip"])
         taken = items[skip : skip + site.items_max]
         if more := skip + len(taken) < len(items):
@@ -82,12 +83,6 @@ def _parsed(line: bytes) -> object:
         return read_json(line)
     except ValueError:
         return None
-
-
-def _item(found: object, line: bytes) -> Item:
-    if found is None:
-        return item_of(line.decode(errors="replace")[:_SAID_CHARS_MAX], {})
-    return item_of(found, {})
 
 
 def _printed(options: Mapping[str, Any], cursor: str, site: SourceSite) -> Sequence[bytes]:

@@ -234,7 +234,11 @@ async def connected(at: sql.DatabaseAddress, host: str) -> Connection:
     """
     before = _IS_BOUNDED.set(True)
     try:
-        return await _connected(at, host)
+        return await asyncpg.connect(
+            host=host, port=at.port, user=at.user, password=at.password, database=at.database,
+            ssl=_Tls.of(at) if at.tls != "disable" else False, target_session_attrs="any",
+            statement_cache_size=0,
+        )  # fmt: skip
     finally:
         _IS_BOUNDED.reset(before)
 
@@ -242,14 +246,6 @@ async def connected(at: sql.DatabaseAddress, host: str) -> Connection:
 def renew(connection: Connection) -> None:
     """Use a connection once more."""
     connection._protocol.renew()  # noqa: SLF001 (it is ours)
-
-
-async def _connected(at: sql.DatabaseAddress, host: str) -> Connection:
-    return await asyncpg.connect(
-        host=host, port=at.port, user=at.user, password=at.password, database=at.database,
-        ssl=_Tls.of(at) if at.tls != "disable" else False, target_session_attrs="any",
-        statement_cache_size=0,
-    )  # fmt: skip
 
 
 @asynccontextmanager

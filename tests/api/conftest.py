@@ -1,5 +1,7 @@
 """Fixtures of the api's tests: the application on a recording store, and a client for it."""
 
+import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
@@ -7,12 +9,14 @@ import asyncpg
 import httpx
 import pytest
 
-from api.fakes import TOKEN, RecordingStore, SilentNotices
+from api import fakes
+from api.fakes import RecordingStore, SilentNotices
 from api.hail_door import Hail
-from api.live import LiveApi, LiveWorker, logged_in, make_user, open_worker
+from api.live import TOKEN, Commands, LiveApi, LiveWorker, logged_in, make_user, open_worker
 from api.openid import Provider, provider
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
+from weft.cli.app import run_command
 from weft.run.doors import api_doors
 from weft.settings import Settings
 from weft.telemetry.metrics import HTTP_REQUEST_SECONDS, HTTP_REQUESTS, STORE_CALL_SECONDS
@@ -41,7 +45,7 @@ async def app(store: RecordingStore, tmp_path: Path) -> Application:
 async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client that is known to the application."""
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    headers = {"authorization": f"Bearer {TOKEN}"}
+    headers = {"authorization": f"Bearer {fakes.TOKEN}"}
     async with httpx.AsyncClient(
         transport=transport, base_url="http://weft", headers=headers
     ) as found:
@@ -80,6 +84,22 @@ async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client of the live api."""
     async with api.client() as found:
         yield found
+
+
+@pytest.fixture
+def command(
+    api: LiveApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Commands:
+    """Give the command line of the tester: exit code and output, without what the server logs."""
+    monkeypatch.setenv("WEFT_URL", api.url)
+    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+
+    async def run(*words: str) -> tuple[int, str, str]:
+        code = await asyncio.to_thread(run_command, list(words))
+        out, err = (re.sub(r"(?m)^\x1b\[2m.*\n", "", said) for said in capsys.readouterr())
+        return code, out, err
+
+    return run
 
 
 @pytest.fixture

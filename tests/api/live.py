@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,9 @@ def apart(settings: Settings) -> tuple[MessageMaking, Evaluation]:
         made = _APART[limits] = MessageMaking(), Evaluation(settings)
         ENDS.extend(asked.close for asked in made)
     return _APART[limits]
+
+
+Commands = Callable[..., Awaitable[tuple[int, str, str]]]
 
 
 async def as_admin(

@@ -7,9 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from api.live import TOKEN, LiveApi
+from api.live import TOKEN, Commands, LiveApi
 from weft.aio import Client
-from weft.cli.app import run_command
 from weft.core.errors import QuotaExceeded
 
 
@@ -98,18 +97,14 @@ async def test_wrong_quota_is_refused(http: httpx.AsyncClient) -> None:
 
 
 async def test_clients_and_the_command_line_set_and_list_quotas(
-    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, api: LiveApi, command: Commands
+) -> None:
     await http.post("/v1/batches", json={"jobs": [{}] * 3})
     async with Client(url=api.url, token=TOKEN) as client:
         await client.set_quota(None, {"jobs": 1000, "cores": 1.5, "bytes": 3 * 2**30})
         (tenant, *_) = await client.list_quotas()
         limited = await client.set_tenant_quota(tenant["name"], {"batches": 50, "cores": 8})
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
-    printed = []
-    for words in (
+    printed = [await command("quota", *words) for words in (
         ["set", "--user", "tester", "--batches", "7", "--cores", "500m", "--bytes", "1Mi"],
         ["ls"],
         ["ls", "--json"],
@@ -118,9 +113,7 @@ async def test_clients_and_the_command_line_set_and_list_quotas(
         ["set", "--default-user", "--jobs", "many"],
         ["set", "--default-user", "--cores", "many"],
         ["set", "--user", "tester", "--cores", "0", "--bytes", "none"],
-    ):
-        exit_code = await asyncio.to_thread(run_command, ["quota", *words])
-        printed.append((exit_code, *capsys.readouterr()))
+    )]  # fmt: skip
     done, table, document, *wrong, last = printed
 
     assert (limited["kind"], limited["batches"], limited["cores"]) == ("tenant", 50, 8)

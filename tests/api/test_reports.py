@@ -1,17 +1,14 @@
 """Reports over HTTP, by the clients and by the command."""
 
-import asyncio
 import csv
 import io
 import json
 from datetime import date
 
 import httpx
-import pytest
 
-from api.live import TOKEN, LiveApi, LiveWorker
+from api.live import TOKEN, Commands, LiveApi, LiveWorker
 from weft.aio import Client
-from weft.cli.app import run_command
 
 FORMULA = '=HYPERLINK("http://x","y")'
 
@@ -58,20 +55,15 @@ async def test_wrong_parameter_of_a_report_is_named(http: httpx.AsyncClient) -> 
 
 
 async def test_clients_and_the_command_line_report(
-    http: httpx.AsyncClient, api: LiveApi, worker: LiveWorker, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, api: LiveApi, worker: LiveWorker, command: Commands
+) -> None:
     await http.post("/v1/batches", json={"jobs": [{}]})
     await worker.work()
     async with Client(url=api.url, token=TOKEN) as client:
         found = await client.billing_report("user", project="default", since=date(2020, 1, 1))
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     words = ["billing", "report", "--by", "user", "--project", "default", "--since", "2020-01-01"]
-    printed = []
-    for more in ([], ["--json"], ["--csv"], ["--until", "2020-01-01"], ["--csv", "--json"]):
-        exit_code = await asyncio.to_thread(run_command, [*words, *more])
-        printed.append((exit_code, *capsys.readouterr()))
+    options = ("", "--json", "--csv", "--until 2020-01-01", "--csv --json")
+    printed = [await command(*words, *more.split()) for more in options]
     table, document, sheet, empty, both = printed
 
     assert [row["name"] for row in found["items"]] == ["tester"]

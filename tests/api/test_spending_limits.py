@@ -1,15 +1,12 @@
 """Limits of what is used over HTTP, by the clients and by the command."""
 
-import asyncio
 import json
 
 import httpx
-import pytest
 
-from api.live import TOKEN, LiveApi
+from api.live import TOKEN, Commands, LiveApi
 from cases import cases
 from weft.aio import Client
-from weft.cli.app import run_command
 
 
 async def test_wrong_limit_is_refused(http: httpx.AsyncClient) -> None:
@@ -32,17 +29,14 @@ async def test_wrong_limit_is_refused(http: httpx.AsyncClient) -> None:
 
 @cases("is_project", [False, True])
 async def test_soft_limit_above_the_limit_is_told_in_the_words_of_who_wrote_it(
-    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], *, is_project: bool,
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, command: Commands, *, is_project: bool
+) -> None:
     """By the API, the command and the door for Hail's client."""
     most, soft = [f"{'cost' if is_project else 'amount'}_{name}max" for name in ("", "soft_")]
     path = "/v1/billing-projects/default" if is_project else "/v1/users/tester/limit"
-    command = ["billing", "project", "limit", "default"] if is_project else ["limit", "set"]
-    command += [] if is_project else ["--user", "tester"]
+    start = ["billing", "project", "limit", "default"]
+    start = start if is_project else ["limit", "set", "--user", "tester"]
     hint = "Set the soft limit to at most 5, or the limit to at least 8; one change may set both."
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     for stored, edit, words, field, option, why in (
         ({}, {most: 5, soft: 8}, ["5", "--soft", "8"], soft, "--soft", "it is above the limit"),
         ({most: 5, soft: None}, {soft: 8}, ["--soft", "8"], soft, "--soft",
@@ -53,16 +47,14 @@ async def test_soft_limit_above_the_limit_is_told_in_the_words_of_who_wrote_it(
         assert (await http.patch(path, json=stored)).status_code == 200
         refused = await http.patch(path, json=edit)
         problem = refused.json()
-        exit_code = await asyncio.to_thread(run_command, [*command, *words])
+        exit_code, _, said = await command(*start, *words)
 
         assert (refused.status_code, problem["code"]) == (400, "API.SOFT_LIMIT_ABOVE_LIMIT")
         assert problem["title"] == "the soft limit 8 is above the limit 5"
         assert problem["hint"] == hint
         assert problem["errors"] == [{"pointer": f"/{field}", "message": why}]
         assert exit_code == 2
-        assert capsys.readouterr().err.split() == (
-            f"weft: {problem['title']} {option}: {why}. {hint}".split()
-        )
+        assert said.split() == f"weft: {problem['title']} {option}: {why}. {hint}".split()
 
 
 async def test_limit_that_is_no_number_is_refused(http: httpx.AsyncClient) -> None:
@@ -72,9 +64,8 @@ async def test_limit_that_is_no_number_is_refused(http: httpx.AsyncClient) -> No
 
 
 async def test_clients_and_the_command_line_set_and_list_limits(
-    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, api: LiveApi, command: Commands
+) -> None:
     groups = {"groups": [{"name": "train"}], "jobs": [{}]}
     batch = (await http.post("/v1/batches", json=groups)).json()["id"]
     async with Client(url=api.url, token=TOKEN) as client:
@@ -83,10 +74,7 @@ async def test_clients_and_the_command_line_set_and_list_limits(
             {"measure": "gpu", "amount_max": 2}, batch_id=batch, group="train"
         )
         ids = [one["id"] async for one in client.list_limits(batch)]
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
-    printed = []
-    for words in (
+    printed = [await command("limit", *words) for words in (
         ["set", "--user", "tester", "--measure", "cpu", "1000", "--soft", "800"],
         ["set", "--batch", f"b{batch}/train", "--measure", "gpu", "none", "--json"],
         ["ls"],
@@ -95,9 +83,7 @@ async def test_clients_and_the_command_line_set_and_list_limits(
         ["set", "--user", "tester"],
         ["set", "--user", "tester", "much"],
         ["set", "--batch", f"b{batch}.j1", "1"],
-    ):
-        exit_code = await asyncio.to_thread(run_command, ["limit", *words])
-        printed.append((exit_code, *capsys.readouterr()))
+    )]  # fmt: skip
     done, lifted, table, document, *wrong = printed
 
     assert (limited["kind"], limited["path"], limited["amount_max"]) == ("group", "train", 2)

@@ -1,15 +1,12 @@
 """Tenants over HTTP: who makes them, and that two of them share workers and nothing else."""
 
-import asyncio
 import json
 from typing import Any, get_args
 
 import httpx
-import pytest
 
-from api.live import TOKEN, LiveApi, LiveWorker
+from api.live import Commands, LiveApi, LiveWorker
 from weft.aio import Client
-from weft.cli.app import run_command
 from weft.wire.documents.containers import EngineOptions
 from weft.wire.documents.tenants import AllowedKind
 
@@ -94,9 +91,8 @@ async def test_tenant_admins_see_and_make_no_tenants(http: httpx.AsyncClient) ->
 
 
 async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
-    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, api: LiveApi, command: Commands
+) -> None:
     ann, eve = [await create(http, name) for name in ("acme", "umbra")]
     only = (await http.post("/v1/tokens", json={"name": "m", "scopes": ["manage"]})).json()
     scoped = {"authorization": f"Bearer {only['token']}"}
@@ -118,27 +114,23 @@ async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
     async with Client(url=api.url, token=ann["authorization"].removeprefix("Bearer ")) as client:
         of_client = await client.set_tenant("acme", on_user_removal="cancel")
         assert await client.get_tenant("acme") == of_client
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
-    printed = []
     await http.post("/v1/users", json={"name": "bob"})
-    for words in (
+    printed = [await command(*words) for words in (
         ["tenant", "set", "acme", "--on-user-removal", "finish"],
         ["tenant", "show", "acme", "--json"],
         ["tenant", "ls"],
         ["user", "rm", "bob"],
         ["user", "rm", "bob", "--cancel-batches"],
         ["user", "rm", "bob", "--finish-batches"],
-    ):
-        assert await asyncio.to_thread(run_command, words) == 0
-        printed.append(capsys.readouterr())
+    )]  # fmt: skip
 
     assert wrong.status_code == 400
     assert [one["on_user_removal"] for one in listed] == ["finish", "cancel", "finish"]
-    assert printed[0].err == "weft: tenant acme: 1 user; batches of removed users finish\n"
-    assert json.loads(printed[1].out) == {**of_client, "on_user_removal": "finish"}
-    assert printed[2].out.splitlines()[2].split() == ["acme", "1", "finish"]
-    assert [one.err for one in printed[3:]] == [
+    assert [one[0] for one in printed] == [0] * 6
+    assert printed[0][2] == "weft: tenant acme: 1 user; batches of removed users finish\n"
+    assert json.loads(printed[1][1]) == {**of_client, "on_user_removal": "finish"}
+    assert printed[2][1].splitlines()[2].split() == ["acme", "1", "finish"]
+    assert [one[2] for one in printed[3:]] == [
         f"weft: bob is removed; {end}\n"
         for end in ("their batches finish", "batches cancelled: 0", "their batches finish")
     ]
@@ -154,17 +146,13 @@ async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient)
 
 
 async def test_jobs_choose_what_their_tenant_allows(
-    http: httpx.AsyncClient, api: LiveApi, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, command: Commands
+) -> None:
     """What it does not allow is refused by field; others choose on."""
     ann = await create(http, "acme")
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     words = ["tenant", "set", "acme", "--allow", "image=docker://here/*", "--allow", "account="]
-    assert await asyncio.to_thread(run_command, words) == 0
-    assert await asyncio.to_thread(run_command, ["tenant", "set", "acme"]) == 2
-    told = capsys.readouterr().err
+    done, nothing = await command(*words), await command("tenant", "set", "acme")
+    assert (done[0], nothing[0]) == (0, 2)
     engine = {"account": "climate", "partition": "long"}
     ours, theirs = [
         {"container": {"image": f"docker://{where}/bwa:1"}} for where in ("here", "there")
@@ -176,7 +164,9 @@ async def test_jobs_choose_what_their_tenant_allows(
     ]
     refused = answers[0].json()
 
-    assert "its jobs may choose of account: none\nweft: its jobs may choose of image: doc" in told
+    assert (
+        "its jobs may choose of account: none\nweft: its jobs may choose of image: doc" in done[2]
+    )
     assert answers[0].status_code == 400
     assert [(one["pointer"], one["message"]) for one in refused["errors"]] == [
         (f"/jobs/{at}", f"the tenant does not allow its jobs the {what}")

@@ -1,28 +1,17 @@
 """`weft query`, and lists of batches and jobs, with a server."""
 
-import asyncio
 import json
 
 import httpx
-import pytest
 
-from api.conftest import api, doors, http, settings
-from api.live import TOKEN, LiveApi
-from weft.cli.app import run_command
+from api.conftest import api, command, doors, http, settings
+from api.live import Commands
 
-__all__ = ["api", "doors", "http", "settings"]  # fixtures
-LOGGED = "\x1b[2m"
-"""How lines begin that the server of the test writes to the same stream."""
-
-
-@pytest.fixture(autouse=True)
-def _server(api: LiveApi, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
+__all__ = ["api", "command", "doors", "http", "settings"]  # fixtures
 
 
 async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
-    http: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+    http: httpx.AsyncClient, command: Commands
 ) -> None:
     kid = {"name": "kid", "parents": [1]}
     jobs = [{"name": "a.top"}, kid, kid]
@@ -30,10 +19,9 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
            for name in "bca"]  # fmt: skip
 
     async def weft(*words: str, code: int = 0) -> str:
-        assert await asyncio.to_thread(run_command, list(words)) == code, words
-        said = capsys.readouterr()
-        lines = (said.err if code else said.out).splitlines()
-        return "\n".join(line for line in lines if not line.startswith(LOGGED))
+        exit_code, out, err = await command(*words)
+        assert exit_code == code, words
+        return err if code else out
 
     async def listed(*words: str) -> list[int]:
         return [one["id"] for one in json.loads(await weft("ls", "--json", *words))]
@@ -60,15 +48,12 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
 
 
 async def test_job_with_many_parents_names_some_and_all_are_compared(
-    http: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+    http: httpx.AsyncClient, command: Commands
 ) -> None:
     jobs = [*([{}] * 120), {"parents": list(range(1, 121))}]
     batch = (await http.post("/v1/batches", json={"jobs": jobs})).json()["id"]
 
-    async def weft(*words: str) -> str:
-        assert await asyncio.to_thread(run_command, list(words)) == 0, words
-        return capsys.readouterr().out
-
-    shown = await weft("status", f"b{batch}.j121")
+    _, shown, _ = await command("status", f"b{batch}.j121")
     assert f"j1–j100 …, 120 in all: `weft jobs b{batch}.j121 --parents`" in shown
-    assert json.loads(await weft("check-order", f"b{batch}", "--json"))["n_parents"] == 120
+    _, order, _ = await command("check-order", f"b{batch}", "--json")
+    assert json.loads(order)["n_parents"] == 120

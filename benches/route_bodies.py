@@ -51,6 +51,7 @@ JSON: Final[Mapping[str, Any]] = {
     "POST /v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [_JOB]},
     "POST /v1/conditions/{c}/release": {"n": 1},
     "POST /v1/sinks/{sink}/deliveries/{message}/decide": {"decision": "pass"},
+    "POST /v1/sinks/{sink}/given-up": {"decision": "send"},
     "POST /v1/sources/{source}/rerun": {"series": "x", "from": 1},
     "PUT /v1/batches/{b}/jobs/{j}/permissions/{user}": {"permission": "read"},
     "PUT /v1/batches/{b}/permissions/{user}": {"permission": "read"},

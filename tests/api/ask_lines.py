@@ -64,6 +64,7 @@ async def ask_sinks(ask: Ask, worker: LiveWorker) -> None:
     (found,) = (await ask("GET", messages, sink=sink))["items"]
     message = found["delivery_id"]
     await ask("POST", f"{messages}/{{message}}/redeliver", sink=sink, message=message, body={})
+    await ask("POST", "/v1/sinks/{sink}/given-up", sink=sink, body={"decision": "send"})
     await ask_products(ask, worker)
 
 

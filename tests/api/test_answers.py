@@ -360,6 +360,7 @@ UNASKED = {
 }  # fmt: skip
 """They need a key, an issuer (`test_logins`), a silent worker, or a check (`test_checks`)."""
 UNCHANGED = {
+    "POST /v1/sinks/{sink}/given-up",  # none was given up
     "PUT /v1/batches/{b}/payloads/{s}/{n}",  # its commit is there, as of those that follow
     *(f"POST /v1/batches/{{b}}/updates/{{u}}/{part}" for part in ("groups", "jobs")),
     *(f"POST /v1/{one}/trial" for one in ("stores/{store}", "sources/{source}", "setups/{setup}")),

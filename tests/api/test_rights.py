@@ -39,7 +39,7 @@ _LEAST = {
         /v1/stores/{store}, POST /v1/stores/{store}/trial, PUT /v1/setups/{setup}, POST
         /v1/setups/{setup}/trial, PUT /v1/parameters/{parameter}, GET
         /v1/sinks/{sink}/deliveries, POST /v1/sinks/{sink}/deliveries/{message}/redeliver, POST
-        /v1/sinks/{sink}/deliveries/{message}/decide""",
+        /v1/sinks/{sink}/deliveries/{message}/decide, POST /v1/sinks/{sink}/given-up""",
     UserRole.ADMIN: """
         GET /ui/system, POST /ui/visit, GET /v1/system, POST /ui/workers/{w}/cordon, POST
         /ui/workers/{w}/drain, POST /ui/workers/{w}/uncordon, POST /v1/workers/{w}/cordon, POST

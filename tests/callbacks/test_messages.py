@@ -97,7 +97,7 @@ async def test_message_that_does_not_fit_is_rejected_and_never_sent(
         await until(live, batch, "internal_error")
         (shown,) = await live.world.api.list_messages(live.world.caller, "wekeo", after=0, limit=9)
     assert receiver.received == []
-    assert (shown["state"], shown["n_attempts"]) == ("failed", 1)
+    assert (shown["state"], shown["n_attempts"]) == ("given_up", 1)
     assert "is a required property" in shown["last_error"]
 
 

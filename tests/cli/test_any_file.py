@@ -42,6 +42,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("pool", "apply"): ["pools.toml", "--yes"],
     ("line", "apply"): ["p.json"], ("line", "set"): ["b1.j1", "done"],
     ("line", "redeliver"): ["wekeo", "1"], ("line", "decide"): ["wekeo", "1", "pass"],
+    ("line", "drop"): ["wekeo", "--yes"],
     ("series", "rerun"): ["scenes", "T", "--from", "1"],
     ("source", "replay"): ["scenes", "--since", "2027-01-01"], ("param", "diff"): ["2027-01-01"],
     ("files", "ls"): ["b1.j1"], ("files", "cat"): ["b1.j1", "x"], ("files", "get"): ["b1.j1", "x"],

@@ -12,7 +12,7 @@ FREE: Mapping[str, str] = {
         tenant-create--admin user-add-0 run--name each--name submit--name resubmit--name
         rename-1 simulate--name up--worker-name worker--worker-name line-apply--name""",
     "of a production line, and few know more than one": """
-        line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0 line-decide-0
+        line-show-0 line-rm-0 line-deliveries-0 line-redeliver-0 line-drop-0 line-decide-0
         lifecycle-show-0 lifecycle-graph-0 source-items-0 source-pause-0
         source-resume-0 source-replay-0 source-replay-1 source-test-0 source-why-0 source-why-1
         series-show-0 series-show-1 series-rerun-0 series-rerun-1

@@ -134,7 +134,7 @@ async def test_what_stays_and_who_may_cancel_is_told(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("hrsi.toml").write_text("[sink.wekeo]")
-    sink = {"setup": "hrsi", "n_open": 1, "n_failed": 2, "n_held": 0}
+    sink = {"setup": "hrsi", "n_open": 1, "n_given_up": 2, "n_held": 0}
     sinks = [{**sink, "sink": name} for name in ("portal", "wekeo")]
     user = {"name": "bob", "role": "user", "token": "t"}
     body = {"sinks": sinks, "changed": [], "changes": [], **user}

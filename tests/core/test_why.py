@@ -284,7 +284,7 @@ NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
         ({"state": "failed", "messages": (
             OpenMessage("x", 1, "held", 1, None, "no"), OpenMessage("x", 2, "pending"),
             OpenMessage("x", 3, "pending", 1, 503, next_at=NOW),
-            OpenMessage("x", 4, "failed", 12, None, "no route"))},
+            OpenMessage("x", 4, "given_up", 12, None, "no route"))},
          ["failed on w after 2.0 s; `weft status b7.j2`",
           "has a message for sink x that waits for a person: no; `weft line decide x 1 pass`",
           "has a message for sink x that is to be sent; `weft line deliveries x`",

@@ -54,7 +54,7 @@ OTHERS: Final = frozenset(
     *(f"db views {one}" for one in ("add", "rm")),
     *(f"licence {one}" for one in ("rm", "set")),
     *(f"limit {one}" for one in ("set",)),
-    *(f"line {one}" for one in ("apply", "decide", "redeliver", "rm", "set")),
+    *(f"line {one}" for one in ("apply", "decide", "drop", "redeliver", "rm", "set")),
     *(f"transport letters {one}" for one in ("ack", "resend", "rm", "show")),
     *(f"store {one}" for one in ("add", "rm", "show", "test")),
     "series rerun",

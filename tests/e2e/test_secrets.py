@@ -67,6 +67,7 @@ NOT_DONE = {
     "POST /v1/operations/{o}/cancel": _ENDED,
     "POST /v1/sinks/{sink}/deliveries/{message}/decide": "no message is held",
     "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": "nothing was delivered",
+    "POST /v1/sinks/{sink}/given-up": "no message was given up",
     "POST /v1/workers/{w}/lose": "the worker is at work",
     "PUT /v1/apps/{app}": "its folder was not sent",
     "PUT /v1/setups/{setup}": _OTHER_FORM,

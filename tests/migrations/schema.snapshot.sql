@@ -3214,6 +3214,8 @@ CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery USING btree (s
 
 CREATE INDEX callback_delivery_turn_idx ON weft.callback_delivery USING btree (subscription_id, delivery_id) WHERE ((next_at IS NOT NULL) AND (subscription_id IS NOT NULL));
 
+CREATE INDEX callback_delivery_unsent_idx ON weft.callback_delivery USING btree (sink_id, batch_id) WHERE ((sink_id IS NOT NULL) AND (delivered_at IS NULL) AND (held IS DISTINCT FROM 'dropped'::text));
+
 CREATE INDEX condition_batch_oldest_idx ON weft.condition_batch USING btree (condition_id, batch_id);
 
 CREATE INDEX condition_batch_owner_idx ON weft.condition_batch USING btree (owner_id, condition_id);

@@ -158,7 +158,7 @@ async def test_what_is_given_up_stays_to_be_read(world: World) -> None:
     await report(world, one.delivery_id, retry_in_s=None, error="x" * 5000)
     (row,) = await listed(world, batch)
 
-    assert (row["state"], row["next_at"], row["delivered_at"]) == ("failed", None, None)
+    assert (row["state"], row["next_at"], row["delivered_at"]) == ("given_up", None, None)
     assert len(row["last_error"]) == 1024
     assert await due(world) == []
 

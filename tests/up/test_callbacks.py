@@ -65,7 +65,7 @@ def test_what_was_given_up_is_sent_again_at_once_when_somebody_asks(home: Path) 
             pass
         none = run_weft("callback", "redeliver", f"b{batch}", "--home", str(home))
 
-    assert rows[0]["state"] == "failed"
+    assert rows[0]["state"] == "given_up"
     assert f"{rows[0]['delivery_id']}: will be sent again now" in asked.stderr
     assert (again[0]["state"], again[0]["n_attempts"]) == ("delivered", 2)
     assert first[0]["Weft-Delivery"] == second[0]["Weft-Delivery"]

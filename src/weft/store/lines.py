@@ -109,6 +109,12 @@ class Lines(StorePart):
         `MessageNotFound`, `MessageNotHeld`.
         """
 
+    @calls(value, sink="of_name")
+    async def settle_given_up(self, caller: Caller, sink: str, decision: str | None) -> int:
+        """Send messages that were given up again, or drop them; None: only count them. Return how
+        many. Raise `SinkNotFound`.
+        """
+
     @calls(value, user_id=user_id, actor=actor)
     async def change_status(
         self, caller: Caller, batch_id: int, job_id: int, *, status: str, message: str | None
@@ -187,18 +193,17 @@ def _secrets(bodies: Mapping[str, bytes], most: int) -> dict[str, list[Row]]:
 
 def _columns(name: str, lifecycle: Lifecycle) -> Mapping[str, Any]:
     """Return a lifecycle as `weft.save_setup` takes it."""
-    cores = [
-        (state, number)
-        for number, states in enumerate(lifecycle.cores, 1)
-        for state in sorted(states, key=int)
-    ]
     return {
         "name": name,
         "statuses": lifecycle.statuses,
         "document": _document(lifecycle),
         "limits": lifecycle.limits.document(lifecycle.phases),
         "edges": [(start, to) for start, ends in lifecycle.next.items() for to in sorted(ends)],
-        "cores": [(int(state), number) for state, number in cores],
+        "cores": [
+            (state, number)
+            for number, states in enumerate(lifecycle.cores, 1)
+            for state in sorted(map(int, states))
+        ],
         "moves": [
             (move.state, move.phase, start, way)
             for move in lifecycle.moves()

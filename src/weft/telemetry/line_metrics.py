@@ -24,7 +24,7 @@ SOURCE_WAITING_ITEMS: Final = Gauge(
 )  # fmt: skip
 SINK_MESSAGES: Final = Gauge(
     "weft_sink_messages",
-    "messages of a sink that have not arrived, of its newest 10000: open, failed or held",
+    "messages of a sink that have not arrived, at most 10000: open, given_up or held",
     ["sink", "state"], registry=COUNTS,
 )  # fmt: skip
 SINK_OLDEST_SECONDS: Final = Gauge(
@@ -51,7 +51,7 @@ def set_line_counts(found: Mapping[str, Any], now: datetime) -> None:
         if one["read_at"] is not None:
             SOURCE_READ_AGE_SECONDS.labels(one["source"]).set(_age_s(one["read_at"], now))
     for one in found["sinks"]:
-        for state in ("open", "failed", "held"):
+        for state in ("open", "given_up", "held"):
             SINK_MESSAGES.labels(one["sink"], state).set(one[f"n_{state}"])
         oldest = one["oldest_at"]
         SINK_OLDEST_SECONDS.labels(one["sink"]).set(_age_s(oldest, now) if oldest else 0)

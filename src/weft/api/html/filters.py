@@ -10,6 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from weft.core.billing.rates import HOURS_OF, hours_used, written_hours
+from weft.core.deliveries.sinks import unsent
 from weft.core.ends.end_words import explain_reason
 from weft.core.states import shown_state
 from weft.core.text.amounts import duration, money, size
@@ -140,5 +141,6 @@ FILTERS: Final = {
     "harmless": harmless,
     "hours": hours,
     "shares": shares,
+    "unsent": unsent,
 }
 """By the names that templates use."""

@@ -51,7 +51,7 @@ async def redeliver(batch: str, /, *deliveries: str, shared: Shared = SHARED) ->
         chosen: Sequence[int | str] = deliveries or [
             callback["delivery_id"]
             async for callback in client.list_callbacks(batch_id)
-            if callback["state"] == "failed"
+            if callback["state"] == "given_up"
         ]
         answers = [await client.redeliver_callback(batch_id, one) for one in chosen]
     if shared.as_json(answers):

@@ -10,6 +10,7 @@ from weft.cli.input.targets import check_targets, parse_batch, parse_target
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, TableRows, cell, moment, note, plain, print_pages
 from weft.client.api import Api
+from weft.core.deliveries.sinks import unsent_of
 from weft.core.ends.end_words import explain_reason
 from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable
 from weft.core.ids import BatchId, format_job_ref
@@ -51,13 +52,16 @@ async def failures(batch: str, /, *, all_: AllFlag = False, shared: Shared = SHA
             {**one, "log": await _log_end(client, batch_id, one["example"])}
             for one in found["causes"]
         ]
-    if shared.as_json({**found, "causes": causes}):
+        messages = (await client.get_batch(batch_id)).get("messages", [])
+    if shared.as_json({**found, "causes": causes, "messages": messages}):
         return 0
     _print_head(found, batch)
     for cause in causes:
         _print_cause(cause, batch_id)
     if left := found["n_causes"] - len(causes):
         note(f"{left:,} more causes: `weft failures ls {batch}` lists all jobs")
+    if messages:
+        note(f"messages of its jobs have not arrived: {unsent_of(messages)}")
     return 0
 
 

@@ -31,6 +31,7 @@ from weft.cli.terminal.waits import messages_of, reason_of
 from weft.client.api import Api
 from weft.client.http.blocking import asyncio
 from weft.client.waiting import last_of
+from weft.core.deliveries.sinks import unsent_of
 from weft.core.ends.end_words import explain_end, explain_reason, over_memory
 from weft.core.ends.services import service_words
 from weft.core.errors import BadId
@@ -184,7 +185,8 @@ def _print_counts(
         what: name, "Name": batch["name"] and one_line(batch["name"], width=200),
         "Made from": source and format_batch_id(source), "Came by": came_by(batch), "State": state,
         "Jobs": f"{batch['n_jobs']:,}" + (f": {', '.join(counts)}" if counts else ""),
-        "Why": reasons, "Waits": waits, "Cost": money(batch["cost"]),
+        "Why": reasons, "Waits": waits, "Messages": unsent_of(batch.get("messages", ())) or None,
+        "Cost": money(batch["cost"]),
         "Created": moment(batch.get("created_at")) or None,
         "Completed": moment(batch.get("completed_at")) or None,
         "Took": duration(batch.get("duration_ms")) or None, "Trace": batch.get("trace_id"),

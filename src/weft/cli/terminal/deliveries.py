@@ -5,7 +5,7 @@ from typing import Final
 from weft.cli.terminal.screen import Columns, at, long_text
 
 DELIVERY: Final[Columns] = {
-    "State": lambda row: "given up" if row["state"] == "failed" else row["state"],
+    "State": lambda row: row["state"].replace("_", " "),
     "Attempts": "n_attempts",
     "Answer": lambda row: row["last_error"] or row["last_status"] or "",
     "Tried": at("tried_at"), "Next": at("next_at"), "URL": long_text("url", 60),

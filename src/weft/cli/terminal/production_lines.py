@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from weft.cli.terminal.screen import Columns, Document, at, cell, long_text, one_line, text
+from weft.core.deliveries.sinks import unsent
 from weft.core.lines.line import failing
 
 WAITING_MAX = 10_000
@@ -31,12 +32,6 @@ def failing_facts(lines: Document, workers: Sequence[Document] = ()) -> str:
     )
 
 
-def unsent(sink: Document) -> str:
-    """Return how many messages of a sink have not arrived, and how they are; empty: none."""
-    words = {"n_open": "open", "n_failed": "given up", "n_held": "held"}
-    return ", ".join(f"{sink[name]:,} {word}" for name, word in words.items() if sink[name])
-
-
 def _last_item(source: Document) -> str:
     return "".join(
         f"{cell(item['key'], width=30)}: {item['job'] or item['state']}"
@@ -54,8 +49,9 @@ SOURCE: Final[Columns] = {
     "Waiting": _n_waiting, "Last item": _last_item, "Error": long_text("error", 60),
 }  # fmt: skip
 SINK: Final[Columns] = {
-    "Sink": "sink", "Open": lambda row: f"{row['n_open']:,}",
-    "Given up": lambda row: f"{row['n_failed']:,}", "Held": lambda row: f"{row['n_held']:,}",
+    "Sink": lambda row: row["sink"] + " (removed)" * row["removed"],
+    "Open": lambda row: f"{row['n_open']:,}",
+    "Given up": lambda row: f"{row['n_given_up']:,}", "Held": lambda row: f"{row['n_held']:,}",
     "Oldest open": at("oldest_at"), "Last error": long_text("last_error", 60),
 }  # fmt: skip
 STATUS: Final[Columns] = {

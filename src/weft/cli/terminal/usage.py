@@ -28,7 +28,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("start", "serve"), ("up", "resume")),
 }
 """What other programs call it: of the commands that there are the first."""
-_OPTIONS: Mapping[str, str] = {"--all": "--batches"}
+_OPTIONS: Mapping[str, str] = {"--all": "--batches", "--failed": "--given-up"}
 """Likewise of options that are no fields of a job."""
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 

@@ -249,7 +249,7 @@ class ApiCalls(DocumentCalls):
         )
 
     async def decide_message(self, sink: str, delivery_id: int, decision: str) -> Document:
-        """Send a message that a check has stopped, or drop it.
+        """Send a message that a check has stopped, or drop it; or drop one that was given up.
 
         Use case: `weft.extensions.lines.calls.sinks.decide_message`.
 
@@ -845,6 +845,24 @@ class ApiCalls(DocumentCalls):
             changes: A `TenantEdit`.
         """
         return await self._patch(f"/v1/tenants/{segment(name, 'tenant')}", changes)
+
+    async def settle_given_up(
+        self, sink: str, decision: str, *, dry_run: bool = False
+    ) -> Document:
+        """Send messages that were given up again, or drop them: at most 10,000; also of a sink
+        that is removed.
+
+        Use case: `weft.extensions.lines.calls.sinks.settle_given_up`.
+
+        Args:
+            sink: The name of a sink.
+            decision: `send`: they are tried again at once. `drop`: they are counted no more.
+            dry_run: Only count.
+        """
+        return await self._post(
+            f"/v1/sinks/{segment(sink, 'sink')}/given-up",
+            {"decision": decision, "dry_run": dry_run},
+        )
 
     async def share_batch(self, batch_id: int, user: str, permission: str) -> Document:
         """Share a batch with a user of the tenant, or let them do more or less than before. Raise

@@ -61,6 +61,22 @@ def target_of(options: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str,
     return {name: filled(text, value_of) for name, text in options.items()}
 
 
+def unsent(counts: Mapping[str, Any]) -> str:
+    """Return how many messages of a sink have not arrived, and how they are; empty: none."""
+    words = {"n_open": "open", "n_given_up": "given up", "n_held": "held"}
+    return ", ".join(f"{counts[name]:,} {word}" for name, word in words.items() if counts[name])
+
+
+def unsent_of(sinks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the same of several sinks, each with its last error."""
+    return "; ".join(f"sink {one['sink']}: {unsent_why(one)}" for one in sinks)
+
+
+def unsent_why(counts: Mapping[str, Any]) -> str:
+    """Return the same with the last error."""
+    return ": ".join(filter(None, (unsent(counts), counts["last_error"])))
+
+
 def is_rejected(sink: Mapping[str, Any], status: int | None) -> bool:
     """Say whether an answer, or an exit code, rejects a message. `sink`: as it is stored."""
     if status is None or (sink["kind"] == HTTP and status in _LATER):

@@ -112,5 +112,5 @@ def failing(lines: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return, of all production lines, the sources that fail, and the sinks to which messages do
     not get: each is an incident.
     """
-    sinks = [one for one in lines["sinks"] if one["n_failed"] or one["last_error"]]
+    sinks = [one for one in lines["sinks"] if one["n_given_up"] or one["last_error"]]
     return [*filter(is_failing, lines["sources"]), *sinks]

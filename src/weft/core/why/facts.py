@@ -187,6 +187,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None: nothing that is said to run waits for room or in an engine."""
     failed: "EndFacts | None" = None
     """The first one that is found."""
+    messages: tuple[dict[str, Any], ...] = ()
+    """Of a batch: for each of its sinks, how many have not arrived."""
     came: dict[str, str] = {}
     """As of a job."""
 

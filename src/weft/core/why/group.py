@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
+from weft.core.deliveries.sinks import unsent_why
 from weft.core.ends.end_words import explain_end
 from weft.core.why.facts import GroupFacts
 from weft.core.why.sentences import (
@@ -40,7 +42,14 @@ def causes_of_group(
     if group.complete and not group.n_failed:
         text = f"has ended: {group.state}" if group.n_jobs else "has no jobs"
         found.append(Cause("ended", text, command("status", group.name) if group.n_jobs else None))
-    return found
+    return [*found, *map(_of_messages, group.messages)]
+
+
+def _of_messages(counts: Mapping[str, Any]) -> Cause:
+    text = f"has messages for sink {counts['sink']} that have not arrived, {unsent_why(counts)}"
+    if counts["n_given_up"]:
+        return Cause("message", text, command("line", "redeliver", counts["sink"], "--given-up"))
+    return Cause("message", text, command("line", "deliveries", counts["sink"]))
 
 
 def _waiting(

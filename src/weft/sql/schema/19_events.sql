@@ -69,6 +69,8 @@ CREATE TABLE weft.callback_delivery (
 );
 CREATE UNIQUE INDEX callback_delivery_job_idx ON weft.callback_delivery (batch_id, job_id, file, sink_id) WHERE job_id IS NOT NULL;
 CREATE INDEX callback_delivery_sink_idx ON weft.callback_delivery (sink_id, delivery_id) WHERE sink_id IS NOT NULL;
+CREATE INDEX callback_delivery_unsent_idx ON weft.callback_delivery (sink_id, batch_id)
+    WHERE sink_id IS NOT NULL AND delivered_at IS NULL AND held IS DISTINCT FROM 'dropped';
 CREATE INDEX callback_delivery_order_idx ON weft.callback_delivery (sink_id, order_key, delivery_id)
     WHERE next_at IS NOT NULL AND order_key IS NOT NULL;
 CREATE UNIQUE INDEX callback_delivery_event_idx ON weft.callback_delivery (subscription_id, event_key) WHERE subscription_id IS NOT NULL;

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers.files import Progress
+from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
 from weft.wire.rates import Rate
 
@@ -94,6 +95,10 @@ class Batch(_Counted, kw_only=True):
     """A batch: its state, counts and cost."""
 
     id: int
+    messages: Annotated[
+        list[UnsentMessages] | UnsetType,
+        Meta(description="for its sinks; missing in lists, and if all have arrived"),
+    ] = UNSET
     rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
     resubmitted_from: Annotated[int | UnsetType, Meta(description="missing if none")] = UNSET
     door: Annotated[str | UnsetType, _OF_DOOR] = UNSET
@@ -491,9 +496,3 @@ class JobCancelled(Struct, kw_only=True):
         str,
         Meta(description="`cancelled`; `cancelling`: it runs; or the state in which it has ended"),
     ]
-
-
-class Health(Struct, kw_only=True):
-    """Whether this process is alive, and whether it can serve requests."""
-
-    status: Literal["alive", "ready"]

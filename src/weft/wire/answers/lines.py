@@ -1,14 +1,17 @@
 """The documents about setups, lifecycles and statuses that the API replies with."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.wire.answers.batches import Count, JobNumber, JobStateWord
-from weft.wire.answers.sources import Source, SourceItem, SourceTried
+from weft.wire.answers.sources import Source, SourceItem, SourceTried, UnsentMessages
+from weft.wire.answers.why import Sent
 
 Words = list[str]
+GIVEN_UP_MAX: Final = 10_000
+"""Messages that a call settles."""
 
 
 class Setup(Struct, kw_only=True):
@@ -119,28 +122,17 @@ class JobStatus(JobNumber, kw_only=True):
     state: JobStateWord
 
 
-class Message(Struct, kw_only=True):
+class Message(Sent, kw_only=True):
     """What a sink is told of a job that ended well."""
 
-    delivery_id: int
-    delivery: Annotated[str, Meta(description="the Weft-Delivery header, the same in each try")]
     sink: str
-    batch_id: int
     job_id: int
     file: Annotated[str | None, Meta(description="of its job, if each of them is a message")]
-    url: str
     order: Annotated[str | None, Meta(description="those that have the same one are sent in turn")]
     state: Annotated[
-        Literal["pending", "delivered", "failed", "held", "dropped"],
+        Literal["pending", "delivered", "given_up", "held", "dropped"],
         Meta(description="`held`: a check stops it, until somebody decides"),
     ]
-    n_attempts: Count
-    last_status: int | None
-    last_error: str | None
-    created_at: datetime
-    tried_at: datetime | None
-    next_at: datetime | None
-    delivered_at: datetime | None
 
 
 class LineSource(Source, kw_only=True):
@@ -153,18 +145,23 @@ class LineSource(Source, kw_only=True):
     last_items: Annotated[list[SourceItem], Meta(description="the newest three")]
 
 
-class LineSink(Struct, kw_only=True):
-    """A sink, and what of its newest 10,000 messages has not arrived."""
+class LineSink(UnsentMessages, kw_only=True):
+    """A sink, and what of up to 10,000 of its messages has not arrived."""
 
-    sink: str
     setup: Annotated[str, Meta(description="the line that has it")]
-    n_open: Annotated[Count, Meta(description="messages that are still to be sent")]
-    n_failed: Annotated[Count, Meta(description="that were given up")]
-    n_held: Annotated[Count, Meta(description="that a check stopped, until somebody decides")]
+    removed: Annotated[bool, Meta(description="no line has it now")]
     oldest_at: Annotated[
         datetime | None, Meta(description="the date of the oldest that is still to be sent")
     ]
-    last_error: Annotated[str | None, Meta(description="of what has not arrived, the last one")]
+
+
+class GivenUpSettled(Struct, kw_only=True):
+    """Messages of a sink that were given up."""
+
+    sink: str
+    n_messages: Annotated[
+        int, Meta(ge=0, le=GIVEN_UP_MAX, description="10000: a repeat settles further ones")
+    ]
 
 
 class StatusCount(Struct, kw_only=True):

@@ -154,3 +154,9 @@ class TrailEntry(Struct, kw_only=True):
     times: Annotated[int, Meta(description="how many logins that failed it stands for; else 1")]
     sealed_at: datetime
     digest: Annotated[str, Meta(description="of this entry and all before it, in hex")]
+
+
+class Health(Struct, kw_only=True):
+    """Whether this process is alive, and whether it can serve requests."""
+
+    status: Literal["alive", "ready"]

@@ -71,19 +71,13 @@ class Forecast(Struct, kw_only=True):
     causes: Annotated[list[WaitCause], Meta(description="as of why: what would change it")]
 
 
-class Delivery(Struct, kw_only=True):
-    """The delivery of the callback of one completion, or of a notice of one event of a job that
-    came through a door.
-    """
+class Sent(Struct, kw_only=True):
+    """What is sent until it has arrived."""
 
     delivery_id: int
-    delivery: Annotated[str, Meta(description="the Weft-Delivery header")]
+    delivery: Annotated[str, Meta(description="the Weft-Delivery header, the same in each try")]
     batch_id: int
-    group_id: Annotated[int | None, Meta(description="of a callback")]
-    completion: Annotated[int | None, Meta(description="of a callback")]
-    event: Annotated[str | None, Meta(description="of a notice")]
     url: str
-    state: Literal["pending", "delivered", "failed"]
     n_attempts: Count
     last_status: int | None
     last_error: str | None
@@ -91,6 +85,17 @@ class Delivery(Struct, kw_only=True):
     tried_at: datetime | None
     next_at: datetime | None
     delivered_at: datetime | None
+
+
+class Delivery(Sent, kw_only=True):
+    """The delivery of the callback of one completion, or of a notice of one event of a job that
+    came through a door.
+    """
+
+    group_id: Annotated[int | None, Meta(description="of a callback")]
+    completion: Annotated[int | None, Meta(description="of a callback")]
+    event: Annotated[str | None, Meta(description="of a notice")]
+    state: Literal["pending", "delivered", "given_up"]
 
 
 class CallbackSecret(Struct, kw_only=True):

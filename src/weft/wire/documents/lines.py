@@ -17,6 +17,16 @@ class MessageDecision(Struct, forbid_unknown_fields=True):
     ]
 
 
+class GivenUpDecision(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST /v1/sinks/{sink}/given-up`: what becomes of messages that were given up."""
+
+    decision: Annotated[
+        Literal["send", "drop"],
+        says("`send`: they are tried again at once. `drop`: they are counted no more.", "send"),
+    ]
+    dry_run: Annotated[bool, says("Only count.")] = False
+
+
 class SetupTrial(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`POST /v1/setups/{setup}/trial`: a file that is tried, and kept nowhere."""
 

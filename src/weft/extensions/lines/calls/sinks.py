@@ -8,8 +8,9 @@ from weft.api.calls.path_ids import MessageId, SinkName
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
-from weft.wire.answers.lines import Message
-from weft.wire.documents.lines import MessageDecision
+from weft.submission.services import Answer
+from weft.wire.answers.lines import GivenUpSettled, Message
+from weft.wire.documents.lines import GivenUpDecision, MessageDecision
 
 _MESSAGES: Final = "/v1/sinks/{sink}/deliveries"
 
@@ -49,7 +50,19 @@ async def decide_message(
     delivery_id: MessageId,
     document: MessageDecision,
 ) -> Row:
-    """Send a message that a check has stopped, or drop it."""
+    """Send a message that a check has stopped, or drop it; or drop one that was given up."""
     return await services.store.decide_message(
         caller, sink, delivery_id, dropped=document.decision == "drop"
     )
+
+
+@call("POST /v1/sinks/{sink}/given-up", Right.OPERATE, GivenUpSettled, public=False)
+async def settle_given_up(
+    services: Services, caller: Caller, sink: SinkName, document: GivenUpDecision
+) -> Answer:
+    """Send messages that were given up again, or drop them: at most 10,000; also of a sink that
+    is removed.
+    """
+    decision = None if document.dry_run else document.decision
+    n_messages = await services.store.settle_given_up(caller, sink, decision)
+    return {"sink": sink, "n_messages": n_messages}

@@ -1,6 +1,5 @@
 """`weft line`: the file of a production line, and the statuses of its jobs."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,12 +8,15 @@ from weft.cli.input.declared import print_changes, text_of
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
+from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.deliveries import DELIVERY
-from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS, unsent
+from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS
 from weft.cli.terminal.screen import note, plain, print_columns
 from weft.core.bounded import read_json, read_toml
+from weft.core.deliveries.sinks import unsent
 from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
+from weft.wire.answers.lines import GIVEN_UP_MAX
 
 app = App(
     name="line",
@@ -232,7 +234,7 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> None:
 @app.command
 def redeliver(
     sink: str, message: int | None = None, /, *, given_up: Flag = False, shared: Shared = SHARED
-) -> None:
+) -> int:
     """Send a message of a sink again now, also one that was given up. Only for
     operators.
 
@@ -246,29 +248,54 @@ def redeliver(
     """
     if (message is None) != given_up:
         raise WrongOption("which message?", hint="Write its number, or `--given-up` for all.")
-    answer: Any
     if message is not None:
         answer = shared.ask(lambda client: client.redeliver_message(sink, message))
-        text = f"message {message} of sink {sink} is {answer['state']}"
-    else:
-        answer = asyncio.run(_redeliver_failed(sink, shared))
-        text = f"{len(answer):,} messages of sink {sink} are sent again"
-    shared.tell(answer, text)
+        return shared.tell(answer, f"message {message} of sink {sink} is {answer['state']}")
+    return _settle(sink, "send", "sent again", shared)
 
 
-async def _redeliver_failed(sink: str, shared: Shared) -> list[Mapping[str, Any]]:
-    async with shared.client() as client:
-        failed = [
-            message async for message in client.list_messages(sink) if message["state"] == "failed"
-        ]
-        return [await client.redeliver_message(sink, message["delivery_id"]) for message in failed]
+@app.command
+def drop(sink: str, /, *, yes: Flag = False, shared: Shared = SHARED) -> int:
+    """Drop the messages of a sink that were given up: nothing tells of them from now on but
+    the history of their jobs. That is asked first, with their number. Only for operators.
+
+        weft line drop wekeo
+
+    `weft line decide wekeo 7 drop` drops one of them.
+
+    Args:
+        sink: Name of the sink; also of one that is removed.
+        yes: Do not ask.
+    """
+    if not yes:
+        found = shared.ask(lambda client: client.settle_given_up(sink, "drop", dry_run=True))
+        what = f"{_messages(found['n_messages'], sink)} would never be sent"
+        need_person(what)
+        if code := ask(f"{what}. Go on?", otherwise="nothing is dropped"):
+            return code
+    return _settle(sink, "drop", "dropped", shared)
+
+
+def _settle(sink: str, decision: str, what: str, shared: Shared) -> int:
+    n_messages, more = 0, True
+    while more:
+        found = shared.ask(lambda client: client.settle_given_up(sink, decision))
+        n_messages, more = n_messages + found["n_messages"], found["n_messages"] == GIVEN_UP_MAX
+    answer = {"sink": sink, "n_messages": n_messages}
+    return shared.tell(answer, f"{_messages(n_messages, sink)}: {what}")
+
+
+def _messages(count: int, sink: str) -> str:
+    more = "+" * (count == GIVEN_UP_MAX)
+    return f"{count:,}{more} message{'' if count == 1 else 's'} of sink {sink}"
 
 
 @app.command
 def decide(
     sink: str, message: int, decision: Literal["pass", "drop"], /, *, shared: Shared = SHARED
-) -> None:
-    """Send a message that a check has stopped, or drop it. Only for operators.
+) -> int:
+    """Send a message that a check has stopped, or drop it; or drop one that was given up. Only for
+    operators.
 
         weft line decide wekeo 7 pass
 
@@ -278,4 +305,4 @@ def decide(
         decision: `pass` or `drop`.
     """
     answer = shared.ask(lambda client: client.decide_message(sink, message, decision))
-    shared.tell(answer, f"message {message} of sink {sink} is {answer['state']}")
+    return shared.tell(answer, f"message {message} of sink {sink} is {answer['state']}")

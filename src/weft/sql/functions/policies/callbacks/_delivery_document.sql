@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION weft._delivery_document(delivery weft.callback_delive
         'completion', delivery.completion, 'event', delivery.event_key,
         -- A notice may go to an address with a login.
         'url', regexp_replace(delivery.url, '://[^/?#@]*@', '://'),
-        'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.next_at IS NULL THEN 'failed'
+        'state', CASE WHEN delivery.delivered_at IS NOT NULL THEN 'delivered' WHEN delivery.next_at IS NULL THEN 'given_up'
             ELSE 'pending' END,
         'n_attempts', delivery.n_attempts, 'last_status', delivery.last_status, 'last_error', delivery.last_error,
             'created_at', delivery.created_at,

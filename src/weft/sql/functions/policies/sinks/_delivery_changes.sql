@@ -5,8 +5,8 @@ RETURNS TABLE (part int, at timestamptz, from_state smallint, to_state smallint,
     subtype text, message text, status text) LANGUAGE sql STABLE AS $$
     SELECT 10, coalesce(d.delivered_at, d.tried_at, d.created_at), NULL::smallint, NULL::smallint, NULL::smallint, NULL::smallint,
         'weft', 'sink ' || s.name,
-        concat_ws(', ', 'message ' || m.state, 'tries: ' || nullif(d.n_attempts, 0), 'status ' || d.last_status, d.last_error), NULL
+        concat_ws(', ', 'message ' || replace(weft._message_state(d), '_', ' '),
+            'tries: ' || nullif(d.n_attempts, 0), 'status ' || d.last_status, d.last_error), NULL
     FROM weft.callback_delivery d JOIN weft.sink s USING (sink_id)
-    CROSS JOIN LATERAL (SELECT weft._message_document(d, s.name) ->> 'state' AS state) m
     WHERE d.batch_id = of_job.batch_id AND d.job_id = of_job.job_id AND d.kind = 'message'
 $$;

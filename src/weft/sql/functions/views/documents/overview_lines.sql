@@ -1,9 +1,9 @@
 -- overview_lines: how production lines are: their sources and sinks, and how many jobs have each status, as far as the caller sees them.
 -- Safe to repeat: yes, it only reads.
 -- Plan: sources and sinks of the tenant, which are few; of a source up to 10,000 waiting items by source_item_due_idx and the newest by
---   key; of a sink the newest 10,000 messages by callback_delivery_sink_idx; the newest 1,000 batches with a lifecycle by
+--   key; of a sink up to 10,000 messages by callback_delivery_unsent_idx; the newest 1,000 batches with a lifecycle by
 --   batch_lifecycle_idx, of which up to 50,000 jobs by key.
--- Sinks are shown to who sees the tenant, and to the user whose they are.
+-- Sinks are shown to who sees the tenant, and to the user whose they are; those that are removed while messages have not arrived.
 -- Returns: sources (with cursor, n_waiting, last_items), sinks, statuses, if asked for.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.overview_lines(tenant_id int, limit_rows int, statuses boolean) RETURNS jsonb
 LANGUAGE plpgsql AS $$
@@ -17,19 +17,14 @@ BEGIN
                     WHERE i.source_id = s.source_id ORDER BY i.n DESC LIMIT 3) l)) ORDER BY s.name), '[]')
             FROM (SELECT x.* FROM weft.source x WHERE x.tenant_id = overview_lines.tenant_id AND x.ended_at IS NULL
                 AND weft._sees_source(x) ORDER BY x.name LIMIT limit_rows) s),
-        'sinks', (SELECT coalesce(jsonb_agg(jsonb_build_object('sink', k.name, 'setup', k.setup, 'n_open', m.n_open, 'n_failed', m.n_failed,
-                'n_held', m.n_held, 'oldest_at', m.oldest_at, 'last_error', m.last_error) ORDER BY k.name), '[]')
-            FROM (SELECT x.* FROM weft.sink x WHERE x.tenant_id = overview_lines.tenant_id AND x.ended_at IS NULL
-                AND (weft._caller_id() IS NULL OR weft._caller_id() = x.user_id) ORDER BY x.name LIMIT limit_rows) k
-            CROSS JOIN LATERAL (
-                SELECT count(*) FILTER (WHERE d.next_at IS NOT NULL) AS n_open,
-                    count(*) FILTER (WHERE d.next_at IS NULL AND d.held IS DISTINCT FROM 'held') AS n_failed,
-                    count(*) FILTER (WHERE d.next_at IS NULL AND d.held = 'held') AS n_held,
-                    min(d.created_at) FILTER (WHERE d.next_at IS NOT NULL) AS oldest_at,
-                    (array_agg(coalesce(d.last_error, 'it answered ' || d.last_status) ORDER BY d.tried_at DESC NULLS LAST))[1]
-                        AS last_error
-                FROM (SELECT y.* FROM weft.callback_delivery y WHERE y.sink_id = k.sink_id ORDER BY y.delivery_id DESC LIMIT 10000) d
-                WHERE d.delivered_at IS NULL AND d.held IS DISTINCT FROM 'dropped') m),
+        'sinks', (SELECT coalesce(jsonb_agg(to_jsonb(k) - 'sink_ids' || to_jsonb(m) ORDER BY k.sink), '[]')
+            FROM (SELECT x.name AS sink, (array_agg(x.setup ORDER BY x.ended_at DESC))[1] AS setup,
+                    bool_and(x.ended_at IS NOT NULL) AS removed, array_agg(x.sink_id) AS sink_ids
+                FROM weft.sink x WHERE x.tenant_id = overview_lines.tenant_id
+                    AND (weft._caller_id() IS NULL OR weft._caller_id() = x.user_id)
+                    AND (x.ended_at IS NULL OR EXISTS (SELECT FROM weft._unsent_messages(ARRAY[x.sink_id])))
+                GROUP BY x.name ORDER BY x.name LIMIT limit_rows) k
+            CROSS JOIN LATERAL weft._unsent_counts(k.sink_ids) m),
         'statuses', (SELECT coalesce(jsonb_agg(jsonb_build_object('lifecycle', c.name, 'status', c.word, 'n_jobs', c.n)
                 ORDER BY c.name, c.place, c.word), '[]')
             FROM (SELECT k.name, k.statuses[j.status] AS word, min(j.status) AS place, count(*) AS n FROM (

@@ -2,8 +2,9 @@
 --   number or, if that is NULL, by path or name; 0 is the batch.
 -- Safe to repeat: yes, it only reads.   Raises WF101, WF103.
 -- Plan: counters as get_group; samples as _ready_samples, _blocked_samples, _claimed_sample; the first failed attempts by their index.
--- Returns: `document`; `came`: as _came_by; `held`, `limit`: as of _why_facts; `ready`: facts of ready and blocked samples;
---   `claimed`: as _claimed_sample; `failed`: the document of a failed job, or NULL.   Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: `document`, of a batch as get_batch; `came`: as _came_by; `held`, `limit`: as of _why_facts;
+--   `ready`: facts of ready and blocked samples; `claimed`: as _claimed_sample; `failed`: the document of a failed job, or NULL.
+-- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.why_group(tenant_id int, batch_id bigint, group_id int, path text) RETURNS jsonb
 LANGUAGE plpgsql PLAN_BY_INDEX PLAN_ONCE AS $$
 DECLARE
@@ -17,7 +18,8 @@ BEGIN
         WHERE y.batch_id = why_group.batch_id AND y.job_id = a.job_id OFFSET 0) j
     WHERE j.state IN (STATE_FAILED, STATE_ERROR) AND weft._is_member(why_group.batch_id, j.group_id, v_group)
     ORDER BY a.job_id LIMIT 1;
-    RETURN (SELECT jsonb_build_object('document', d.document, 'came', weft._came_by(why_group.batch_id),
+    RETURN (SELECT jsonb_build_object('document', d.document || CASE v_group WHEN 0
+            THEN weft._unsent_of_batch(why_group.batch_id) ELSE '{}' END, 'came', weft._came_by(why_group.batch_id),
             'held', weft._holds_of(why_group.batch_id, v_group, 0),
             'limit', weft._limit_of(why_group.batch_id, v_group, 0),
             'ready', (SELECT coalesce(jsonb_agg(w.facts ORDER BY w.job_id), '[]')

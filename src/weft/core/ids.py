@@ -39,9 +39,10 @@ def parse_job_ref(text: str) -> tuple[BatchId, JobId]:
     """Read `b12.j7` (or `12.7`). Raise `BadId` for anything else."""
     match = JOB.fullmatch(text)
     if match is None or not match[1]:
-        is_batch = text.startswith("b") and BATCH.fullmatch(text)
-        more = f"; `weft jobs {text}` lists those of the batch" if is_batch else ""
-        raise BadId(text, expected=f"a job is written b12.j7{more}")
+        if text.startswith("b") and BATCH.fullmatch(text):
+            jobs = f"a job of it is written {text}.j7; `weft jobs {text}` lists them"
+            raise BadId(text, expected=jobs, why="a batch, and a job is needed")
+        raise BadId(text, expected="a job is written b12.j7")
     return BatchId(int(match[1])), JobId(int(match[2]))
 
 

@@ -35,7 +35,7 @@ def parse_batch(text: str) -> BatchId:
     """Read `b12`. Raise `BadId` for anything else."""
     target = parse_target(text, groups=False)
     if target.job_id is not None:
-        raise BadId(text, expected="a batch is written b12")
+        raise BadId(text, expected="a batch is written b12", why="a job, and a batch is needed")
     return target.batch_id
 
 

@@ -24,10 +24,10 @@ class InvalidParameter(Invalid, code="API.INVALID_PARAMETER"):
 class BadId(Invalid, code="API.INVALID_ID"):
     """A malformed id."""
 
-    def __init__(self, text: str, *, expected: str, hint: str = "") -> None:
+    def __init__(self, text: str, *, expected: str, hint: str = "", why: str = "") -> None:
         shown = text if len(text) <= 80 else text[:80] + "…"  # noqa: PLR2004 (a line of a terminal)
         super().__init__(
-            f"{shown!r} is not an id", detail=f"{expected[0].upper()}{expected[1:]}.",
+            f"{shown!r} is {why or 'not an id'}", detail=f"{expected[0].upper()}{expected[1:]}.",
             hint=hint or "List batches with `weft ls`, jobs with `weft jobs b12`.",
         )  # fmt: skip
 

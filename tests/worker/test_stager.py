@@ -279,6 +279,11 @@ def test_archives_that_are_refused(work: Path, data: bytes) -> None:
     assert not (work.parent / "x").exists()
 
 
+def test_archive_that_another_packed_names_the_packer(work: Path) -> None:
+    with pytest.raises(FileRefused, match="packed by zstd; tar, alone or packed by gzip"):
+        unpacked(work, b"\x28\xb5\x2f\xfd" + bytes(600))
+
+
 def test_list_of_a_zip_is_bounded_before_it_is_read(work: Path) -> None:
     """Not that of a zip within it, which is data."""
     unpacked(work, zip_of("z", body=zip_of(*map(str, range(99))), how=zipfile.ZIP_STORED))

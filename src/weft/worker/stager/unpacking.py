@@ -74,6 +74,11 @@ _PACKED: Final[Mapping[bytes, Callable[[Any], Any]]] = {
     b"\xfd7zXZ": _read_xz, b"\x5d\0\0": _read_xz,
 }  # fmt: skip
 """By how a file begins, what reads it."""
+_NOT_READ: Final = {
+    b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4", b"\x1f\x9d": "compress",
+    b"7z\xbc\xaf": "7-Zip", b"Rar!": "rar",
+}  # fmt: skip
+"""What others pack with, which no library here reads."""
 
 
 class Unpacking:
@@ -95,6 +100,10 @@ class Unpacking:
         archive.seek(0)
         begin = archive.read(tarfile.BLOCKSIZE)
         openers = [one for magic, one in _PACKED.items() if begin.startswith(magic)]
+        for magic, packer in _NOT_READ.items():
+            if begin.startswith(magic):
+                known = "tar, alone or packed by gzip, bzip2 or xz, and zip are unpacked"
+                raise FileRefused(f"it is packed by {packer}; {known}")
         try:
             if openers or _is_header(begin) or not zipfile.is_zipfile(archive):
                 archive.seek(0)

@@ -135,7 +135,7 @@ def _refusal(settings: Settings, simulation: SimulationDocument) -> str | None:
     check_steps(simulation, settings, problems, "/steps")
     if not problems.found:
         return None
-    return "; ".join(f"{one.pointer}: {one.message}" for one in problems.error().errors)[:1000]
+    return "; ".join(map(str, problems.error().errors))[:1000]
 
 
 def intakes(services: "Services", found: Sequence[Opened]) -> Sequence[Coroutine[Any, Any, None]]:

@@ -192,7 +192,7 @@ def _name_options(error: Invalid) -> None:
         FieldError(_OPTIONS.get(one.pointer, one.pointer), one.message) for one in error.errors
     )
     if len(error.errors) == 1:
-        error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
+        error.detail = f"{error.errors[0]}."
 
 
 def _local(one: Document) -> str:

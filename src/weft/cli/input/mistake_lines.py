@@ -38,7 +38,7 @@ def point_to_lines(
         )
     error.errors = tuple(dict.fromkeys(errors))
     if len(error.errors) == 1:
-        error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
+        error.detail = f"{error.errors[0]}."
 
 
 def _parts(pointer: str) -> list[str]:

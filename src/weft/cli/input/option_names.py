@@ -46,8 +46,7 @@ def name_options(error: WeftError, command: str) -> None:
             FieldError(one.pointer.strip("/").replace("/", "."), one.message)
             for one in error.errors
         )
-        said = "; ".join(f"{one.pointer}: {one.message}" for one in error.errors)
-        error.detail = f"{said}."
+        error.detail = f"{'; '.join(map(str, error.errors))}."
         return
     placed = [FieldError(option_of(one.pointer, command), one.message) for one in error.errors]
     error.errors = tuple(dict.fromkeys(placed))  # the jobs of `each` share their options
@@ -55,7 +54,7 @@ def name_options(error: WeftError, command: str) -> None:
         error.message = f"the value of {error.errors[0].pointer} is wrong"
         error.hint = f"`weft {command} --help` shows the form of each option."
     elif len(error.errors) == 1 and not error.errors[0].pointer.startswith("the query"):
-        error.detail = f"{error.errors[0].pointer}: {error.errors[0].message}."
+        error.detail = f"{error.errors[0]}."
 
 
 def option_of(pointer: str, command: str) -> str:

@@ -19,6 +19,10 @@ class FieldError:
     pointer: str
     message: str
 
+    def __str__(self) -> str:
+        """Return both in one line."""
+        return f"{self.pointer}: {self.message}" if self.pointer else self.message
+
 
 FIELDS_SHOWN = 20
 _SECOND_STOP = re.compile(r"((?<!\.)[.?!…])\.$")

@@ -38,7 +38,7 @@ def _differs(rows: JobRows, error: FieldError) -> BunchDiffers:
     return BunchDiffers(
         f"jobs {rows.first_job} to {rows.first_job + rows.n_jobs - 1} of the update already exist "
         "and differ",
-        detail=f"The first difference is at {error.pointer}: {error.message}.",
+        detail=f"The first difference is at {error}.",
         hint="Two clients fill the same update: create an update for each.",
         errors=[error],
     )

@@ -231,8 +231,5 @@ def invalid_setup(problems: list[FieldError]) -> InvalidSetup:
     """Return the error for all that is wrong."""
     problems = sorted(problems, key=lambda error: error.pointer)
     return InvalidSetup(
-        "the line cannot be used",
-        detail="; ".join(p.pointer + ": " * bool(p.pointer) + p.message for p in problems[:20])
-        + ".",
-        errors=problems,
+        "the line cannot be used", detail=f"{'; '.join(map(str, problems[:20]))}.", errors=problems
     )

@@ -5,6 +5,9 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+import httpx
+
+from weft.api.app import Application
 from weft.core.errors import BatchNotFound, GroupNotFound, Unavailable
 from weft.ports.store import (
     Action,
@@ -122,6 +125,12 @@ class RecordingStore(ApiStore):
             raise AssertionError(f"unexpected call: {name}")
 
         return refuse
+
+
+def client_of(app: Application, **headers: str) -> httpx.AsyncClient:
+    """Give a client of an application that no server serves; what fails in it is an answer."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://weft", headers=headers)
 
 
 class SilentNotices:

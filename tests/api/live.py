@@ -12,6 +12,7 @@ import asyncpg
 import httpx
 import msgspec
 
+from builders import end_report, request, start_report
 from kept_sessions import ENDS
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
@@ -24,7 +25,7 @@ from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
-from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
+from weft.ports.store import Claimed, WorkerStore
 from weft.run.apart.asking.evaluation import Evaluation
 from weft.run.apart.asking.lookups import LookUps
 from weft.run.apart.asking.messages import MessageMaking
@@ -33,7 +34,13 @@ from weft.run.api import Server, serving_config
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
 from weft.settings import Settings
-from weft.store import open_admin, open_api_store, open_driver_store, open_worker_store
+from weft.store import (
+    DriverStore,
+    open_admin,
+    open_api_store,
+    open_driver_store,
+    open_worker_store,
+)
 from weft.wire.function import result_path
 from weft.wire.log_format import encode_piece, own_path
 from weft.wire.sealed import SecretKeys
@@ -174,10 +181,7 @@ class LiveWorker:
         self._logs = logs
 
     async def claim(self, limit: int = 1000) -> Sequence[Claimed]:
-        return await self.store.claim_jobs(
-            self.incarnation_id,
-            ClaimRequest(budget_cpu_m=10**8, budget_memory_mib=10**8, limit_jobs=limit),
-        )
+        return await self.store.claim_jobs(self.incarnation_id, request(limit))
 
     async def claim_and_start(self, limit: int = 1000) -> Sequence[Claimed]:
         claimed = await self.claim(limit)
@@ -191,11 +195,7 @@ class LiveWorker:
         path.write_bytes(data)
 
     async def start(self, claimed: Sequence[Claimed]) -> None:
-        reports = [
-            StartReport(batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, age_us=0)
-            for c in claimed
-        ]
-        await self.store.start_attempts(self.incarnation_id, reports)
+        await self.store.start_attempts(self.incarnation_id, list(map(start_report, claimed)))
 
     def write(self, one: Claimed, *pieces: tuple[int, bytes]) -> None:
         """Append output, as the spawner would."""
@@ -223,15 +223,9 @@ class LiveWorker:
     ) -> None:
         if reason is None and exit_code:
             reason = Reason.EXIT
-        reports = [
-            EndReport(
-                batch_id=c.batch_id, job_id=c.job_id, attempt=c.attempt, start_age_us=1000,
-                end_age_us=0, reason=reason, exit_code=exit_code,
-                signal=None, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=output[0],
-                stderr_bytes=output[1], truncated=False, location=None, message=message,
-            )
-            for c in claimed
-        ]  # fmt: skip
+        sizes = {"stdout_bytes": output[0], "stderr_bytes": output[1]}
+        ends = [end_report(c, reason, exit_code=exit_code, message=message) for c in claimed]
+        reports = [msgspec.structs.replace(one, **sizes) for one in ends]
         verdicts = await self.store.complete_attempts(self.incarnation_id, reports)
         assert set(verdicts) <= {"ok"}
 
@@ -265,11 +259,18 @@ async def open_worker(
         yield LiveWorker(store, registered.incarnation_id, logs)
 
 
-async def fold(dsn: str) -> None:
-    """Do once what a driver does."""
+@contextlib.asynccontextmanager
+async def leading(dsn: str) -> AsyncIterator[tuple[DriverStore, int]]:
+    """Give the store of a driver that leads, and its epoch."""
     async with open_driver_store(dsn) as store:
         epoch = await store.try_lead()
         assert epoch is not None
+        yield store, epoch
+
+
+async def fold(dsn: str) -> None:
+    """Do once what a driver does."""
+    async with leading(dsn) as (store, epoch):
         while (
             (await store.fold_deltas(epoch)).deltas
             or await store.sweep("sweep_cancelled", epoch, limit_jobs=1000)
@@ -278,17 +279,28 @@ async def fold(dsn: str) -> None:
             pass
 
 
-async def make_user(dsn: str, *, tenant: str = "local", token: str = TOKEN) -> None:
-    """Let the token of the tests be known, or one of another tenant."""
+async def make_user(
+    dsn: str, *, tenant: str = "local", user: str = "tester", token: str = TOKEN
+) -> None:
+    """Let the token of the tests be known, or one of another user."""
     async with open_admin(dsn) as admin:
-        await admin.ensure_local_user(tenant=tenant, user="tester", token=token)
+        await admin.ensure_local_user(tenant=tenant, user=user, token=token)
+
+
+async def submit(
+    http: httpx.AsyncClient, headers: Mapping[str, str] | None = None, **document: Any  # noqa: ANN401
+) -> int:  # fmt: skip
+    """Submit a batch, of one job that does nothing if the document does not say; return its
+    number.
+    """
+    answer = await http.post("/v1/batches", json={"jobs": [{}], **document}, headers=headers)
+    assert answer.status_code == 201, answer.text
+    return int(answer.json()["id"])
 
 
 async def remove_events(dsn: str) -> None:
     """Remove all events, as a driver does when they are old."""
-    async with open_driver_store(dsn) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(dsn) as (store, epoch):
         while await store.remove_old(epoch, events_keep_s=0, updates_keep_s=1e6):
             pass
 

@@ -13,14 +13,13 @@ import msgspec
 import pytest
 
 from api.ask_lines import ask_lines, ask_parameters, ask_sinks
-from api.live import EventReader, LiveWorker, fold
+from api.live import EventReader, LiveWorker, fold, leading
 from api.test_dead_messages import ask_dead_messages
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.pictures import graph, timeline
 from weft.core.states import JobState, Phase, Reason
 from weft.ports.store import ProgressReport
-from weft.store import open_driver_store
 from weft.wire import answers, documents, schedules
 from weft.wire.answers.batches import JobStateWord, PhaseWord, ReasonWord
 from weft.wire.app_folder import pack
@@ -37,7 +36,7 @@ PLACES = (
     graph,
     timeline,
 )
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "name": "all kinds", "callback": "https://hook.example/", "attributes": {"a": "b"},
     "groups": [{"path": "/g", "callback": "https://hook.example/g"}],
     "jobs": [
@@ -373,9 +372,7 @@ UNCHANGED = {
 
 async def ask_trail(ask: Described, database: dict[str, str]) -> None:
     """What was asked for with success, and changes something, is in the trail: on all routes."""
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         await store.sweep("seal_trail", epoch, limit_jobs=1000)
     found = (await ask("GET", "/v1/trail", query="?limit=1000"))["items"]
     asked = {

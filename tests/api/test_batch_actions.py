@@ -7,11 +7,10 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveApi, LiveWorker
+from api.live import LiveApi, LiveWorker, leading
 from api.test_trail import trail
 from api.test_users import add
 from weft.driver.operations import advance_operation
-from weft.store import open_driver_store
 
 COUNT, ACT, API = "/ui/batch-actions/count", "/ui/batch-actions", "/v1/batch-actions"
 Database = Mapping[str, str]
@@ -19,9 +18,7 @@ Database = Mapping[str, str]
 
 async def _operate(database: Database) -> None:
     """Let a driver advance operations on many batches to their ends."""
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         while running := [
             one for one in await store.running_operations(epoch) if one.kind == "batch_action"
         ]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from api.fakes import TOKEN, RecordingStore, SilentNotices
+from api.fakes import TOKEN, RecordingStore, SilentNotices, client_of
 from api.live import LiveWorker, fold
 from weft.api.app import create_app
 from weft.core.access.rights import UserRole
@@ -94,10 +94,7 @@ async def ask_for_secret(caller: Caller, home: Path) -> httpx.Response:
     store: Any = _Store(caller)
     logs: Any = None
     app = create_app(store, SilentNotices(), logs, Settings(home=home), callback_key=KEY)
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(
-        transport=transport, base_url="http://weft", headers={"authorization": f"Bearer {TOKEN}"}
-    ) as client:
+    async with client_of(app, authorization=f"Bearer {TOKEN}") as client:
         return await client.get("/v1/callbacks/secret")
 
 

@@ -4,17 +4,15 @@ from typing import Any
 
 import httpx
 
+from api.live import leading
 from weft.ports.store import DeadMessage
-from weft.store import open_driver_store
 
 PATH = "/v1/dead-messages"
 
 
 async def keep(database: dict[str, str], *queues: str | None) -> None:
     """Keep a message for each of these queues."""
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         for queue in queues:
             message = DeadMessage(
                 "rabbit", "local", f"weft.local.submit.{queue}", queue, "rejected", None,

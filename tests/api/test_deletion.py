@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from api.live import EventReader, LiveWorker
+from api.live import LiveWorker, submit
 from api.test_answers import DOCUMENT
 
 BODIES: dict[str, Any] = {
@@ -39,16 +39,10 @@ def body_of(method: str, route: str) -> Any:  # noqa: ANN401 (a document)
     return BODIES.get(f"{method} {route}", BODIES.get(method, BODIES.get(route, {})))
 
 
-async def submit(http: httpx.AsyncClient) -> int:
-    made = await http.post("/v1/batches", json=DOCUMENT)
-    assert made.status_code == 201, made.text
-    return int(made.json()["id"])
-
-
 async def test_deleted_batch_is_found_on_no_route(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    b = await submit(http)
+    b = await submit(http, **DOCUMENT)
     assert (await http.post(f"/v1/batches/{b}/updates", json={"n_jobs": 1})).status_code == 201
     await worker.claim_and_start(1)
     paths = (await http.get("/openapi.json")).json()["paths"]
@@ -88,7 +82,7 @@ async def test_deleted_batch_is_found_on_no_route(
 
 
 async def test_repeat_with_the_key_is_the_same_request(http: httpx.AsyncClient) -> None:
-    b, other = await submit(http), await submit(http)
+    b, other = await submit(http, **DOCUMENT), await submit(http, **DOCUMENT)
     keyed = {"idempotency-key": "k"}
     first, again, second = [
         await http.delete(f"/v1/batches/{one}", headers=keyed) for one in (b, b, other)
@@ -102,18 +96,8 @@ async def test_repeat_with_the_key_is_the_same_request(http: httpx.AsyncClient) 
 
 
 async def test_delete_takes_no_fields(http: httpx.AsyncClient) -> None:
-    b = await submit(http)
+    b = await submit(http, **DOCUMENT)
     wrong = await http.request("DELETE", f"/v1/batches/{b}", json={"force": True})
 
     assert (wrong.status_code, wrong.json()["code"]) == (400, "API.UNKNOWN_FIELD")
     assert (await http.get(f"/v1/batches/{b}")).status_code == 200
-
-
-async def test_who_listens_to_a_batch_hears_that_it_was_deleted(http: httpx.AsyncClient) -> None:
-    b = await submit(http)
-    async with http.stream("GET", f"/v1/events?batch={b}") as stream:
-        reader = EventReader(stream)
-        await http.delete(f"/v1/batches/{b}")
-        event = await reader.event()
-
-    assert (event["kind"], event["batch_id"]) == ("batch.deleted", b)

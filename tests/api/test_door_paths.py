@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from api import line_door
-from api.fakes import TOKEN, RecordingStore, SilentNotices
+from api.fakes import TOKEN, RecordingStore, SilentNotices, client_of
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor, DoorPaths
 from weft.core.errors import Unavailable
@@ -31,8 +31,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client without a token, of an api with the door of lines and 0.1 requests/s."""
     settings = Settings(home=tmp_path, requests_per_s=0.1)
     app = create_app(_Away(), SilentNotices(), None, settings, doors=[line_door.SERVED])  # type: ignore[arg-type]  # doubles
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as found:
+    async with client_of(app) as found:
         yield found
 
 

@@ -9,7 +9,16 @@ import asyncpg
 import httpx
 import pytest
 
-from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold, make_user, remove_events
+from api.live import (
+    DEADLINE_S,
+    EventReader,
+    LiveApi,
+    LiveWorker,
+    fold,
+    make_user,
+    remove_events,
+    submit,
+)
 from weft.api import feeds
 from weft.telemetry import metrics
 
@@ -31,12 +40,6 @@ async def until(reader: EventReader, kind: str, batch_id: int) -> list[dict[str,
         found.append(await reader.event())
         if found[-1]["kind"] == kind and found[-1]["batch_id"] == batch_id:
             return found
-
-
-async def submit(http: httpx.AsyncClient, n_jobs: int = 1) -> int:
-    answer = await http.post("/v1/batches", json={"jobs": [{}] * n_jobs})
-    assert answer.status_code == 201, answer.text
-    return int(answer.json()["id"])
 
 
 def calls_of(function: str) -> float:
@@ -65,7 +68,7 @@ async def test_life_of_a_batch_is_told_in_order(
     http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
 ) -> None:
     async with events(http) as reader:
-        batch_id = await submit(http, 2)
+        batch_id = await submit(http, jobs=[{}] * 2)
         await worker.work()
         await fold(database["weft_driver"])
         told = await until(reader, "batch.complete", batch_id)
@@ -130,9 +133,7 @@ async def test_stream_goes_on_after_the_last_id(http: httpx.AsyncClient) -> None
 
 
 @pytest.mark.slow
-async def test_no_gap_and_no_repeat_across_restarts_of_the_api(
-    api: LiveApi, worker: LiveWorker
-) -> None:
+async def test_no_gap_and_no_repeat_across_restarts_of_the_api(api: LiveApi) -> None:
     n_batches = 40
     created: list[int] = []
 

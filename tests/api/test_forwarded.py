@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.fakes import RecordingStore, SilentNotices
-from api.test_tls import _serving
+from api.test_tls import serving
 from weft.api.app import Application, create_app
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.routing import Message, Receive, Scope, Send
@@ -36,7 +36,7 @@ async def test_only_trusted_proxies_say_where_a_request_comes_from(
     """Through a real server: uvicorn itself would believe every program of this machine."""
     with capture_logs() as logs:
         async with (
-            _serving(_application(tmp_path, trusted)) as address,
+            serving(_application(tmp_path, trusted)) as address,
             httpx.AsyncClient(base_url=f"http://{address}") as client,
         ):
             assert (await client.post("/v1/batches", headers=HEADERS)).status_code == 401

@@ -7,14 +7,14 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import TOKEN, LiveApi
+from api.live import TOKEN, LiveApi, make_user
 from cases import cases
 from weft.api.http.decoding import JSON, decode
 from weft.core.errors import Forbidden, InvalidDocument, SecretKeyMissing
 from weft.core.problems import Problems
 from weft.ports.store import JobRows
 from weft.settings import Settings
-from weft.store import open_admin, open_worker_store
+from weft.store import open_worker_store
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.functions import shown_spec
 from weft.submission.translation.jobs import translate
@@ -152,8 +152,7 @@ async def test_a_batch_takes_functions_from_its_owner_only(
     """Functions of a batch share processes."""
     created = await http.post("/v1/batches", json={"jobs": [BRINGS]})
     path = f"/v1/batches/{created.json()['id']}/updates"
-    async with open_admin(database["admin"]) as admin:
-        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+    await make_user(database["admin"], user="eve", token="token-of-eve")
 
     async with api.client(authorization="Bearer token-of-eve") as eve:
         refused = await eve.post(path, json={"jobs": [BRINGS]})
@@ -169,8 +168,7 @@ async def test_functions_are_signed_for_the_user_who_sends_them(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     """Chunk by chunk, whichever way they come; other jobs need no signature."""
-    async with open_admin(database["admin"]) as admin:
-        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+    await make_user(database["admin"], user="eve", token="token-of-eve")
     jobs = [BRINGS, *[{"function": {"of": 1, "arguments": PICKLE}}] * 300]
     signed = []
     async with (
@@ -208,8 +206,7 @@ async def test_a_worker_learns_who_submitted_a_job(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     """Which is not always the user of the batch."""
-    async with open_admin(database["admin"]) as admin:
-        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+    await make_user(database["admin"], user="eve", token="token-of-eve")
     batch = (await http.post("/v1/batches", json={"jobs": [{}]})).json()["id"]
     async with api.client(authorization="Bearer token-of-eve") as eve:
         await eve.post(f"/v1/batches/{batch}/updates", json={"jobs": [{}]})

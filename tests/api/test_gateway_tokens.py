@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import httpx
 
-from api.fakes import SilentNotices
+from api.fakes import SilentNotices, client_of
 from api.test_web_tokens import EC, ISSUER, OTHER, USUAL, AdmittingStore, pem_of, token_of
 from weft.api.app import create_app
 from weft.settings import Settings
@@ -16,7 +16,7 @@ def server_of(home: Path, issuers: str) -> httpx.AsyncClient:
     (path := home / "issuers.toml").write_text(issuers)
     settings = Settings(home=home, issuers_file=path)
     app = create_app(cast("Any", AdmittingStore()), SilentNotices(), cast("Any", None), settings)
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://weft")
+    return client_of(app)
 
 
 async def test_two_tokens_from_gateways_are_none(tmp_path: Path) -> None:

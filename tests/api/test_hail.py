@@ -6,12 +6,11 @@ from typing import Any
 import httpx
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveApi, LiveWorker, fold
+from api.live import LiveApi, LiveWorker, fold, leading
 from api.test_users import add
 from weft.core.states import Reason
 from weft.driver.callback_forms import body_of
 from weft.run.doors import api_doors, callback_forms
-from weft.store import open_driver_store
 
 LIVE_DOORS = api_doors()
 
@@ -403,9 +402,7 @@ async def test_callbacks_carry_the_documents_of_the_door(
     )  # fmt: skip
     await worker.work()
     await fold(database["weft_driver"])
-    async with open_driver_store(database["weft_driver"]) as driver:
-        epoch = await driver.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (driver, epoch):
         due = await driver.due_callbacks(epoch, [], limit_all=9, limit_tenant=9, limit_host=9)
     sent = [json.loads(body_of(one, callback_forms()).data) for one in due if one.batch_id == b]
     of_group, of_batch = sorted(sent, key=lambda one: "id" in one)

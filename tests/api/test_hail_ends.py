@@ -1,12 +1,11 @@
 """How jobs and batches of Hail's client end, in documents, queries and refusals alike."""
 
 import httpx
-from msgspec.structs import replace
 
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveApi, LiveWorker
+from builders import end_report, key_of
 from weft.core.states import Reason
-from weft.ports.store import EndReport
 from weft.run.doors import api_doors
 
 LIVE_DOORS = api_doors()
@@ -15,18 +14,14 @@ LIVE_DOORS = api_doors()
 async def test_ends_are_found_as_they_are_shown(hail: Hail, worker: LiveWorker) -> None:
     """By signal, by a code, out of memory, without a start."""
     b = await hail.submit("t", *[job(n, "x") for n in range(1, 6)])
-    report = EndReport(
-        batch_id=b, job_id=1, attempt=1, start_age_us=1500, end_age_us=0, reason=Reason.SIGNAL,
-        exit_code=None, signal=9, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=0, stderr_bytes=0,
-        truncated=False, location=None, message="",
-    )  # fmt: skip
-    await worker.start((await worker.claim())[:4])
+    *some, last = sorted(await worker.claim(), key=key_of)
+    await worker.start(some)
     ends = [
-        report,
-        replace(report, job_id=2, reason=Reason.EXIT, signal=None, exit_code=3),
-        replace(report, job_id=3, reason=Reason.OOM),
-        replace(report, job_id=4, reason=None, signal=None, exit_code=0),
-        replace(report, job_id=5, reason=Reason.NO_PROGRAM, signal=None, start_age_us=None),
+        end_report(some[0], Reason.SIGNAL, signal=9, start_age_us=1500),
+        end_report(some[1], Reason.EXIT, exit_code=3),
+        end_report(some[2], Reason.OOM, signal=9),
+        end_report(some[3], exit_code=0),
+        end_report(last, Reason.NO_PROGRAM, start_age_us=None),
     ]
     assert set(await worker.store.complete_attempts(worker.incarnation_id, ends)) == {"ok"}
     jobs = [await hail.ask("GET", f"/batches/{b}/jobs/{n}") for n in range(1, 6)]

@@ -8,8 +8,8 @@ import pytest
 from api.hail_door import API, Hail, batch, job
 from api.live import LiveWorker, fold
 from api.test_users import add
+from builders import end_report
 from weft.core.states import Reason
-from weft.ports.store import EndReport
 from weft.run.doors import api_doors
 
 LIVE_DOORS = api_doors()
@@ -56,11 +56,7 @@ async def test_times_are_of_what_ran_and_durations_of_what_ended(
     )  # fmt: skip
     first, second = await worker.claim(2)
     await worker.start([first])
-    could_not = EndReport(
-        batch_id=b, job_id=second.job_id, attempt=1, start_age_us=None, end_age_us=0,
-        reason=Reason.NO_PROGRAM, exit_code=None, signal=None, cpu_ms=0, memory_peak_bytes=0,
-        stdout_bytes=0, stderr_bytes=0, truncated=False, location=None, message="",
-    )  # fmt: skip
+    could_not = end_report(second, Reason.NO_PROGRAM, start_age_us=None)
     await worker.store.complete_attempts(worker.incarnation_id, [could_not])
     await hail.ask("PATCH", f"/batches/{b}/job-groups/1/cancel")
     await fold(database["weft_driver"])

@@ -70,7 +70,7 @@ async def test_administrators_see_batches_of_their_projects_only(hail: Hail) -> 
     assert (await hail.ask("GET", f"/batches/{b}"))["billing_project"] == "lab"
 
 
-async def test_long_command_is_an_error_of_its_job(hail: Hail, worker: LiveWorker) -> None:
+async def test_long_command_is_an_error_of_its_job(hail: Hail) -> None:
     b = await hail.submit("t", job(1, "echo", "a" * ARGUMENT_BYTES))
     spec = (await hail.ask("GET", f"/batches/{b}/jobs/1"))["spec"]
 

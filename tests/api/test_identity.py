@@ -5,7 +5,7 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from api.fakes import TOKEN, RecordingStore
+from api.fakes import TOKEN, RecordingStore, client_of
 from cases import cases
 from weft.api.app import Application
 from weft.api.http.identity import REMEMBER_S, Identities
@@ -17,10 +17,7 @@ from weft.store import ApiStore
 @pytest.mark.parametrize("path", ["/v1/batches", "/metrics", "/nothing"])
 async def test_strangers_see_nothing(app: Application, header: str | None, path: str) -> None:
     headers = {} if header is None else {"authorization": header}
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(
-        transport=transport, base_url="http://weft", headers=headers
-    ) as client:
+    async with client_of(app, **headers) as client:
         answer = await client.get(path)
 
     assert (answer.status_code, answer.json()["code"]) == (401, "API.UNAUTHENTICATED")
@@ -29,8 +26,7 @@ async def test_strangers_see_nothing(app: Application, header: str | None, path:
 
 @pytest.mark.heavy
 async def test_strangers_are_refused_on_every_path_with_every_method(app: Application) -> None:
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
+    async with client_of(app) as client:
         let_in = {
             path
             for route in app.router.routes
@@ -50,8 +46,7 @@ async def test_strangers_are_refused_on_every_path_with_every_method(app: Applic
 
 
 async def test_health_is_open_and_says_nothing_else(app: Application) -> None:
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
+    async with client_of(app) as client:
         alive, ready = await client.get("/healthz"), await client.get("/readyz")
 
     assert alive.json() == {"status": "alive"}

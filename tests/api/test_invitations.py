@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from api.test_link_doctor import middle
-from api.test_trail import token_of, trail
+from api.test_trail import trail
+from api.test_users import add
 from api.test_worker_link import Outside, facts, outside
 from middle import Middle
 from weft.client.http.address import parse_url
@@ -55,7 +56,7 @@ async def test_an_invitation_gives_one_worker_a_token_of_its_name(
     revoked = await invite(outside)
     await http.delete(f"/v1/tokens/{outside.token_id}")
     assert "does not know it" in (await ask(revoked)).json()["detail"]
-    bob = await token_of(http, "bob", "operator")
+    bob = await add(http, "bob", role="operator")
     document = {"name": "o", "scopes": ["work"], "pool": "default", "once": True, "valid_s": 9}
     assert (await http.post("/v1/tokens", json=document, headers=bob)).status_code == 403
     said = [(one["user"], one["refused"]) for one in await trail(http, database)

@@ -9,6 +9,7 @@ import pytest
 from api.live import as_admin
 from api.one_answer import one_answer
 from api.test_sources import TOML, apply
+from api.test_users import add
 from weft.settings import Settings
 
 LOGIN = "ann:canary-6f1d"
@@ -79,8 +80,7 @@ async def test_who_writes_a_login_owns_what_has_it(
     """Another operator's login is used, and not the first one's, though the parts are the same."""
     line = LINE.replace("PORT", "9")
     await apply(http, line)
-    made = await http.post("/v1/users", json={"name": "bob", "role": "operator"})
-    bob = {"authorization": f"Bearer {made.json()['token']}"}
+    bob = await add(http, "bob", role="operator")
     answer = await http.put("/v1/setups/snow", content=line, headers={**TOML, **bob})
     assert answer.status_code == 200, answer.text
     assert {row[1] for row in await as_admin(database, OWNERS)} == {"bob"}

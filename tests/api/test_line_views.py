@@ -8,10 +8,9 @@ import httpx
 import pytest
 
 from api.ask_lines import HRSI, SINK
-from api.live import LiveApi, as_admin
+from api.live import LiveApi, as_admin, leading
 from api.test_sources import SETUP, TOML, find
 from api.test_users import add
-from weft.store import open_driver_store
 
 TOLD = """
 SELECT a.name, o.name FROM weft.batch b
@@ -28,9 +27,7 @@ async def apply(http: httpx.AsyncClient, name: str, text: str) -> None:
 async def read(database: dict[str, str], error: str | None) -> None:
     """Let a driver read the source: it fails, or finds nothing."""
     await as_admin(database, "UPDATE weft.source SET next_at = clock_timestamp()")
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         (due,) = await store.due_sources(epoch, (), limit=9)
         await store.store_items(epoch, due, (), cursor={"at": "2027"}, next_in_s=3600, error=error)
 

@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import msgspec
 
-from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold, make_user
-from api.test_events import submit
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold, make_user, submit
 from weft.api import feeds
 
 
@@ -32,7 +31,7 @@ async def test_page_of_a_batch_is_told_its_newest_events_in_short(
     http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
 ) -> None:
     other = await submit(http)
-    mine = await submit(http, 12)
+    mine = await submit(http, jobs=[{}] * 12)
     async with changes(http, f"?batch=b{mine}") as reader:
         await http.post(f"/v1/batches/{other}/hold", json={})
         await worker.work()

@@ -177,7 +177,7 @@ async def test_browser_logs_in_at_an_issuer_of_others(
     assert ("invalid_grant" in detail) != others.takes_codes_twice, detail
 
 
-async def test_second_login_revokes_the_first(openid: Provider, terminal: Terminal) -> None:
+async def test_second_login_revokes_the_first(terminal: Terminal) -> None:
     """So nobody runs out of tokens by logging in each morning."""
     first = await terminal.run("login", "--no-browser", "--json", visit=_log_in_with_ours)
     second = await terminal.run("login", "--no-browser", visit=_log_in_with_ours)

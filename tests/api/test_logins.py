@@ -247,9 +247,7 @@ async def test_user_whom_the_tenant_does_not_know(
     assert "eve@example.org" in answer.json()["detail"]
 
 
-async def test_nobody_is_led_to_an_address_of_the_request(
-    browser: httpx.AsyncClient, openid: Provider
-) -> None:
+async def test_nobody_is_led_to_an_address_of_the_request(browser: httpx.AsyncClient) -> None:
     """A page of others cannot use this one to lead people to theirs."""
     for name in ("next", "redirect_uri", "return_to"):
         answer = await browser.get("/login/oidc/start", params={name: "https://evil.example"})

@@ -8,12 +8,11 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, leading
 from cases import cases
 from weft.api.http.ranges import Span, span_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import RangeNotSatisfiable
-from weft.store import open_driver_store
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
@@ -233,9 +232,7 @@ async def test_output_that_is_kept_no_longer_is_gone(
     silent = await submit(http)
     await worker.work()
     changed = await http.patch("/v1/tenants/local", json={"output_keep_bytes": 1})
-    async with open_driver_store(database["weft_driver"]) as driver:
-        epoch = await driver.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (driver, epoch):
         await driver.fold_deltas(epoch)
         assert await driver.remove_outputs(epoch, limit=9) == 2
 

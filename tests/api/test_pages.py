@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from api.live import NO_TLS, LiveApi, LiveWorker
+from api.live import NO_TLS, LiveApi, LiveWorker, submit
 from weft.api.app import route_rights
 from weft.api.html.assets import assets
 from weft.core.attempt_key import AttemptKey
@@ -25,12 +25,6 @@ PATHS = (
     "/ui/workers", "/ui/costs", "/ui/conditions", "/ui/system", "/ui/pools",
     "/ui/costs/default",
 )  # fmt: skip
-
-
-async def _submit(http: httpx.AsyncClient, **document: Any) -> int:  # noqa: ANN401 (any document)
-    answer = await http.post("/v1/batches", json=document)
-    assert answer.status_code == 201, answer.text
-    return int(answer.json()["id"])
 
 
 def _token_in(page: httpx.Response) -> Mapping[str, str]:
@@ -53,7 +47,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     jobs = [{"name": "good", "command": ["true"]}, {"name": "bad", "command": ["false"]}]
-    batch_id = await _submit(http, name="night run", jobs=jobs)
+    batch_id = await submit(http, name="night run", jobs=jobs)
     good, bad = await worker.claim_and_start()
     said = ProgressReport(batch_id, good.job_id, good.attempt, 40.5, "<b>epoch")
     await worker.store.record_progress(worker.incarnation_id, [said])
@@ -78,7 +72,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     assert "Attempts" in job.text
     assert "<dd>40.5 %, <bdi>&lt;b&gt;epoch</bdi>, " in job.text
     proxy = {"name": "proxy", "command": ["true"], "service": {}}
-    service = await _submit(http, name="services", jobs=[proxy])
+    service = await submit(http, name="services", jobs=[proxy])
     page = await browser.get(f"/ui/batches/{service}/jobs/1")
     assert "<dt>Service</dt><dd>always, 0 restarts</dd>" in page.text
     groups = await browser.get(f"/ui/batches/{batch_id}/groups")
@@ -98,7 +92,7 @@ async def test_texts_of_others_stay_text(
     browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
     hostile = HOSTILE.replace("\u202e", "")  # names are printable, values of attributes are not
-    batch_id = await _submit(
+    batch_id = await submit(
         http,
         name=hostile,
         attributes={"a": HOSTILE},
@@ -142,7 +136,7 @@ async def test_list_goes_on_by_its_link(
     monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 2)
     monkeypatch.setattr("weft.extensions.pages.batches.JOBS", 2)
     command = {"command": ["true"]}
-    first, *_ = [await _submit(http, name=f"n{i}", jobs=[command] * 3) for i in range(3)]
+    first, *_ = [await submit(http, name=f"n{i}", jobs=[command] * 3) for i in range(3)]
 
     page = await browser.get("/ui/batches", params={"q": "name =~ n"})
     assert "n0" not in page.text
@@ -160,7 +154,7 @@ async def test_heads_of_the_list_sort_it(
 ) -> None:
     """A second press turns the order round; a query and the next page keep it."""
     monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 2)
-    ids = [await _submit(http, name=name, jobs=[{}]) for name in "cab"]
+    ids = [await submit(http, name=name, jobs=[{}]) for name in "cab"]
 
     def links(page: httpx.Response) -> Mapping[str, str]:
         found = re.findall(r'<th scope="col"[^>]*><a href="([^"]+)">(\w+)<', page.text)
@@ -190,7 +184,7 @@ async def test_heads_of_the_list_sort_it(
 async def test_buttons_do_what_they_say(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch_id = await _submit(http, jobs=[{"command": ["true"]}] * 2)
+    batch_id = await submit(http, jobs=[{"command": ["true"]}] * 2)
     path = f"/ui/batches/{batch_id}"
     token = _token_in(await browser.get(path))
 
@@ -219,7 +213,7 @@ async def test_buttons_do_what_they_say(
 async def test_buttons_of_a_job_do_what_they_say(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch_id = await _submit(
+    batch_id = await submit(
         http, jobs=[{"command": ["true"], "timeout_s": 60, "env": {"API_TOKEN": "hunter2"}}]
     )
     path = f"/ui/batches/{batch_id}/jobs/1"
@@ -260,7 +254,7 @@ async def test_parents_and_children_of_a_job_go_on_by_links(
     jobs: list[dict[str, Any]] = [{"command": ["true"]}] * 5
     below = [{"command": ["true"], "parents": [6]}] * 5
     middle = {"command": ["true"], "parents": [1, 2, 3, 4, 5]}
-    batch_id = await _submit(http, jobs=[*jobs, middle, *below])
+    batch_id = await submit(http, jobs=[*jobs, middle, *below])
     for name, numbers, state in (
         ("parents", range(1, 6), "ready"),
         ("children", range(7, 12), "pending"),
@@ -281,7 +275,7 @@ async def test_parents_and_children_of_a_job_go_on_by_links(
 async def test_page_of_a_job_draws_what_each_attempt_used(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch_id = await _submit(
+    batch_id = await submit(
         http, jobs=[{"command": ["true"], "max_attempts": 2, "retry_on": ["exit"]}]
     )
     path = f"/ui/batches/{batch_id}/jobs/1"
@@ -303,9 +297,9 @@ async def test_page_of_a_job_draws_what_each_attempt_used(
 
 
 async def test_every_form_needs_a_page_of_this_server(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
-    batch_id = await _submit(http, jobs=[{"command": ["true"]}])
+    batch_id = await submit(http, jobs=[{"command": ["true"]}])
     token = _token_in(await browser.get("/ui"))
     forms = [one.partition(" ")[2] for one in route_rights() if one.startswith("POST /ui")]
     assert len(forms) >= 5
@@ -329,7 +323,7 @@ async def test_every_form_needs_a_page_of_this_server(
 async def test_strangers_and_viewers(
     api: LiveApi, browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
-    batch_id = await _submit(http, jobs=[{"command": ["true"]}])
+    batch_id = await submit(http, jobs=[{"command": ["true"]}])
     async with httpx.AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
         for path in PATHS:
             page = await stranger.get(path)
@@ -377,7 +371,7 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
         {"command": ["true"], "group": f"/stage{n}", "attributes": {"k": f"v{n}"}}
         for n in (1, 2)
     ]  # fmt: skip
-    batch_id = await _submit(http, groups=groups, jobs=jobs, callback="https://example.com/done")
+    batch_id = await submit(http, groups=groups, jobs=jobs, callback="https://example.com/done")
     first, second = await worker.claim_and_start()
     await worker.end([first])
 
@@ -409,7 +403,7 @@ async def test_costs_of_many_groups_come_by_their_numbers(
     monkeypatch.setattr("weft.extensions.pages.batches.DEAREST_GROUPS", 2)
     groups = [{"name": name} for name in "abc"]
     jobs = [{"command": ["true"], "group": f"/{'abc'[n % 3]}"} for n in range(101)]
-    batch_id = await _submit(http, groups=groups, jobs=jobs)
+    batch_id = await submit(http, groups=groups, jobs=jobs)
     path = f"/ui/batches/{batch_id}"
     query = {"q": "state = ready", "column": ["cost", "state"]}
     first = (await browser.get(path, params=query)).text
@@ -436,7 +430,7 @@ async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
         deep = [deep]
     function = {"call": "math:hypot", "args": [deep]}
     jobs = [{"command": ["true"]}, {"function": function}, *[{"command": ["true"]}] * 400]
-    batch_id = await _submit(http, jobs=jobs)
+    batch_id = await submit(http, jobs=jobs)
     (first,) = await worker.claim_and_start(1)
     await worker.end([first])
     await admin.execute("UPDATE weft.job_group SET created_at = now() - interval '30 years'")

@@ -6,15 +6,15 @@ import re
 import httpx
 import pytest
 
-from api.live import LiveWorker
-from api.test_pages import _submit, _token_in
+from api.live import LiveWorker, submit
+from api.test_pages import _token_in
 from weft.extensions.pages import incidents
 
 
 async def test_failed_jobs_stand_by_cause_with_one_button(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch_id = await _submit(http, jobs=[{"command": ["false"], "count": 5}, {"command": ["no"]}])
+    batch_id = await submit(http, jobs=[{"command": ["false"], "count": 5}, {"command": ["no"]}])
     claimed = await worker.claim_and_start()
     await worker.end(claimed[:5], exit_code=3)
     await worker.end(claimed[5:], exit_code=4)
@@ -53,7 +53,7 @@ async def test_a_cause_is_one_row_however_many_jobs_it_has(
     """And its own page has all of them."""
     monkeypatch.setattr(incidents, "LETTERS", 2)
     monkeypatch.setattr(incidents, "CAUSES", 2)
-    await _submit(http, jobs=[{"command": ["false"]}] * 8)
+    await submit(http, jobs=[{"command": ["false"]}] * 8)
     claimed = await worker.claim_and_start()
     for code, some in ((3, claimed[:4]), (4, claimed[4:7]), (5, claimed[7:])):
         await worker.end(some, exit_code=code)
@@ -78,7 +78,7 @@ async def test_a_cause_is_one_row_however_many_jobs_it_has(
 async def test_a_job_says_its_error_once_and_is_held_and_released(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch_id = await _submit(http, jobs=[{"command": ["false"]}] * 2)
+    batch_id = await submit(http, jobs=[{"command": ["false"]}] * 2)
     path = f"/ui/batches/{batch_id}/jobs/2"
     page = await browser.get(path)
     assert (">Hold<" in page.text, ">Release<" in page.text) == (True, False)
@@ -99,7 +99,7 @@ async def test_jobs_come_before_costs_with_their_index_and_command(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     job = {"name": "resize", "count": 2, "command": ["sh", "-c", "echo one two"]}
-    batch_id = await _submit(http, jobs=[job])
+    batch_id = await submit(http, jobs=[job])
     await worker.end(await worker.claim())
     batch = (await browser.get(f"/ui/batches/{batch_id}")).text
     shown = (await browser.get(f"/ui/batches/{batch_id}/jobs/2")).text

@@ -5,18 +5,11 @@ import re
 import httpx
 import pytest
 
-from api.live import LiveWorker
+from api.live import LiveWorker, submit
 from api.test_users import add
 
 MEMBERS = {"ann": ("ann", "vic"), "bob": ("bob",)}
 """Of billing projects; vic only looks."""
-
-
-async def _submit(http: httpx.AsyncClient, headers: dict[str, str], project: str) -> int:
-    document = {"jobs": [{"command": ["false"]}], "billing_project": project}
-    answer = await http.post("/v1/batches", json=document, headers=headers)
-    assert answer.status_code == 201, answer.text
-    return int(answer.json()["id"])
 
 
 @pytest.fixture
@@ -40,10 +33,11 @@ async def test_buttons_of_lists_follow_grants(
     ann, bob = users["ann"], users["bob"]
     batches = {}
     for permission in ("read", "execute", "write"):
-        batches[permission] = await _submit(http, ann, "ann")
+        batches[permission] = await submit(http, ann, billing_project="ann")
         path = f"/v1/batches/{batches[permission]}/permissions/bob"
         await http.put(path, json={"permission": permission}, headers=ann)
-    hidden, batches["own"] = await _submit(http, ann, "ann"), await _submit(http, bob, "bob")
+    hidden = await submit(http, ann, billing_project="ann")
+    batches["own"] = await submit(http, bob, billing_project="bob")
     jobs = await worker.claim_and_start()
     for one in jobs:
         await worker.end([one], exit_code=1)
@@ -78,7 +72,7 @@ async def test_buttons_of_lists_follow_grants(
 async def test_list_of_what_one_may_only_read_has_no_form(
     http: httpx.AsyncClient, users: dict[str, dict[str, str]]
 ) -> None:
-    batch = await _submit(http, users["ann"], "ann")
+    batch = await submit(http, users["ann"], billing_project="ann")
     path = f"/v1/batches/{batch}/permissions/bob"
     for permission, may in (("read", False), ("execute", True)):
         await http.put(path, json={"permission": permission}, headers=users["ann"])
@@ -93,7 +87,8 @@ async def test_list_goes_on_after_what_one_may_only_read(
 ) -> None:
     """The form for all batches stands on every page of several."""
     monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 1)
-    batches = [await _submit(http, users[name], name) for name in ("ann", "bob", "ann")]
+    owners = ("ann", "bob", "ann")
+    batches = [await submit(http, users[one], billing_project=one) for one in owners]
     for batch in batches[::2]:
         path = f"/v1/batches/{batch}/permissions/bob"
         await http.put(path, json={"permission": "read"}, headers=users["ann"])

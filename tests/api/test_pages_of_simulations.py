@@ -4,8 +4,7 @@ import re
 
 import httpx
 
-from api.live import LiveWorker
-from api.test_pages import _submit
+from api.live import LiveWorker, submit
 
 STEPS = [
     {"action": "LOG", "message": "<b>hello</b>"},
@@ -26,7 +25,7 @@ def told(page: httpx.Response) -> tuple[list[str], list[str]]:
 async def test_way_and_steps_follow_the_job(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    path = f"/ui/batches/{await _submit(http, jobs=[{'simulation': {'steps': STEPS}}])}/jobs/1"
+    path = f"/ui/batches/{await submit(http, jobs=[{'simulation': {'steps': STEPS}}])}/jobs/1"
     waits = await browser.get(path)
     claimed = await worker.claim()
     taken = await browser.get(path)
@@ -50,7 +49,7 @@ async def test_way_and_steps_follow_the_job(
 async def test_other_jobs_have_no_steps(
     browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
-    batch = await _submit(http, jobs=[{"command": ["true"]}, {"simulation": {"steps": []}}])
+    batch = await submit(http, jobs=[{"command": ["true"]}, {"simulation": {"steps": []}}])
 
     assert 'id="simulated"' not in (await browser.get(f"/ui/batches/{batch}/jobs/1")).text
     assert "It has no steps." in (await browser.get(f"/ui/batches/{batch}/jobs/2")).text

@@ -5,9 +5,8 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveApi
+from api.live import LiveApi, make_user
 from weft.core.errors import BatchCancelled, Forbidden, InvalidValue, PayloadTooLarge
-from weft.store import open_admin
 from weft.wire.payload import PART_BYTES
 
 DATA = bytes(PART_BYTES) + b"end"
@@ -99,8 +98,7 @@ async def test_only_the_owner_sends_payloads_and_only_to_an_open_batch(
     api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     batch = await new_batch(http)
-    async with open_admin(database["admin"]) as admin:
-        await admin.ensure_local_user(tenant="local", user="eve", token="token-of-eve")
+    await make_user(database["admin"], user="eve", token="token-of-eve")
     async with api.client(authorization="Bearer token-of-eve") as eve:
         refused = await send(eve, batch)
     await http.post(f"{batch}/cancel", json={})

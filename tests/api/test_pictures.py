@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from api.live import LiveApi, LiveWorker
-from api.test_pages import _submit, _token_in
+from api.live import LiveApi, LiveWorker, submit
+from api.test_pages import _token_in
 
 TREE: dict[str, Any] = {
     "groups": [{"path": "/a"}, {"path": "/a/b"}, {"path": "/c"}, {"name": "pca"}],
@@ -35,7 +35,7 @@ def shape(document: Any) -> tuple[list[tuple[str, str, int]], list[tuple[str, st
 
 
 async def test_graph_is_of_groups_first_then_of_jobs(http: httpx.AsyncClient) -> None:
-    batch = await _submit(http, **TREE)
+    batch = await submit(http, **TREE)
     top = await graph(http, batch)
     inner = await graph(http, batch, group="/a")
     leaf = await graph(http, batch, group="/a/b", apart="true")
@@ -61,7 +61,7 @@ async def test_an_array_of_a_thousand_hides_no_job_after_it(
         {"name": "work", "command": ["true"], "count": 1000, "parents": ["prepare"]},
         {"name": "sum", "command": ["true"], "parents": ["work"]},
     ]
-    batch = await _submit(http, jobs=jobs)
+    batch = await submit(http, jobs=jobs)
     found = await graph(http, batch)
 
     assert shape(found) == (
@@ -75,7 +75,7 @@ async def test_an_array_of_a_thousand_hides_no_job_after_it(
 
 
 async def test_pages_of_a_graph_fit_together(http: httpx.AsyncClient) -> None:
-    batch = await _submit(http, **TREE)
+    batch = await submit(http, **TREE)
     first = await graph(http, batch, level="jobs", limit=3)
     second = await graph(http, batch, level="jobs", limit=3, cursor=first["cursor"])
 
@@ -91,7 +91,7 @@ async def test_pages_of_a_graph_fit_together(http: httpx.AsyncClient) -> None:
 
 
 async def test_time_axis_shows_what_ran_where(http: httpx.AsyncClient, worker: LiveWorker) -> None:
-    batch = await _submit(http, jobs=[{"command": ["true"]}] * 3)
+    batch = await submit(http, jobs=[{"command": ["true"]}] * 3)
     one, other = await worker.claim_and_start(2)
     await worker.end([one])
     found = (await http.get(f"/v1/batches/{batch}/timeline")).json()
@@ -108,7 +108,7 @@ async def test_time_axis_shows_what_ran_where(http: httpx.AsyncClient, worker: L
 async def test_pages_draw_each_node_as_a_link(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch = await _submit(http, **TREE)
+    batch = await submit(http, **TREE)
     path = f"/ui/batches/{batch}"
     await worker.end(await worker.claim(2), exit_code=1)
 
@@ -138,7 +138,7 @@ async def test_pages_draw_each_node_as_a_link(
 async def test_tree_is_loaded_branch_by_branch_and_cancelled_by_its_buttons(
     browser: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
-    batch = await _submit(http, **TREE)
+    batch = await submit(http, **TREE)
     path = f"/ui/batches/{batch}/groups"
     root = (await browser.get(f"{path}/0/tree")).text
     below = (await browser.get(f"{path}/1/tree")).text
@@ -170,7 +170,7 @@ async def viewer(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.A
 async def test_who_may_only_look_sees_the_tree_without_buttons(
     viewer: httpx.AsyncClient, http: httpx.AsyncClient
 ) -> None:
-    batch = await _submit(http, **TREE)
+    batch = await submit(http, **TREE)
     page = await viewer.get(f"/ui/batches/{batch}/groups/0/tree")
 
     assert page.status_code == 200

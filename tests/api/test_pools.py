@@ -1,11 +1,10 @@
 """Pools over HTTP: saved, listed, shown, and refused."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-import pytest
 
+from api.test_tenants import create
 from weft.core.problems import PROBLEMS_MAX
 
 SMALL = {"name": "small", "cpu": "500m", "memory": "1Gi", "labels": {"rack": "12"}}
@@ -26,11 +25,11 @@ async def save(
     return found
 
 
-@pytest.fixture(autouse=True)
-async def _forget(http: httpx.AsyncClient) -> AsyncIterator[None]:
-    """Leave no pool described."""
-    yield
-    await save(http)
+async def use(http: httpx.AsyncClient, **flavour: object) -> None:
+    """Save a pool with a flavour, and a queue that uses it."""
+    await save(http, {**BURST, "flavours": [{**SMALL, **flavour}]})
+    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
+    await http.put("/v1/queues", json={"queues": [queue]})
 
 
 async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
@@ -43,6 +42,8 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     listed = (await http.get("/v1/pools")).json()["items"]
     log = (await http.get("/v1/pools/burst/log")).json()["items"]
     costs = (await http.get("/v1/pools/burst/cost")).json()["items"]
+    left = await save(http)
+    described = (await http.get("/v1/pools/burst")).json()
 
     assert (planned["changes"], planned["dry_run"]) == (saved["changes"], True)
     assert nothing.json()["code"] == "WORKER.POOL_NOT_FOUND"
@@ -63,6 +64,8 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     assert {one["pool"]: one["plan"] is None for one in listed}["burst"] is False
     assert [one["kind"] for one in log] == ["apply", "apply"]
     assert costs == []
+    assert left["changes"] == [{"kind": "delete", "pool": "burst", "fields": {}}]
+    assert described["plan"] is None
 
 
 async def test_a_price_that_is_left_out_stays(http: httpx.AsyncClient) -> None:
@@ -72,15 +75,6 @@ async def test_a_price_that_is_left_out_stays(http: httpx.AsyncClient) -> None:
 
     assert again["changes"] == []
     assert [one["pool"] for one in free["changes"]] == ["burst"]
-
-
-async def test_a_pool_that_is_left_out_is_not_described(http: httpx.AsyncClient) -> None:
-    await save(http, BURST)
-    left = await save(http)
-    shown = (await http.get("/v1/pools/burst")).json()
-
-    assert left["changes"] == [{"kind": "delete", "pool": "burst", "fields": {}}]
-    assert shown["plan"] is None
 
 
 async def test_mistakes_are_named_with_their_place(http: httpx.AsyncClient) -> None:
@@ -134,28 +128,19 @@ async def test_a_job_that_only_a_flavour_holds_is_taken(http: httpx.AsyncClient)
         [{"queue": "burst", "command": ["true"], "resources": {**asked, "gpu": gpus}}]
         for gpus in (2, 3)
     )
-    rich = {**SMALL, "cpu": 8, "gpus": 2, "countables": {"matlab": 1}}
-    await save(http, {**BURST, "flavours": [rich]})
-    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
-    await http.put("/v1/queues", json={"queues": [queue]})
+    await use(http, cpu=8, gpus=2, countables={"matlab": 1})
     taken = await http.post("/v1/batches", json={"jobs": jobs})
     refused = await http.post("/v1/batches", json={"jobs": more})
 
     assert taken.status_code == 201, taken.text
     assert "asks for 3 gpu; the largest worker has 2" in refused.text
-    await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
-    await http.put("/v1/queues", json={"queues": []})
 
 
 async def test_only_jobs_that_bear_it_may_lose_their_machine(http: httpx.AsyncClient) -> None:
-    await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 8, "preemptible": True}]})
-    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
-    await http.put("/v1/queues", json={"queues": [queue]})
+    await use(http, cpu=8, preemptible=True)
     job = {"queue": "burst", "command": ["true"], "resources": {"cpu": 7}}
     refused = await http.post("/v1/batches", json={"jobs": [job]})
     taken = await http.post("/v1/batches", json={"jobs": [{**job, "preemptible": True}]})
-    await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
-    await http.put("/v1/queues", json={"queues": []})
 
     (error,) = refused.json()["errors"]
     assert "preemptible: true" in error["message"]
@@ -165,9 +150,7 @@ async def test_only_jobs_that_bear_it_may_lose_their_machine(http: httpx.AsyncCl
 async def test_a_job_may_name_several_words_of_which_one_is_offered(
     http: httpx.AsyncClient,
 ) -> None:
-    await save(http, {**BURST, "flavours": [{**SMALL, "cpu": 8}]})
-    queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
-    await http.put("/v1/queues", json={"queues": [queue]})
+    await use(http, cpu=8)
 
     async def ask(rack: object) -> httpx.Response:
         job = {"command": ["true"], "resources": {"cpu": 1, "rack": rack}, "queue": "burst"}
@@ -175,8 +158,6 @@ async def test_a_job_may_name_several_words_of_which_one_is_offered(
 
     taken = await ask(["13", "12"])
     wrong = [(await ask(rack)).json()["errors"][0] for rack in (["13", "14"], [], [1], 12)]
-    await http.post(f"/v1/batches/{taken.json()['batch_id']}/cancel")
-    await http.put("/v1/queues", json={"queues": []})
 
     assert taken.status_code == 201, taken.text
     assert [one["message"] for one in wrong] == [
@@ -225,7 +206,6 @@ async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.Async
     wrong = [own, {**own, "machine": "large"}, {**own, "resources": {"cpu": 1}},
              {**own, "resources": {"cpu": "500m", "machine": "small"}}]  # fmt: skip
     errors = (await http.post("/v1/batches", json={"jobs": wrong})).json()["errors"]
-    await http.post(f"/v1/batches/{accepted.json()['id']}/cancel")
 
     assert (shown["machine"], shown["state"]) == ("small", "ready")
     assert [(one["pointer"], one["message"]) for one in errors] == [
@@ -238,11 +218,7 @@ async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.Async
 
 async def test_what_a_pool_of_another_tenant_offers_is_not_told(http: httpx.AsyncClient) -> None:
     """Neither in the words of a refusal, nor because it is another one."""
-    made = {
-        name: (await http.post("/v1/tenants", json={"name": name, "admin": "ann"})).json()["token"]
-        for name in ("acme", "other")
-    }
-    headers = {name: {"authorization": f"Bearer {token}"} for name, token in made.items()}
+    headers = {name: await create(http, name) for name in ("acme", "other")}
     offers = {"cpu": 77, "labels": {"vault": "12"}, "countables": {"matlab": 3}}
     await save(http, {**BURST, "tenant": "acme", "flavours": [{**SMALL, **offers}]}, SHARED)
     queue = {"name": "q", "priority": 1, "pools": ["burst"], "guard": "true"}

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 
 from api.live import LiveWorker
+from api.test_users import add
 
 
 async def submit(http: httpx.AsyncClient, project: str, **headers: str) -> tuple[int, Any]:
@@ -17,8 +18,7 @@ async def test_members_submit_until_the_project_is_closed(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     made = await http.post("/v1/billing-projects", json={"name": "Genomics", "cost_max": 12.5})
-    bob = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
-    header = {"authorization": f"Bearer {bob}"}
+    header = await add(http, "bob")
     project, member = "/v1/billing-projects/genomics", "/v1/billing-projects/genomics/members/bob"
     before = await submit(http, "Genomics", **header)
     hidden = await http.get(project, headers=header)
@@ -62,8 +62,7 @@ async def test_who_was_removed_spends_nothing_more(
 ) -> None:
     """Jobs that were there already run; a member goes on with the batch."""
     await http.post("/v1/billing-projects", json={"name": "lab"})
-    bob = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
-    header = {"authorization": f"Bearer {bob}"}
+    header = await add(http, "bob")
     member = "/v1/billing-projects/lab/members/bob"
     await http.put(member)
     document = {"billing_project": "lab", "jobs": [{}, {}]}

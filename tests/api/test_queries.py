@@ -41,6 +41,7 @@ async def test_query_chooses_jobs_page_by_page(http: httpx.AsyncClient, batch: i
     assert await numbers(http, path, q="cohort = scz1", limit=3) == [1, 3, 5, 7]
     assert await numbers(http, path, q="cohort = scz1\nnot job_id = 3") == [1, 5, 7]
     assert await numbers(http, path, q="") == [1, 2, 3, 4, 5, 6, 7]
+    assert await numbers(http, path, limit=3) == [1, 2, 3, 4, 5, 6, 7]
     assert await numbers(http, path, q="name =~ n", state="ready", limit=2) == [*range(1, 8)]
     assert await numbers(http, path, q="name =~ n", state="failed") == []
     assert await numbers(http, path, q="cohort = scz0", after=4) == [6]
@@ -85,7 +86,7 @@ async def test_plan_is_answered_instead_of_rows(http: httpx.AsyncClient, batch: 
 @cases("path", ["/v1/batches", "/v1/batches/1/jobs"])
 @pytest.mark.parametrize("explain", ["true", "false"])
 async def test_wrong_query_is_told_with_its_column(
-    client: httpx.AsyncClient, store: RecordingStore, path: str, explain: str
+    client: httpx.AsyncClient, path: str, explain: str
 ) -> None:
     answer = await client.get(
         path, params={"q": "name = x\n  and state = runing", "explain": explain}
@@ -94,12 +95,6 @@ async def test_wrong_query_is_told_with_its_column(
     assert_problem(answer, 400, "API.INVALID_QUERY", "?q")
     assert answer.json()["errors"][0]["message"].startswith("line 2, column 15: ")
     assert answer.json()["hint"].endswith("\n              ^^^^^^")
-
-
-async def test_wrong_query_fills_no_set(client: httpx.AsyncClient) -> None:
-    answer = await client.post("/v1/batches/1/groups", params={"q": "state = runing"}, json={})
-
-    assert_problem(answer, 400, "API.INVALID_QUERY", "?q")
 
 
 async def test_jobs_of_a_group_are_listed(http: httpx.AsyncClient) -> None:
@@ -173,7 +168,7 @@ async def test_batches_come_in_the_order_that_is_asked_for(http: httpx.AsyncClie
     assert await listed("/v1/batches?sort=name") == [ids[3], ids[0], ids[2]]
     assert await listed("/v1/batches?sort=name&reverse=true") == [ids[2], ids[0], ids[3]]
     assert await listed("/v1/batches?reverse=true") == ids
-    assert await listed("/v1/batches?sort=created") == ids[::-1]
+    assert await listed("/v1/batches?sort=created") == await listed("/v1/batches?") == ids[::-1]
     assert await listed("/v1/batches?sort=completed") == []
     assert await listed("/v1/batches?sort=created&q=not+name+%3D+a") == [ids[2], ids[1], ids[0]]
     cursor = (await http.get("/v1/batches?sort=name&limit=1")).json()["cursor"]

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker
+from api.test_tenants import create
 from weft.core.errors import TooManyAtOnce
 from weft.core.queues import first_of
 from weft.run.apart.asking.evaluation import Evaluation
@@ -297,8 +298,7 @@ async def test_a_guard_that_fails_is_counted_in_a_metric(http: httpx.AsyncClient
 
 async def test_failing_guards_are_shown_to_their_tenant_only(http: httpx.AsyncClient) -> None:
     """And of that to those who see what all submit."""
-    made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
-    ann = {"authorization": f"Bearer {made.json()['token']}"}
+    ann = await create(http, "acme")
     queue = {"name": "merger", "priority": 1, "guard": "1 / 0 == 1"}
     await http.put("/v1/queues", json={"queues": [queue]}, headers=ann)
     await http.post("/v1/batches", json={"jobs": [{}]}, headers=ann)
@@ -318,8 +318,7 @@ async def test_metrics_of_the_site_are_shown_to_its_administrators_only(
     """Those of its other roles, too; a viewer gets what is counted for the tenant."""
     (tmp_path / "run").mkdir(exist_ok=True)
     metrics.write_snapshot(tmp_path / "run" / "driver.prom")
-    made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
-    ann = {"authorization": f"Bearer {made.json()['token']}"}
+    ann = await create(http, "acme")
     user = {"name": "vic", "role": "viewer"}
     made = await http.post("/v1/users", json=user, headers=ann)
     vic = {"authorization": f"Bearer {made.json()['token']}"}
@@ -341,8 +340,7 @@ async def test_without_the_database_no_counts_of_others_are_shown(
     api: LiveApi, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     await http.post("/v1/batches", json={"jobs": [{}]})
-    made = await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
-    ann = {"authorization": f"Bearer {made.json()['token']}"}
+    ann = await create(http, "acme")
     before = (await http.get("/metrics")).text
 
     async def fail(*_: object) -> None:

@@ -1,14 +1,12 @@
 """How many requests a token may send."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from api.fakes import TOKEN, RecordingStore, SilentNotices
+from api.fakes import TOKEN, RecordingStore, SilentNotices, client_of
 from weft.api.app import create_app
 from weft.api.http import rate_limits
 from weft.api.http.rate_limits import FailedLogins, RateLimits
@@ -29,13 +27,9 @@ class Clock:
         return self.now
 
 
-@asynccontextmanager
-async def asking(store: RecordingStore, settings: Settings) -> AsyncIterator[httpx.AsyncClient]:
+def asking(store: RecordingStore, settings: Settings) -> httpx.AsyncClient:
     """Give a client of an api with these settings."""
-    app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as http:
-        yield http
+    return client_of(create_app(store, SilentNotices(), None, settings))  # type: ignore[arg-type]  # doubles
 
 
 def test_token_has_the_requests_of_ten_seconds_and_then_a_steady_rate() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.fakes import RecordingStore, SilentNotices
+from api.fakes import RecordingStore, SilentNotices, client_of
 from api.problems import code_of
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
@@ -90,8 +90,7 @@ class _Store(RecordingStore):
 async def anybody(tmp_path: Path) -> AsyncIterator[tuple[Application, httpx.AsyncClient]]:
     """Give the application, and a client without a token."""
     app = create_app(_Store(), SilentNotices(), None, Settings(home=tmp_path), doors=api_doors())  # type: ignore[arg-type]  # doubles
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://weft") as client:
+    async with client_of(app) as client:
         yield app, client
 
 

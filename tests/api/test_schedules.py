@@ -9,11 +9,10 @@ import asyncpg
 import httpx
 import msgspec
 
-from api.live import LiveApi, as_admin, make_user
+from api.live import LiveApi, as_admin, leading, make_user
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.ports.store import ScheduleMove
 from weft.sql import text_of
-from weft.store import open_driver_store
 from weft.wire.documents.batches import BatchDocument
 
 BATCH = {"name": "nightly", "jobs": [{"command": ["true"], "env": {"A_TOKEN": "x", "B": "y"}}]}
@@ -45,9 +44,7 @@ async def begin(database: dict[str, str], schedule: int = 1, n_runs: int = 1) ->
     """Let a driver find that a schedule was due some seconds ago."""
     past = "UPDATE weft.schedule SET next_at = clock_timestamp() - interval '9 s'"
     await as_admin(database, past)
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         (due,) = [
             one for one in await store.due_schedules(epoch, limit=9) if one.schedule_id == schedule
         ]

@@ -6,18 +6,13 @@ import asyncpg
 import httpx
 
 from api.live import LiveApi, LiveWorker
+from api.test_users import add
 from weft.core.attempt_key import AttemptKey
 from weft.wire.sealed import key_id_of, new_key, parse_keys
 
 VALUE = "canary-6f1d"
 USES = [{"name": "db", "env": "DB_PASSWORD"}, {"name": "db", "file": "key.pem"}]
 JOB = {"command": ["true"], "secrets": USES}
-
-
-async def user(http: httpx.AsyncClient, name: str) -> dict[str, str]:
-    answer = await http.post("/v1/users", json={"name": name})
-    assert answer.status_code == 201, answer.text
-    return {"authorization": f"Bearer {answer.json()['token']}"}
 
 
 async def set_secret(http: httpx.AsyncClient, name: str = "db", **more: Any) -> httpx.Response:  # noqa: ANN401
@@ -42,7 +37,7 @@ async def test_a_value_is_taken_and_never_returned(http: httpx.AsyncClient) -> N
 
 
 async def test_jobs_name_secrets_that_their_user_has(http: httpx.AsyncClient) -> None:
-    ann = await user(http, "ann")
+    ann = await add(http, "ann")
     await set_secret(http, "other")
     await set_secret(http, headers=ann)
     wrong = [
@@ -85,7 +80,7 @@ async def test_a_user_has_a_limited_number(http: httpx.AsyncClient) -> None:
 async def test_all_are_encrypted_anew_and_old_keys_can_go(
     http: httpx.AsyncClient, api: LiveApi, worker: LiveWorker
 ) -> None:
-    ann = await user(http, "ann")
+    ann = await add(http, "ann")
     await set_secret(http)
     await set_secret(http, headers=ann)
     old = api.secret_keys[0]

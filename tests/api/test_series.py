@@ -9,12 +9,11 @@ import httpx
 import pytest
 
 from api.ask_lines import HRSI
-from api.live import LiveApi, LiveWorker, as_admin
+from api.live import LiveApi, LiveWorker, as_admin, leading
 from api.test_sources import apply, audit, items
 from weft.client import aio
 from weft.core.attempt_key import AttemptKey
 from weft.sql import text_of
-from weft.store import open_driver_store
 from weft.telemetry.metrics import REGISTRY
 
 SERIES = """
@@ -62,9 +61,7 @@ DUE = (
 
 async def find(database: dict[str, str], **days: str) -> None:
     """Let a driver find scenes of one tile; a name that ends with `x` is cloudy."""
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         (due,) = await store.due_sources(epoch, (), limit=9)
         found = [
             {"key": key, "fields": {"tile": "T", "day": day, "cloud": 99 * key.endswith("x")}}
@@ -390,9 +387,7 @@ async def test_wrong_inputs_of_a_series_are_refused(http: httpx.AsyncClient) -> 
 async def remove_days(http: httpx.AsyncClient, database: dict[str, str], batch: int) -> None:
     """Delete a batch, and let a driver remove what is left of it."""
     operation = (await http.delete(f"/v1/batches/{batch}")).json()["id"]
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         for _ in range(100):
             answer = (await http.get(f"/v1/operations/{operation}")).json()
             if answer["state"] != "running":
@@ -466,7 +461,7 @@ async def test_item_and_its_job_have_one_history(
 
 @pytest.mark.heavy
 async def test_history_of_an_item_is_bounded(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     """However often it runs again."""
     await apply(http, SERIES)

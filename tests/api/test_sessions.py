@@ -282,7 +282,7 @@ async def test_session_of_a_token_with_scopes_has_these(
 
 
 async def test_page_of_a_link_leads_nowhere_else_and_shows_no_markup(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
+    browser: httpx.AsyncClient,
 ) -> None:
     for path in ("/login?next=//evil.example", "/login?code=a&next=https://evil.example"):
         assert _refused(await browser.get(path)) == (400, "API.INVALID_PARAMETER")

@@ -4,30 +4,16 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveWorker
+from api.live import LiveWorker, submit
 from cases import cases
-
-
-async def make_batch(http: httpx.AsyncClient, document: dict[str, Any]) -> int:
-    answer = await http.post("/v1/batches", json=document)
-    assert answer.status_code == 201, answer.text
-    return int(answer.json()["id"])
 
 
 async def test_jobs_are_put_into_sets_when_they_are_made(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    batch = await make_batch(
-        http,
-        {
-            "groups": [{"name": "pca", "kind": "set", "attributes": {"a": "1"}}, {"path": "/x"}],
-            "jobs": [
-                {"group": "/x", "groups": ["pca", "vep"]},
-                {"groups": ["pca"]},
-                {"group": "/x/y"},
-            ],
-        },
-    )
+    pca = {"name": "pca", "kind": "set", "attributes": {"a": "1"}}
+    jobs = [{"group": "/x", "groups": ["pca", "vep"]}, {"groups": ["pca"]}, {"group": "/x/y"}]
+    batch = await submit(http, groups=[pca, {"path": "/x"}], jobs=jobs)
     await worker.work()
     groups = (await http.get(f"/v1/batches/{batch}/groups")).json()["items"]
     shown = {(g["kind"], g["path"] or g["name"]): g["n_succeeded"] for g in groups}
@@ -46,7 +32,7 @@ async def test_jobs_are_put_into_sets_when_they_are_made(
 
 
 async def test_bunches_name_sets_by_number(http: httpx.AsyncClient) -> None:
-    batch = await make_batch(http, {})
+    batch = await submit(http, jobs=[])
     made = (await http.post(f"/v1/batches/{batch}/groups", json={"name": "old"})).json()
     at = f"/v1/batches/{batch}/updates"
     update = (await http.post(at, json={"n_jobs": 2, "n_groups": 1})).json()["update_id"]
@@ -62,7 +48,7 @@ async def test_bunches_name_sets_by_number(http: httpx.AsyncClient) -> None:
 
 
 async def test_set_is_made_and_filled_by_hand(http: httpx.AsyncClient) -> None:
-    batch = await make_batch(http, {"jobs": [{}] * 4})
+    batch = await submit(http, jobs=[{}] * 4)
     made = await http.post(f"/v1/batches/{batch}/groups", json={"name": "random"})
     again = await http.post(f"/v1/batches/{batch}/groups", json={"name": "random"})
     assert (made.status_code, again.headers["idempotent-replay"]) == (201, "true")
@@ -79,7 +65,7 @@ async def test_set_is_made_and_filled_by_hand(http: httpx.AsyncClient) -> None:
 
 
 async def test_tree_group_is_made_alone(http: httpx.AsyncClient) -> None:
-    batch = await make_batch(http, {})
+    batch = await submit(http, jobs=[])
     made = await http.post(f"/v1/batches/{batch}/groups", json={"path": "/a/b"})
 
     assert made.status_code == 201
@@ -89,7 +75,7 @@ async def test_tree_group_is_made_alone(http: httpx.AsyncClient) -> None:
 
 
 async def test_bad_names_of_sets_are_refused(http: httpx.AsyncClient) -> None:
-    batch = await make_batch(http, {})
+    batch = await submit(http, jobs=[])
     for name in ["7", "g7", "a/b", "", "x" * 300, "a\u0000b"]:
         answer = await http.post(f"/v1/batches/{batch}/groups", json={"name": name})
 
@@ -108,7 +94,7 @@ async def test_too_many_sets_and_groups_say_so(http: httpx.AsyncClient) -> None:
 
 
 async def test_query_set_is_an_operation(http: httpx.AsyncClient) -> None:
-    batch = await make_batch(http, {"jobs": [{}] * 4})
+    batch = await submit(http, jobs=[{}] * 4)
     at, key = f"/v1/batches/{batch}/groups", {"idempotency-key": "k"}
     begun = await http.post(at, params={"q": "job_id > 2"}, json={"name": "x"}, headers=key)
     again = await http.post(at, params={"q": "job_id > 2"}, json={"name": "x"}, headers=key)
@@ -128,7 +114,7 @@ async def test_query_set_is_an_operation(http: httpx.AsyncClient) -> None:
 
 
 async def test_query_that_makes_no_sense_begins_nothing(http: httpx.AsyncClient) -> None:
-    batch = await make_batch(http, {"jobs": [{}]})
+    batch = await submit(http)
     answer = await http.post(f"/v1/batches/{batch}/groups", params={"q": "cost >"}, json={})
 
     assert answer.status_code == 400
@@ -140,7 +126,7 @@ async def test_query_that_makes_no_sense_begins_nothing(http: httpx.AsyncClient)
 async def test_declared_group_that_is_there_is_refused_as_in_a_bunch(
     http: httpx.AsyncClient, group: dict[str, str]
 ) -> None:
-    batch = await make_batch(http, {"groups": [group], "jobs": [{}]})
+    batch = await submit(http, groups=[group])
     at = f"/v1/batches/{batch}/updates"
     small = await http.post(at, json={"groups": [{"path": "/new"}, group], "jobs": [{}]})
     update = (await http.post(at, json={"n_groups": 1})).json()["update_id"]

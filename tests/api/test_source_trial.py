@@ -134,9 +134,7 @@ async def test_line_is_tried_before_it_is_applied(
     assert (await http.get("/v1/setups/snow")).json()["document"] == line
 
 
-async def test_source_is_read_with_secrets_of_its_owner(
-    http: httpx.AsyncClient, tmp_path: Path
-) -> None:
+async def test_source_is_read_with_secrets_of_its_owner(http: httpx.AsyncClient) -> None:
     """One that is not there is named; a value is seen by the server that is asked alone."""
     async with one_answer(b'{"items": [{"key": "a"}]}') as server:
         await apply(http, CATALOGUE.replace("PORT", str(server.port)))

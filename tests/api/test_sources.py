@@ -7,12 +7,11 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveApi, as_admin
+from api.live import LiveApi, as_admin, leading
 from api.test_users import add
 from cases import cases
 from weft.core.errors import Internal
 from weft.sql import text_of
-from weft.store import open_driver_store
 
 SETUP = """
 [source.scenes]
@@ -34,9 +33,7 @@ async def apply(http: httpx.AsyncClient, text: str = SETUP) -> None:
 
 async def find(database: dict[str, str], *keys: str, **fields: object) -> None:
     """Let a driver find items."""
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         (due,) = await store.due_sources(epoch, (), limit=9)
         found = [{"key": key, "fields": {"tile": key, **fields}} for key in keys]
         assert await store.store_items(
@@ -284,15 +281,12 @@ async def test_a_status_that_the_lifecycle_lacks_is_refused(
     assert (said["pointer"], what in said["message"]) == (pointer, True), said
 
 
-async def test_nobody_lets_others_run_programs(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_nobody_lets_others_run_programs(api: LiveApi, http: httpx.AsyncClient) -> None:
     """An operator owns what they change; only administrators name another owner."""
     await apply(http)
-    made = await http.post("/v1/users", json={"name": "ops", "role": "operator"})
-    assert made.status_code < 300, made.text
+    ops = await add(http, "ops", role="operator")
     me = (await http.get("/v1/whoami")).json()["user"]
-    async with api.client(authorization=f"Bearer {made.json()['token']}") as other:
+    async with api.client(**ops) as other:
         named = SETUP.replace('job = "snow"', f'job = "snow"\nowner = "{me}"')
         answer = await other.put("/v1/setups/snow", content=named, headers=TOML)
         assert answer.status_code == 403, answer.text
@@ -302,9 +296,7 @@ async def test_nobody_lets_others_run_programs(
     assert (await http.get("/v1/sources/scenes")).json()["user"] == "ops"
 
 
-async def test_setup_is_seen_by_who_sees_its_sources(
-    api: LiveApi, http: httpx.AsyncClient
-) -> None:
+async def test_setup_is_seen_by_who_sees_its_sources(http: httpx.AsyncClient) -> None:
     """Its file says where they read and what they run."""
     await apply(http)
     una = await add(http, "una")
@@ -327,8 +319,8 @@ async def test_nobody_chooses_by_parameters_what_others_run(
     line += 'attributes.c = """[param // the newest\n.\tlast][0]"""\n'
     await apply(http, line)
     me = (await http.get("/v1/whoami")).json()["user"]
-    made = await http.post("/v1/users", json={"name": "ops", "role": "operator"})
-    async with api.client(authorization=f"Bearer {made.json()['token']}") as other:
+    ops = await add(http, "ops", role="operator")
+    async with api.client(**ops) as other:
         assert (await other.put("/v1/parameters/clouds", json={"value": 9})).status_code == 200
         refused = await other.put("/v1/parameters/tag", json={"value": "2"})
         filed = await other.put(
@@ -347,16 +339,15 @@ async def test_nobody_chooses_by_parameters_what_others_run(
         assert (await other.put("/v1/parameters/tag", json={"value": "4"})).status_code == 200
 
 
-async def test_wrong_requests_are_refused(api: LiveApi, http: httpx.AsyncClient) -> None:
+async def test_wrong_requests_are_refused(http: httpx.AsyncClient) -> None:
     await apply(http)
     answer = await http.get("/v1/sources/gone/items")
     assert answer.json()["code"] == "API.SOURCE_NOT_FOUND"
     answer = await http.put("/v1/setups/other", content=SETUP, headers=TOML)
     assert answer.json()["code"] == "API.SOURCE_TAKEN"
-    made = await http.post("/v1/users", json={"name": "una"})
-    async with api.client(authorization=f"Bearer {made.json()['token']}") as other:
-        answer = await other.patch("/v1/sources/scenes", json={"paused": True})
-        assert answer.json()["code"] in {"API.SOURCE_OF_ANOTHER", "API.SOURCE_NOT_FOUND"}
+    una = await add(http, "una")
+    answer = await http.patch("/v1/sources/scenes", json={"paused": True}, headers=una)
+    assert answer.json()["code"] in {"API.SOURCE_OF_ANOTHER", "API.SOURCE_NOT_FOUND"}
     answer = await http.patch("/v1/sources/scenes", json={"paused": True})
     assert (answer.json()["state"], answer.json()["next_at"]) == ("paused", None)
 

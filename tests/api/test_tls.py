@@ -25,17 +25,18 @@ OURS = certificate("127.0.0.1", issuer=CA)
 
 
 @contextlib.asynccontextmanager
-async def _serving(app: Application, *tls: Path) -> AsyncIterator[str]:
+async def serving(app: Application, *tls: Path) -> AsyncIterator[str]:
     """Serve on a free port; give its address without the scheme."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = Server(serving_config(app, Certificate(*tls).context if tls else None))
-    serving = asyncio.create_task(server.run_on(listener))
+    running = asyncio.create_task(server.run_on(listener))
     await server.listening.wait()
     try:
         yield f"127.0.0.1:{listener.getsockname()[1]}"
     finally:
+        app.close()
         server.stopping.set()
-        await serving
+        await running
 
 
 async def _ask(url: str | None, home: Path | None = None, *, patience_s: float = 5) -> str:
@@ -54,7 +55,7 @@ def _trust(pair: Pair, folder: Path, monkeypatch: pytest.MonkeyPatch, variable: 
 async def test_a_client_trusts_those_whom_it_was_told_to_trust(
     app: Application, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
-    async with _serving(app, *OURS.write(tmp_path)) as address:
+    async with serving(app, *OURS.write(tmp_path)) as address:
         with pytest.raises(NotTheServer, match="is not trusted") as refused:
             await _ask(f"https://{address}")
         assert "WEFT_CA_FILE" in refused.value.hint
@@ -67,12 +68,12 @@ async def test_a_client_trusts_those_whom_it_was_told_to_trust(
 
 
 async def test_who_speaks_without_the_others_tls_is_told(app: Application, tmp_path: Path) -> None:
-    async with _serving(app) as address:
+    async with serving(app) as address:
         with pytest.raises(NotReachable) as refused:
             await _ask(f"https://{address}")
     assert "does not speak TLS" in refused.value.detail
 
-    async with _serving(app, *OURS.write(tmp_path)) as address:
+    async with serving(app, *OURS.write(tmp_path)) as address:
         with pytest.raises(NotReachable) as refused:
             await _ask(f"http://{address}", patience_s=0.2)
     assert "https://" in refused.value.detail
@@ -101,7 +102,7 @@ async def test_clients_of_a_home_trust_its_very_certificate_whatever_its_names(
     files = ours.write(tmp_path)
     (tmp_path / "home").mkdir()
     home = Home(tmp_path / "home")
-    async with _serving(app, *files) as address:
+    async with serving(app, *files) as address:
         home.write_client(f"https://{address}", TOKEN, files[0])
         assert await _ask(None, home.path)
 
@@ -109,7 +110,7 @@ async def test_clients_of_a_home_trust_its_very_certificate_whatever_its_names(
     own = certificate("weft.example", issuer=ours)
     for other in (certificate("weft.example", issuer=CA), own):
         (tmp_path / "other").mkdir(exist_ok=True)
-        async with _serving(app, *other.write(tmp_path / "other")) as address:
+        async with serving(app, *other.write(tmp_path / "other")) as address:
             home.write_client(f"https://{address}", TOKEN, files[0])
             with pytest.raises(NotTheServer):
                 await _ask(None, home.path)
@@ -123,7 +124,7 @@ async def test_a_new_certificate_is_used_without_a_restart(
     home = Home(tmp_path / "home")
     known = tmp_path / "known.pem"
     with capture_logs() as logs:
-        async with _serving(app, *files) as address:
+        async with serving(app, *files) as address:
             home.write_client(f"https://{address}", TOKEN, known)
             known.write_bytes(OURS.cert_pem())
             assert await _ask(None, home.path)

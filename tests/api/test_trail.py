@@ -8,19 +8,18 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import TOKEN, LiveApi
+from api.live import TOKEN, LiveApi, leading
+from api.test_tenants import create
+from api.test_users import add
 from weft.aio import Client
 from weft.cli.app import run_command
-from weft.store import open_driver_store
 
 TRACE = "c0ffee00" * 4
 
 
 async def seal(database: dict[str, str]) -> None:
     """Do once what a driver does."""
-    async with open_driver_store(database["weft_driver"]) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (store, epoch):
         await store.sweep("seal_trail", epoch, limit_jobs=1000)
 
 
@@ -32,11 +31,6 @@ async def trail(
     answer = await http.get(f"/v1/trail{query}", **more)
     assert answer.status_code == 200, answer.text
     return list(reversed(answer.json()["items"]))
-
-
-async def token_of(http: httpx.AsyncClient, name: str, role: str = "user") -> dict[str, str]:
-    answer = await http.post("/v1/users", json={"name": name, "role": role})
-    return {"authorization": f"Bearer {answer.json()['token']}"}
 
 
 async def test_entry_says_who_what_when_and_from_where(
@@ -80,8 +74,8 @@ async def test_refused_changes_are_recorded_once_a_minute(
     http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the guard or by what they would give; none that only reads: nobody can fill the disk."""
-    boss = await token_of(http, "boss", "tenant-admin")
-    eve = await token_of(http, "eve")
+    boss = await add(http, "boss", role="tenant-admin")
+    eve = await add(http, "eve")
     codes = [
         (await http.put("/v1/pools", json={"pools": []}, headers=eve)).status_code,
         (await http.get("/v1/trail", headers=eve)).status_code,
@@ -158,8 +152,7 @@ async def test_pipelined_request_is_not_recorded_as_the_one_before(
 async def test_tenants_see_their_own_trail(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
-    made = (await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})).json()
-    ann = {"authorization": f"Bearer {made['token']}"}
+    ann = await create(http, "acme")
     await http.post("/v1/batches", json={}, headers=ann)
     theirs = await trail(http, database, headers=ann)
     ours = await trail(http, database)
@@ -168,15 +161,14 @@ async def test_tenants_see_their_own_trail(
     assert [(one["tenant"], one["user"]) for one in theirs] == [("acme", "ann")]
     assert [one["action"] for one in ours] == ["create_tenant"]
     assert [one["number"] for one in both] == [1, 2]
-    assert made["token"] not in str(both)
+    assert ann["authorization"].partition(" ")[2] not in str(both)
 
 
 async def test_change_of_what_jobs_may_choose_is_recorded(
     http: httpx.AsyncClient, database: dict[str, str]
 ) -> None:
     """Each list by itself, and who tried without the right."""
-    made = (await http.post("/v1/tenants", json={"name": "acme", "admin": "ann"})).json()
-    ann = {"authorization": f"Bearer {made['token']}"}
+    ann = await create(http, "acme")
     eve = (await http.post("/v1/users", json={"name": "eve"}, headers=ann)).json()["token"]
     path, lists = "/v1/tenants/acme", ({"image": ["docker://here/*"]}, {"image": None})
     for allowed in lists:

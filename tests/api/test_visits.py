@@ -10,7 +10,7 @@ import asyncpg
 import httpx
 import pytest
 
-from api.fakes import RecordingStore, SilentNotices
+from api.fakes import RecordingStore, SilentNotices, client_of
 from api.full_tenant import FullTenant, fill
 from api.hidden_pairs import answer_of
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
@@ -100,11 +100,7 @@ async def app(store: _Store, tmp_path: Path) -> Application:
 @pytest.fixture
 async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
     """Give a client whose token is that of an administrator of the site."""
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    header = {"authorization": "Bearer admin"}
-    async with httpx.AsyncClient(
-        transport=transport, base_url="http://weft", headers=header
-    ) as found:
+    async with client_of(app, authorization="Bearer admin") as found:
         yield found
 
 
@@ -360,7 +356,7 @@ async def test_what_is_ones_own_stays_at_home(http: httpx.AsyncClient) -> None:
 
 
 async def test_streams_are_those_of_the_tenant(
-    http: httpx.AsyncClient, api: LiveApi, worker: LiveWorker
+    http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     ann = await create(http, "acme")
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]}, headers=ann)

@@ -3,15 +3,14 @@
 import asyncio
 import json
 import resource
-import socket
 from collections.abc import AsyncIterator
 
 import pytest
 
 from api.fakes import TOKEN, RecordingStore
+from api.test_tls import serving
 from cases import cases
 from weft.api.app import Application
-from weft.run.api import Server, serving_config
 
 HEAD = f"authorization: Bearer {TOKEN}\r\nhost: weft\r\ncontent-type: application/json\r\n"
 
@@ -19,14 +18,8 @@ HEAD = f"authorization: Bearer {TOKEN}\r\nhost: weft\r\ncontent-type: applicatio
 @pytest.fixture
 async def port(app: Application) -> AsyncIterator[int]:
     """Give the port of a real server on the recording store."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(serving_config(app))
-    serving = asyncio.create_task(server.run_on(listener))
-    await server.listening.wait()
-    yield int(listener.getsockname()[1])
-    app.close()
-    server.stopping.set()
-    await serving
+    async with serving(app) as address:
+        yield int(address.partition(":")[2])
 
 
 async def read_answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import pytest
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import TOKEN as LIVE_TOKEN
 from api.live import LiveApi
+from api.test_tls import serving
 from cases import cases
 from weft.api.app import create_app
 from weft.api.http.protocol import HEADERS_MAX
-from weft.run.api import Server, serving_config
 from weft.settings import Settings
 
 HOST, TOKEN_LINE = "host: weft\r\n", f"authorization: Bearer {TOKEN}\r\n"
@@ -130,14 +129,9 @@ async def address(store: RecordingStore, tmp_path: Path) -> AsyncIterator[tuple[
     """Give the address of a real server on the recording store, which does not wait for long."""
     settings = Settings(home=tmp_path, head_timeout_s=0.3, body_timeout_s=0.3)
     app = create_app(store, SilentNotices(), None, settings)  # type: ignore[arg-type]  # doubles
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(serving_config(app))
-    serving = asyncio.create_task(server.run_on(listener))
-    await server.listening.wait()
-    yield listener.getsockname()
-    app.close()
-    server.stopping.set()
-    await serving
+    async with serving(app) as place:
+        host, _, port = place.partition(":")
+        yield host, int(port)
 
 
 async def said(address: tuple[str, int], *pieces: str) -> str:

@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import LiveApi, make_user
+from api.live import LiveApi, leading, make_user
 from builders import end_report, key_of, request, start_report
 from cases import cases
 from weft.api.http.sse import KEEP_ALIVE_S
@@ -37,7 +37,6 @@ from weft.ports.log_store import LogDirectory
 from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, Frame
 from weft.settings import InvalidSetting, Settings
-from weft.store import open_driver_store
 
 TRANSPORTS = """
 [[transports]]
@@ -282,9 +281,7 @@ async def test_offers_reach_a_worker_outside_whose_pool_consumes_the_queue(
     terms = {"executor": ["process"], "consumes": ["rabbit"]}
     worker = (await linked.register_worker(**facts(offers=terms))).incarnation_id
     batches = [await outside.submit(2, queue=name) for name in ("ours", "theirs")]
-    async with open_driver_store(database["weft_driver"]) as driver:
-        epoch = await driver.try_lead()
-        assert epoch is not None
+    async with leading(database["weft_driver"]) as (driver, epoch):
         await driver.offer_jobs(epoch, ["rabbit"], limit_jobs=10, stocks={})
         due = await driver.take_offers(epoch, ["rabbit"], again_s=5, limit_offers=10)
     offers = [(one.batch_id, one.job_id, one.offer_id) for one in due]

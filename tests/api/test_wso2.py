@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-import httpx
 import pytest
 from joserfc import jws
 
-from api.fakes import SilentNotices
+from api.fakes import SilentNotices, client_of
 from api.test_web_tokens import EC, RSA, AdmittingStore, pem_of, raw_token, token_of, web_tokens
 from cases import cases
 from weft.api.app import create_app
@@ -102,6 +101,10 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
         lambda: token_of(RSA, "RS256", **{**claims(), "iss": "else"}), "not known here"),
     "unsigned": (lambda: raw_token({"alg": "none"}, claims()), "algorithm"),
     "of another kind": (lambda: token_of(EC, **claims()), "algorithm"),
+    "RS512": (lambda: token_of(RSA, "RS512", **claims()), "algorithm"),
+    "PS256": (lambda: token_of(RSA, "PS256", **claims()), "algorithm"),
+    "HMAC": (lambda: raw_token({"alg": "HS256"}, claims()), "algorithm"),
+    "signature cut off": (lambda: assertion().rpartition(".")[0] + ".", "signature"),
     "own key": (
         lambda: token_of(RSA, "RS256", {"jwk": RSA.as_dict(private=False)}, **claims()),
         "a key of its own"),
@@ -151,9 +154,7 @@ async def test_on_paths_of_the_door_an_assertion_counts_before_a_bearer(tmp_path
     )
     good, bad = assertion(), assertion(None)
     bearer = ("authorization", "Bearer good")
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app), base_url="http://weft"
-    ) as client:
+    async with client_of(app) as client:
 
         async def status(path: str, *headers: tuple[str, str]) -> int:
             return (await client.get(path, headers=list(headers))).status_code

@@ -3,7 +3,6 @@
 from typing import Any
 
 import httpx
-import pytest
 
 from api.live import TOKEN, LiveApi, LiveWorker
 from weft.client.api import Api
@@ -187,31 +186,3 @@ async def test_two_arrays_that_wait_for_each_other_are_refused(http: httpx.Async
     assert (problem["status"], problem["code"]) == (413, "API.TOO_MANY_PARENTS")
     assert "4000000 parents" in problem["detail"]
     assert "job without a command" in problem["hint"]
-
-
-@pytest.mark.slow
-async def test_client_sends_a_large_array_in_parts(api: LiveApi, http: httpx.AsyncClient) -> None:
-    """More than goes into one bunch: the parts continue the indices, and names mean all of it."""
-    sent: list[int] = []
-    document = {
-        "jobs": [
-            {"name": "sum", "parents": ["part"]},
-            {"name": "part", "count": 120_000, "index_from": 5, "command": ["true"]},
-        ]
-    }
-    async with Api(api.url, TOKEN) as client:
-        answer = await client.submit(document, on_sent=sent.append)
-    batch = answer["id"]
-
-    assert (answer["n_jobs"], answer["committed"]) == (120_001, True)
-    assert (sum(sent), max(sent), len(sent) > 1) == (120_001, 100_000, True)
-    shown = (await http.get(f"/v1/batches/{batch}")).json()
-    assert (shown["n_ready"], shown["n_pending"]) == (120_000, 1)
-    for number, index in ((1, 5), (100_000, 100_004), (100_001, 100_005), (120_000, 120_004)):
-        job = (await http.get(f"/v1/batches/{batch}/jobs/{number}")).json()
-        assert (job["name"], job["index"]) == ("part", index)
-    gather = (await http.get(f"/v1/batches/{batch}/jobs/120001")).json()
-    assert (gather["parents"], gather["n_parents"]) == (list(range(1, 101)), None)
-    async with Api(api.url, TOKEN) as client:
-        pages = client.list_parents(batch, 120_001, page_rows=1000)
-        assert [one["job_id"] for one in await pages.next_page()] == list(range(1, 1001))

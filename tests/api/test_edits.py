@@ -84,22 +84,6 @@ async def test_batch_group_and_job_are_edited_and_say_by_whom(http: httpx.AsyncC
     assert [*page["items"], *rest["items"]] == history[0]["items"]
 
 
-@cases("name", [None, "a/b", ".."])
-async def test_group_keeps_a_name_that_fits_into_a_path(
-    http: httpx.AsyncClient, name: str | None
-) -> None:
-    made = await http.post("/v1/batches", json={"groups": [{"path": "/a"}, {"path": "/c"}]})
-    path = f"/v1/batches/{made.json()['id']}/groups"
-    answer = await http.patch(f"{path}/1", json={"name": name})
-    taken = await http.patch(f"{path}/1", json={"name": "c"})
-
-    if name == "..":  # a name as any other: paths of groups are no files
-        assert answer.json()["path"] == "/.."
-    else:
-        assert_problem(answer, 400, "API.INVALID_VALUE", "/name")
-    assert_problem(taken, 409, "API.GROUP_EXISTS")
-
-
 async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) -> None:
     array = {"count": 3, "name": "part", "attributes": {"a": "1", "b": "2"}}
     made = await http.post("/v1/batches", json={"jobs": [array]})
@@ -116,20 +100,21 @@ async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) 
     ]  # fmt: skip
 
 
-@cases("name", [None, "a/b", "g7"])
-async def test_set_keeps_a_name_that_is_no_number(
-    http: httpx.AsyncClient, name: str | None
-) -> None:
-    made = await http.post("/v1/batches", json={"groups": [{"name": "a"}]})
-    path = f"/v1/batches/{made.json()['id']}/groups/a"
-    answer = await http.patch(path, json={"name": name})
-
-    assert_problem(answer, 400, "API.INVALID_VALUE", "/name")
+async def test_groups_keep_their_names_if_others_do_not_fit(http: httpx.AsyncClient) -> None:
+    """Those of the tree into a path; sets are told from numbers."""
+    document = {"groups": [{"path": "/a"}, {"path": "/c"}, {"name": "s"}]}
+    made = await http.post("/v1/batches", json=document)
+    path = f"/v1/batches/{made.json()['id']}/groups"
+    for group, name in (("1", None), ("1", "a/b"), ("s", None), ("s", "a/b"), ("s", "g7")):
+        answer = await http.patch(f"{path}/{group}", json={"name": name})
+        assert_problem(answer, 400, "API.INVALID_VALUE", "/name")
+    assert_problem(await http.patch(f"{path}/1", json={"name": "c"}), 409, "API.GROUP_EXISTS")
+    # A name as any other: paths of groups are no files.
+    assert (await http.patch(f"{path}/1", json={"name": ".."})).json()["path"] == "/.."
 
 
 async def test_what_is_not_there_cannot_be_edited(http: httpx.AsyncClient) -> None:
     await http.post("/v1/batches", json={"jobs": [{}]})
     for path in ["/v1/batches/9", "/v1/batches/1/groups/9", "/v1/batches/1/jobs/9"]:
-        answer = await http.patch(path, json={"name": "x"})
-
-        assert answer.status_code == 404
+        for document in ({"name": "x"}, {"priority": 5}):
+            assert (await http.patch(path, json=document)).status_code == 404

@@ -53,10 +53,3 @@ async def test_batch_and_groups_answer_with_an_operation(http: httpx.AsyncClient
     assert (await http.get(f"{path}/groups/%2Fz")).status_code == 200
     history = (await http.get(f"{path}/groups/t/history")).json()["items"]
     assert [one["kind"] for one in history] == ["prioritized", "edited"]
-
-
-async def test_what_is_not_there_has_no_priority(http: httpx.AsyncClient) -> None:
-    made = await http.post("/v1/batches", json={"jobs": [{}]})
-    path = f"/v1/batches/{made.json()['id']}"
-    for missing in ("/v1/batches/999999", f"{path}/groups/9", f"{path}/jobs/9"):
-        assert (await http.patch(missing, json={"priority": 5})).status_code == 404

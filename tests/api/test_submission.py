@@ -55,38 +55,6 @@ async def test_empty_batch_is_complete(http: httpx.AsyncClient) -> None:
     assert (batch["state"], batch["complete"], batch["n_jobs"]) == ("success", True, 0)
 
 
-async def test_lists_are_paged_without_gap_or_repeat(http: httpx.AsyncClient) -> None:
-    batch_id = (await http.post("/v1/batches", json={"jobs": [{}] * 7})).json()["id"]
-    for _ in range(4):
-        await http.post("/v1/batches", json={"name": "many"})
-
-    found: list[int] = []
-    query: dict[str, str] = {"limit": "3"}
-    while True:
-        page = (await http.get(f"/v1/batches/{batch_id}/jobs", params=query)).json()
-        found += [job["job_id"] for job in page["items"]]
-        if page["cursor"] is None:
-            break
-        query["cursor"] = page["cursor"]
-
-    assert found == [1, 2, 3, 4, 5, 6, 7]
-    names = (await http.get("/v1/batches", params={"name": "many"})).json()["items"]
-    assert len(names) == 4
-    newest = (await http.get("/v1/batches", params={"limit": 2})).json()
-    assert [batch["id"] for batch in newest["items"]] == [batch_id + 4, batch_id + 3]
-    states = (await http.get(f"/v1/batches/{batch_id}/jobs?state=failed&state=error")).json()
-    assert states["items"] == []
-
-
-async def test_cursor_of_another_list_is_refused(http: httpx.AsyncClient) -> None:
-    batch_id = (await http.post("/v1/batches", json={"jobs": [{}] * 2})).json()["id"]
-    cursor = (await http.get(f"/v1/batches/{batch_id}/jobs?limit=1")).json()["cursor"]
-
-    answer = await http.get("/v1/batches", params={"cursor": cursor})
-
-    assert answer.json()["code"] == "API.INVALID_PARAMETER"
-
-
 async def test_named_parents_are_sorted_and_numbers_told(http: httpx.AsyncClient) -> None:
     jobs = [
         {"name": "report", "parents": ["merge", "count"]},
@@ -290,16 +258,6 @@ async def test_cancel(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     assert (late.status_code, late.json()["code"]) == (409, "API.BATCH_CANCELLED")
     missing = await http.post(f"/v1/batches/{batch_id}/jobs/9/cancel", json={})
     assert missing.json()["code"] == "API.JOB_NOT_FOUND"
-
-
-async def test_default_request_is_no_larger_than_the_largest_worker(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
-    refused = await http.post("/v1/batches", json={"jobs": [{"resources": {"memory": "5Gi"}}]})
-
-    assert refused.json()["code"] == "API.NO_WORKER_FITS"
-    assert "4Gi" in refused.json()["errors"][0]["message"]
-    assert (await http.get("/v1/batches")).json()["items"] == []
 
 
 async def test_larger_worker_takes_jobs_as_soon_as_it_is_registered(

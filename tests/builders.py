@@ -1,5 +1,6 @@
 """Rows and reports with everything that a test does not care about filled in."""
 
+import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from weft.wire.spec import JobSpec, encode_chunk
 
 T = TypeVar("T")
 MUCH = 10**8
+_BILLED_S = 0.002
 
 
 def _column(value: T | Sequence[T]) -> list[T]:
@@ -94,6 +96,11 @@ def start_report(claimed: Claimed, *, age_us: int = 0) -> StartReport:
     return StartReport(
         batch_id=claimed.batch_id, job_id=claimed.job_id, attempt=claimed.attempt, age_us=age_us
     )
+
+
+async def run_long_enough() -> None:
+    """Let a job run until it is billed: whole milliseconds count, and none before its claim."""
+    await asyncio.sleep(_BILLED_S)
 
 
 def end_report(

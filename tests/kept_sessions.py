@@ -6,10 +6,14 @@ in 100: most tests would spend most of their time on what the test before has sp
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import asyncpg
+
+from weft.store.database import prepare_connection
 
 ENDS: list[Callable[[], Awaitable[None]]] = []
 """What else is kept: called after the last test, on the loop of all tests."""
@@ -22,21 +26,26 @@ class KeptSessions:
         self._loop = asyncio.get_running_loop()
         self.make_pool = asyncpg.create_pool
         """As asyncpg does: for a test of who is connected."""
-        self._idle: dict[str, list[_Session]] = defaultdict(list)
+        self._idle: dict[object, list[_Session]] = defaultdict(list)
 
     def create_pool(self, dsn: str, **options: Any) -> asyncpg.Pool:  # noqa: ANN401 (of asyncpg)
         """Make a pool as asyncpg does, whose sessions are kept."""
         if asyncio.get_running_loop() is not self._loop:
             return self.make_pool(dsn, **options)
-        return self.make_pool(dsn, connect=self._connect, connection_class=_Session, **options)
+        connect = partial(self._connect, options.pop("init"))
+        return self.make_pool(dsn, connect=connect, connection_class=_Session, **options)
 
-    async def _connect(self, dsn: str, **options: Any) -> asyncpg.Connection:  # noqa: ANN401 (as above)
-        idle = self._idle[f"{dsn} {options['command_timeout']} {options['server_settings']}"]
+    async def _connect(
+        self, init: Callable[[asyncpg.Connection], Awaitable[None]], dsn: str, **options: Any  # noqa: ANN401 (as above)
+    ) -> asyncpg.Connection:  # fmt: skip
+        kind = (init, dsn, options.get("command_timeout"), str(options.get("server_settings")))
+        idle = self._idle[kind]
         while idle:
             session = idle.pop()
             if not session.is_closed():
                 return session
         session = await asyncpg.connect(dsn, **options)
+        await init(session)  # once: it makes the session forget its statements
         session.idle = idle
         return session
 
@@ -73,3 +82,11 @@ class _Session(asyncpg.Connection):  # type: ignore[misc]  # asyncpg has no type
         holder, pool._pool_holder = pool._pool_holder(), None
         holder._release_on_close()
         self.idle.append(self)
+
+
+@asynccontextmanager
+async def kept_session(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    """Give a session that a test before may have had; its settings are those of a new one."""
+    pool = asyncpg.create_pool(dsn, min_size=0, max_size=1, init=prepare_connection)
+    async with pool, pool.acquire() as session:
+        yield session

@@ -14,6 +14,7 @@ from api.fakes import RecordingStore, SilentNotices
 from api.hail_door import Hail
 from api.live import TOKEN, Commands, LiveApi, LiveWorker, logged_in, make_user, open_worker
 from api.openid import Provider, provider
+from kept_sessions import kept_session
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
 from weft.cli.app import run_command
@@ -30,9 +31,8 @@ def store() -> RecordingStore:
 @pytest.fixture
 async def admin(database: dict[str, str]) -> AsyncIterator[asyncpg.Connection]:
     """Give a connection that may do all."""
-    connection = await asyncpg.connect(database["admin"])
-    yield connection
-    await connection.close()
+    async with kept_session(database["admin"]) as connection:
+        yield connection
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import asyncpg
 import httpx
 import msgspec
 
-from builders import end_report, request, start_report
-from kept_sessions import ENDS
+from builders import end_report, request, run_long_enough, start_report
+from kept_sessions import ENDS, kept_session
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
 from weft.core.attempt_key import AttemptKey
@@ -34,13 +34,7 @@ from weft.run.api import Server, serving_config
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
 from weft.settings import Settings
-from weft.store import (
-    DriverStore,
-    open_admin,
-    open_api_store,
-    open_driver_store,
-    open_worker_store,
-)
+from weft.store import Admin, DriverStore, open_api_store, open_driver_store, open_worker_store
 from weft.wire.function import result_path
 from weft.wire.log_format import encode_piece, own_path
 from weft.wire.sealed import SecretKeys
@@ -226,6 +220,7 @@ class LiveWorker:
         sizes = {"stdout_bytes": output[0], "stderr_bytes": output[1]}
         ends = [end_report(c, reason, exit_code=exit_code, message=message) for c in claimed]
         reports = [msgspec.structs.replace(one, **sizes) for one in ends]
+        await run_long_enough()
         verdicts = await self.store.complete_attempts(self.incarnation_id, reports)
         assert set(verdicts) <= {"ok"}
 
@@ -283,8 +278,8 @@ async def make_user(
     dsn: str, *, tenant: str = "local", user: str = "tester", token: str = TOKEN
 ) -> None:
     """Let the token of the tests be known, or one of another user."""
-    async with open_admin(dsn) as admin:
-        await admin.ensure_local_user(tenant=tenant, user=user, token=token)
+    async with kept_session(dsn) as session:
+        await Admin(session).ensure_local_user(tenant=tenant, user=user, token=token)
 
 
 async def submit(

@@ -15,6 +15,7 @@ async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
     async with open_backend(database) as backend, AsyncExitStack() as stack:
         result = World(backend, stack)
         await result.open()
+        result.admin = await result.connect()  # it has planned nothing yet
         yield result
 
 

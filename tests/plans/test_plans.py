@@ -38,8 +38,9 @@ class Reads:
 
 @asynccontextmanager
 async def reads(connection: asyncpg.Connection, *tables: str) -> AsyncIterator[dict[str, Reads]]:
-    """Run in a transaction and tell what it read."""
+    """Run in a transaction and tell what it read, without what the session read before."""
     result: dict[str, Reads] = {}
+    await connection.execute("SELECT pg_stat_force_next_flush()")
     async with connection.transaction():
         yield result
         rows = await connection.fetch(

@@ -7,6 +7,7 @@ from typing import Any
 
 import asyncpg
 
+from kept_sessions import kept_session
 from weft.sql import SqlFile, files_of
 from weft.store import (
     ApiStore,
@@ -41,8 +42,7 @@ class Backend:
     async def open(self) -> None:
         """Connect as each of the roles."""
         enter = self._stack.enter_async_context
-        self.admin = await connect(self.dsns["admin"])
-        self._stack.callback(self.admin.terminate)
+        self.admin = await enter(kept_session(self.dsns["admin"]))
         self.api = await enter(open_api_store(self.dsns["weft_api"], pool_size=8))
         self.driver = await enter(open_driver_store(self.dsns["weft_driver"]))
         self.workers = await enter(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from builders import end_report, job_rows, tree
+from builders import end_report, job_rows, run_long_enough, tree
 from store.backend import Backend
 from store.world import World, open_world
 from weft.core.states import Reason
@@ -23,8 +23,6 @@ SWEEPS: Final = (
 )  # fmt: skip
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8
-BILLED_S: Final = 0.002
-"""How long a job runs, so that it is billed: usage counts whole milliseconds."""
 UNKEYED: Final[Mapping[str, Any]] = {"idempotency_key": None, "digest": b"", "trace_id": TRACE_ID}
 """Arguments of requests that are not repeated."""
 TREE: Final = tree("a", "a/b", "c")
@@ -101,7 +99,7 @@ class Site:
     async def run(self, limit_jobs: int = 100, *, reason: Reason | None = None) -> list[int]:
         """Claim jobs and end them after a moment; return their numbers."""
         claimed = await self.claim(limit_jobs)
-        await asyncio.sleep(BILLED_S)
+        await run_long_enough()
         await self.end(*claimed, reason=reason)
         return [one.job_id for one in claimed]
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from builders import end_report, job_rows, start_report
+from builders import end_report, job_rows, run_long_enough, start_report
 from store.backend import OF_TIME, Backend, connect
 from weft.core.scheduling.lease import Budget
 from weft.core.scheduling.offers import Offer
@@ -119,6 +119,7 @@ class Worker:
         self, *claimed: Claimed, reason: Reason | None = None, **more: Any  # noqa: ANN401 (as end_report)
     ) -> Sequence[str]:  # fmt: skip
         """Report ends, all for one reason."""
+        await run_long_enough()
         return await self.store.complete_attempts(
             self.id, [end_report(one, reason, **more) for one in claimed]
         )

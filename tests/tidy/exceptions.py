@@ -15,7 +15,7 @@ LONG_SQL_FUNCTIONS: dict[str, int] = {}
 SLEEPING_TESTS: frozenset[str] = frozenset(
     {
         "tests/runners/directory_engine.py",  # an engine that runs by the clock
-        "tests/store/site.py",  # an attempt is billed for the time that has passed
+        "tests/builders.py",  # an attempt is billed for the time that has passed
     }
 )
 """Paths of tests with a call of `sleep`."""

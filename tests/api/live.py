@@ -6,13 +6,13 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import asyncpg
 import httpx
 import msgspec
 
-from builders import end_report, request, run_long_enough, start_report
+from builders import end_report, key_of, request, run_long_enough, start_report
 from kept_sessions import ENDS, kept_session
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
@@ -151,6 +151,13 @@ class LiveApi:
     async def stop(self) -> None:
         await self._stack.aclose()
 
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
 
 @contextlib.asynccontextmanager
 async def logged_in(
@@ -197,6 +204,12 @@ class LiveWorker:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             file.write(b"".join(encode_piece(kind, 0, data) for kind, data in pieces))
+
+    async def block(self, claimed: Sequence[Claimed], ask: Ask) -> None:
+        """Let attempts end because of what they wait for."""
+        for one in claimed:
+            await self.ask(AttemptKey(*key_of(one)), ask)
+        await self.end(claimed, exit_code=75)
 
     async def keep_samples(self, key: AttemptKey, samples: Sequence[UsageSample]) -> None:
         """Keep samples of what an attempt used."""

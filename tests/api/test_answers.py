@@ -139,9 +139,7 @@ async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
     await ask_parameters(ask)
     await ask("POST", "/v1/batches", body={"jobs": [{"command": ["false"]}]})
     (one,) = await worker.claim_and_start(1)
-    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
-    await worker.ask(key, Ask("quota", "tcp", {"host": "db", "port": "1"}))
-    await worker.end([one], exit_code=75)
+    await worker.block([one], Ask("quota", "tcp", {"host": "db", "port": "1"}))
     (found,) = (await ask("GET", "/v1/conditions"))["items"]
     c = found["condition_id"]
     await ask("GET", "/v1/conditions/{c}", c=c)

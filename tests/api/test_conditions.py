@@ -4,7 +4,6 @@ import httpx
 import pytest
 
 from api.live import LiveWorker
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 
 pytestmark = pytest.mark.slow
@@ -15,9 +14,7 @@ async def block(http: httpx.AsyncClient, worker: LiveWorker, n_jobs: int = 2) ->
     """Let jobs wait for a condition; return its number."""
     await http.post("/v1/batches", json={"jobs": [{"count": n_jobs, "command": ["true"]}]})
     claimed = await worker.claim_and_start()
-    for one in claimed:
-        await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ASK)
-    await worker.end(claimed, exit_code=75)
+    await worker.block(claimed, ASK)
     (found,) = (await http.get("/v1/conditions")).json()["items"]
     return int(found["condition_id"])
 

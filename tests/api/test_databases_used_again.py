@@ -78,15 +78,13 @@ async def test_of_one_of_everything_nothing_is_left(
     with postgres.clean_database() as name:
         dsns = postgres.dsns(name)
         await make_user(dsns["admin"])
-        live = LiveApi(dsns["weft_api"], settings, doors=doors)
-        await live.start()
-        admin = await asyncpg.connect(dsns["admin"])
-        await fill(live, dsns, admin, tmp_path / "logs", word="full", first=100_000)
-        await admin.execute("SET session_replication_role = replica")
-        for held in ("rate", "job_state", "driver_state", "trail_head", "job_transition"):
-            await admin.execute(f"DELETE FROM weft.{held}")
-        await admin.close()
-        await live.stop()
+        async with LiveApi(dsns["weft_api"], settings, doors=doors) as live:
+            admin = await asyncpg.connect(dsns["admin"])
+            await fill(live, dsns, admin, tmp_path / "logs", word="full", first=100_000)
+            await admin.execute("SET session_replication_role = replica")
+            for held in ("rate", "job_state", "driver_state", "trail_head", "job_transition"):
+                await admin.execute(f"DELETE FROM weft.{held}")
+            await admin.close()
         full = await contents(dsns["admin"])
     changed = [name for name, rows in full.items() if rows != fresh[name]]
     assert len(changed) > 90, changed

@@ -19,10 +19,8 @@ async def door(database: dict[str, str], tmp_path: Path) -> AsyncIterator[httpx.
     """Give a client of an api with the door of lines beside the routes of `/v1`."""
     await make_user(database["admin"])
     live = LiveApi(database["weft_api"], Settings(home=tmp_path), doors=[line_door.SERVED])
-    await live.start()
-    async with live.client() as client:
+    async with live, live.client() as client:
         yield client
-    await live.stop()
 
 
 async def _say(door: httpx.AsyncClient, *lines: str, **headers: str) -> list[str]:

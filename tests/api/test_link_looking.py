@@ -148,14 +148,11 @@ async def test_the_api_that_holds_the_connection_is_told_by_the_others(
     node = await node_of(outside)
     await outside.submit(1)
     await node.begin()
-    apis = [LiveApi(database["weft_api"], outside.api.settings) for _ in range(2)]
-    for api in apis:
-        api.link_dsn = database["weft_worker"]
-        await api.start()
-    asking, third = apis
-    answering = LinkCaller(LinkFinder(third.url, outside.path / f"token-{outside.token_id}"))
-    answering.incarnation_id = node.number
-    try:
+    asking, third = [LiveApi(database["weft_api"], outside.api.settings) for _ in range(2)]
+    asking.link_dsn = third.link_dsn = database["weft_worker"]
+    async with asking, third:
+        answering = LinkCaller(LinkFinder(third.url, outside.path / f"token-{outside.token_id}"))
+        answering.incarnation_id = node.number
         async with node.hearing() as heard, asking.client() as http:
             reply = asyncio.create_task(http.get(node.url + "/files"))
             look = await asked(heard)
@@ -173,7 +170,4 @@ async def test_the_api_that_holds_the_connection_is_told_by_the_others(
             await answering.call("answer_look", node.number, look.number, Seen(data=b"content"))
             assert (await reply).content == b"content"
         assert await as_admin(database, "SELECT FROM weft.look") == []
-    finally:
         answering.close()
-        for api in apis:
-            await api.stop()

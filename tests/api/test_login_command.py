@@ -74,10 +74,9 @@ async def terminal(
     await make_user(database["admin"])
     file = tmp_path / "issuers.toml"
     file.write_text(request.getfixturevalue("entries"))
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "api", issuers_file=file))
-    await live.start()
-    yield Terminal(live.url, tmp_path / "home")
-    await live.stop()
+    settings = Settings(home=tmp_path / "api", issuers_file=file)
+    async with LiveApi(database["weft_api"], settings) as live:
+        yield Terminal(live.url, tmp_path / "home")
 
 
 @pytest.fixture(scope="module", params=[PYTHON, JAVA])

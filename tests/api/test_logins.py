@@ -35,10 +35,8 @@ async def serving(dsn: str, home: Path, *entries: str) -> AsyncIterator[LiveApi]
     home.mkdir(exist_ok=True)
     file = home / "issuers.toml"
     file.write_text("\n".join(entries))
-    live = LiveApi(dsn, Settings(home=home, issuers_file=file))
-    await live.start()
-    yield live
-    await live.stop()
+    async with LiveApi(dsn, Settings(home=home, issuers_file=file)) as live:
+        yield live
 
 
 @pytest.fixture

@@ -53,16 +53,3 @@ async def test_a_bunch_that_differs_names_the_variables_only(http: httpx.AsyncCl
     assert answer.json()["code"] == "API.BUNCH_DIFFERS"
     assert answer.json()["errors"][0]["message"] == "they differ in MY_API_TOKEN"
     assert SECRET not in answer.text
-
-
-async def test_an_environment_that_is_too_large_is_refused_with_its_size(
-    http: httpx.AsyncClient,
-) -> None:
-    environment = {"A": "x" * 200_000}
-    answer = await http.post("/v1/batches", json={"jobs": [{}], "inherit_env": environment})
-
-    problem = answer.json()
-    assert (answer.status_code, problem["code"]) == (400, "API.ENVIRONMENT_TOO_LARGE")
-    (error,) = problem["errors"]
-    assert error["message"] == "the environment has 200003 bytes, at most 131072 (argv_bytes_max)"
-    assert "--no-env" in problem["hint"]

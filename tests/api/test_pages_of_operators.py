@@ -13,7 +13,6 @@ from api.test_conditions import block
 from api.test_users import add
 from weft.api.html.filters import page_of
 from weft.core import why
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.extensions.pages import conditions, costs, incidents, queues, workers
 from weft.submission.translation import gates
@@ -197,8 +196,7 @@ async def test_lists_of_incidents_go_on_by_their_links(
     claimed = await worker.claim_and_start()
     for number, one in enumerate(claimed[:5]):
         ask = Ask("quota", "tcp", {"host": f"h{number}", "port": "1"})
-        await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ask)
-    await worker.end(claimed[:5], exit_code=75)
+        await worker.block([one], ask)
     await worker.end(claimed[5:], exit_code=3)
 
     listed = (await http.get("/v1/conditions")).json()["items"]

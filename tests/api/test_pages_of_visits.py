@@ -11,7 +11,6 @@ from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, logged_in
 from api.problems import code_of
 from api.test_tenants import create
 from api.test_users import add
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 
 FORM = re.compile(r'<form [^>]*method="post" action="([^"]+)"')
@@ -37,9 +36,7 @@ async def filled(http: httpx.AsyncClient, worker: LiveWorker) -> tuple[dict[str,
     batch = made.json()["id"]
     running, failed, blocked = await worker.claim_and_start(3)
     await worker.end([failed], exit_code=1)
-    key = AttemptKey(blocked.batch_id, blocked.job_id, blocked.attempt)
-    await worker.ask(key, Ask("quota", "tcp", {"host": "quota.example", "port": "1"}))
-    await worker.end([blocked], exit_code=75)
+    await worker.block([blocked], Ask("quota", "tcp", {"host": "quota.example", "port": "1"}))
     held = {"action": "hold", "batches": [batch]}
     operation = (await http.post("/v1/batch-actions", json=held, headers=ann)).json()["id"]
     (condition,) = (await http.get("/v1/conditions", headers=ann)).json()["items"]

@@ -15,20 +15,6 @@ async def test_rate_is_shown_as_it_was_sent(http: httpx.AsyncClient) -> None:
     assert job["rate"] == RATE
 
 
-async def test_rate_out_of_bounds_is_refused(http: httpx.AsyncClient) -> None:
-    for wrong in [
-        {"key": "api", "per_s": 0},
-        {"key": "api", "per_s": 100_000},
-        {"key": "api", "n": 0},
-    ]:
-        answer = await http.post(
-            "/v1/batches", json={"jobs": [{"command": ["true"], "rate": wrong}]}
-        )
-
-        assert answer.status_code == 400
-        assert "/jobs/0/rate" in answer.text
-
-
 async def test_rate_of_a_batch_is_shown_and_kept_when_it_is_submitted_again(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:

@@ -83,16 +83,6 @@ async def test_bad_names_of_sets_are_refused(http: httpx.AsyncClient) -> None:
         assert answer.json()["errors"][0]["pointer"] == "/name"
 
 
-async def test_too_many_sets_and_groups_say_so(http: httpx.AsyncClient) -> None:
-    names = [f"s{number}" for number in range(65)]
-    answer = await http.post("/v1/batches", json={"jobs": [{"groups": names}]})
-
-    assert answer.status_code == 400
-    assert answer.json()["errors"] == [
-        {"pointer": "/jobs/0/groups", "message": "65 sets, at most 64"}
-    ]
-
-
 async def test_query_set_is_an_operation(http: httpx.AsyncClient) -> None:
     batch = await submit(http, jobs=[{}] * 4)
     at, key = f"/v1/batches/{batch}/groups", {"idempotency-key": "k"}

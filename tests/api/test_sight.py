@@ -19,7 +19,6 @@ from weft.api.app import PERMISSIONS_OF_ROUTES as PERMISSIONS
 from weft.api.app import route_rights
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 
 NOBODY = 987_654
@@ -368,9 +367,7 @@ async def test_conditions_of_others_do_not_exist(
     async def block(header: Header) -> int:
         batch = await submit(http, header, jobs=[{"count": 2, "command": ["true"]}])
         claimed = await worker.claim_and_start()
-        for one in claimed:
-            await worker.ask(AttemptKey(one.batch_id, one.job_id, one.attempt), ask)
-        await worker.end(claimed, exit_code=75)
+        await worker.block(claimed, ask)
         return batch
 
     await block(ann)

@@ -71,8 +71,8 @@ async def site(
     settings = Settings(home=tmp_path, plugin_sections=(files,))
     api = LiveApi(database["weft_api"], settings)
     api.link_dsn = database["weft_worker"]
-    await api.start()
-    async with api.client() as http, open_worker_store(database["weft_worker"]) as direct:
+    store = open_worker_store(database["weft_worker"])
+    async with api, api.client() as http, store as direct:
         site = Site(api, http, tmp_path)
         limits = spool_limits_of(settings)
         site.keeping = lambda at=None, **more: SpoolKeeping(
@@ -82,7 +82,6 @@ async def site(
         await site.begin()
         yield site
         site.close()
-    await api.stop()
 
 
 async def test_output_of_others_is_not_written_and_not_removed(site: Site) -> None:

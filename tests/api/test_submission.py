@@ -287,14 +287,10 @@ async def test_workers_and_metrics(http: httpx.AsyncClient, worker: LiveWorker) 
 
 async def test_database_that_is_away_is_a_503(api: LiveApi, postgres: object) -> None:
     dead = LiveApi("postgres://weft_api@127.0.0.1:1/none", api.settings)
-    await dead.start()
-    try:
-        async with dead.client() as http:
-            answer = await http.get("/v1/batches")
-            ready = await http.get("/readyz")
-            alive = await http.get("/healthz")
-    finally:
-        await dead.stop()
+    async with dead, dead.client() as http:
+        answer = await http.get("/v1/batches")
+        ready = await http.get("/readyz")
+        alive = await http.get("/healthz")
 
     assert (answer.status_code, answer.json()["code"]) == (503, "STORE.UNAVAILABLE")
     assert int(answer.headers["retry-after"]) >= 1

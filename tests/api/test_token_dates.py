@@ -20,10 +20,8 @@ async def believing(database: dict[str, str], tmp_path: Path) -> AsyncIterator[h
     path = tmp_path / "issuers.toml"
     path.write_text(f'{USUAL}create_users = true\npem = """{pem_of(EC)}"""')
     live = LiveApi(database["weft_api"], Settings(home=tmp_path, issuers_file=path))
-    await live.start()
-    async with live.client() as client:
+    async with live, live.client() as client:
         yield client
-    await live.stop()
 
 
 @cases("exp", [1 << 52, 253_402_300_799])

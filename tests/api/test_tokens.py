@@ -116,10 +116,8 @@ async def test_a_user_has_so_many_tokens_and_no_more(
     await new_token(http)
     known = len((await http.get("/v1/tokens")).json()["items"])
     live = LiveApi(database["weft_api"], Settings(home=tmp_path, tokens_per_user_max=known))
-    await live.start()
-    async with live.client() as limited:
+    async with live, live.client() as limited:
         answer = await limited.post("/v1/tokens", json={"name": "one more"})
-    await live.stop()
 
     assert api.port != live.port
     assert (answer.status_code, answer.json()["code"]) == (409, "API.TOO_MANY_TOKENS")

@@ -109,11 +109,9 @@ async def outside(database: dict[str, str], tmp_path: Path) -> AsyncIterator[Out
     (file := tmp_path / "transports.toml").write_text(TRANSPORTS)
     api = LiveApi(database["weft_api"], Settings(home=tmp_path, transports_file=file))
     api.link_dsn = database["weft_worker"]
-    await api.start()
-    async with api.client() as http:
+    async with api, api.client() as http:
         yield (outside := Outside(api, http, tmp_path))
-    outside.close()
-    await api.stop()
+        outside.close()
 
 
 async def test_calls_about_attempts_say_by_the_link_what_the_store_says(outside: Outside) -> None:
@@ -424,17 +422,15 @@ async def test_api_takes_no_frames_over_a_network_without_tls(
     await make_user(database["admin"])
     api = LiveApi(database["weft_api"], Settings(home=tmp_path, trusted_proxies="127.0.0.1"))
     api.link_dsn = database["weft_worker"]
-    await api.start()
-    async with api.client(**{"x-forwarded-for": origin, "x-forwarded-proto": scheme}) as http:
-        async with api.client() as here:
-            token = (await Outside(api, here, tmp_path).token()).read_text()
+    forwarded = {"x-forwarded-for": origin, "x-forwarded-proto": scheme}
+    async with api, api.client(**forwarded) as http, api.client() as here:
+        token = (await Outside(api, here, tmp_path).token()).read_text()
         frame = msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "hello", msgspec.Raw(b"\x80")))
         answer = await Outside(api, http, tmp_path).send(token, frame)
         join = await http.post("/v1/worker-link/join", json={"invitation": "x", "worker": "y"})
         notices = await http.get(
             "/v1/worker-link/notices?incarnation=1", headers={"authorization": f"Bearer {token}"}
         )
-    await api.stop()
     assert answer.status_code == status, answer.text
     for refused in (notices, join):
         assert ("by HTTPS only" in refused.text) == (status == 403)

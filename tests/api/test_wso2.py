@@ -100,10 +100,10 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
     "other issuer": (
         lambda: token_of(RSA, "RS256", **{**claims(), "iss": "else"}), "not known here"),
     "unsigned": (lambda: raw_token({"alg": "none"}, claims()), "algorithm"),
-    "of another kind": (lambda: token_of(EC, **claims()), "algorithm"),
-    "RS512": (lambda: token_of(RSA, "RS512", **claims()), "algorithm"),
-    "PS256": (lambda: token_of(RSA, "PS256", **claims()), "algorithm"),
-    "HMAC": (lambda: raw_token({"alg": "HS256"}, claims()), "algorithm"),
+    "of another kind": (lambda: token_of(EC, **claims()), "algorithm is not"),
+    "RS512": (lambda: token_of(RSA, "RS512", **claims()), "algorithm is not"),
+    "PS256": (lambda: token_of(RSA, "PS256", **claims()), "algorithm is not"),
+    "HMAC": (lambda: raw_token({"alg": "HS256"}, claims()), "algorithm is not"),
     "signature cut off": (lambda: assertion().rpartition(".")[0] + ".", "signature"),
     "own key": (
         lambda: token_of(RSA, "RS256", {"jwk": RSA.as_dict(private=False)}, **claims()),

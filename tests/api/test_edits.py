@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx
 
+from api.live import submit
 from api.test_bad_input import assert_problem
 from cases import cases
 
@@ -45,8 +46,8 @@ async def test_wrong_patch_is_refused_and_changes_nothing(
 
 async def test_patch_is_json_by_its_own_name_too_but_only_there(http: httpx.AsyncClient) -> None:
     merge = {"content-type": "application/merge-patch+json"}
-    made = await http.post("/v1/batches", json={"name": "old", "jobs": [{}]})
-    path = f"/v1/batches/{made.json()['id']}"
+    batch = await submit(http, name="old", jobs=[{}])
+    path = f"/v1/batches/{batch}"
     answer = await http.patch(path, content=b'{"name": "new"}', headers=merge)
 
     assert (answer.status_code, answer.json()["name"]) == (200, "new")
@@ -86,8 +87,7 @@ async def test_batch_group_and_job_are_edited_and_say_by_whom(http: httpx.AsyncC
 
 async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) -> None:
     array = {"count": 3, "name": "part", "attributes": {"a": "1", "b": "2"}}
-    made = await http.post("/v1/batches", json={"jobs": [array]})
-    path = f"/v1/batches/{made.json()['id']}/jobs"
+    path = f"/v1/batches/{await submit(http, jobs=[array])}/jobs"
     two = await http.patch(f"{path}/2", json={"attributes": {"a": None, "c": "3"}})
     three = await http.patch(f"{path}/3", json={"name": None})
     same = await http.patch(f"{path}/1", json={"name": "part"})
@@ -102,9 +102,8 @@ async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) 
 
 async def test_groups_keep_their_names_if_others_do_not_fit(http: httpx.AsyncClient) -> None:
     """Those of the tree into a path; sets are told from numbers."""
-    document = {"groups": [{"path": "/a"}, {"path": "/c"}, {"name": "s"}]}
-    made = await http.post("/v1/batches", json=document)
-    path = f"/v1/batches/{made.json()['id']}/groups"
+    groups = [{"path": "/a"}, {"path": "/c"}, {"name": "s"}]
+    path = f"/v1/batches/{await submit(http, groups=groups)}/groups"
     for group, name in (("1", None), ("1", "a/b"), ("s", None), ("s", "a/b"), ("s", "g7")):
         answer = await http.patch(f"{path}/{group}", json={"name": name})
         assert_problem(answer, 400, "API.INVALID_VALUE", "/name")

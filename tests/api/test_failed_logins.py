@@ -6,13 +6,11 @@ from typing import Any
 
 import asyncpg
 import httpx
-import pytest
 
 from api.fakes import RecordingStore
-from api.live import NO_TLS, TOKEN, LiveApi
+from api.live import NO_TLS, Commands, LiveApi
 from api.test_trail import seal, trail
 from weft.api.http.failed_logins import WINDOW_S, WINDOWS_MAX, LoginFailures
-from weft.cli.app import run_command
 from weft.core.errors import Unavailable
 from weft.core.login_attempts import LoginAttempt
 from weft.ports.store import FailedLogin
@@ -79,7 +77,7 @@ async def test_failed_logins_tell_whose_they_were(
 
 async def test_many_that_are_alike_are_two_entries(
     http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    command: Commands,
 ) -> None:  # fmt: skip
     """The first at once, the others together; the chain of digests goes over their number."""
     for n in range(7):
@@ -89,10 +87,7 @@ async def test_many_that_are_alike_are_two_entries(
     first = await trail(http, database, "?all_tenants=true")
     await api.app.finish()
     both = await trail(http, database, "?all_tenants=true")
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
-    await asyncio.to_thread(run_command, ["trail", "--all-tenants"])
-    table = capsys.readouterr().out
+    _, table, _ = await command("trail", "--all-tenants")
     await admin.execute("UPDATE weft.trail_entry SET times = 5 WHERE times = 6")
     broken = await admin.fetchval(
         "SELECT count(*) FROM weft.trail_entry e WHERE e.digest <> weft._trail_digest("

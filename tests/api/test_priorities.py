@@ -2,13 +2,12 @@
 
 import httpx
 
-from api.live import LiveWorker
+from api.live import LiveWorker, submit
 from api.test_bad_input import assert_problem
 
 
 async def test_job_has_its_priority_at_once(http: httpx.AsyncClient) -> None:
-    made = await http.post("/v1/batches", json={"jobs": [{}, {}]})
-    path = f"/v1/batches/{made.json()['id']}/jobs/2"
+    path = f"/v1/batches/{await submit(http, jobs=[{}, {}])}/jobs/2"
     answer = await http.patch(path, json={"priority": -7, "name": "late"})
     history = (await http.get(f"{path}/history")).json()["items"]
 
@@ -22,8 +21,8 @@ async def test_job_has_its_priority_at_once(http: httpx.AsyncClient) -> None:
 async def test_job_that_has_ended_keeps_everything(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
-    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
-    path = f"/v1/batches/{made.json()['id']}/jobs/1"
+    batch = await submit(http, jobs=[{"command": ["true"]}])
+    path = f"/v1/batches/{batch}/jobs/1"
     await worker.end(await worker.claim(1))
     answer = await http.patch(path, json={"priority": 5, "name": "late"})
     same = await http.patch(path, json={"priority": 0})

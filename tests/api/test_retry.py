@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveWorker
+from api.live import LiveWorker, submit
 from api.test_bad_input import assert_problem
 from cases import cases
 
@@ -92,6 +92,6 @@ async def test_retry_of_the_whole_lifts_the_limit_of_failures(
 
 
 async def test_running_batch_is_not_resubmitted(http: httpx.AsyncClient) -> None:
-    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
-    path = f"/v1/batches/{made.json()['id']}/resubmit"
+    batch = await submit(http, jobs=[{"command": ["true"]}])
+    path = f"/v1/batches/{batch}/resubmit"
     assert_problem(await http.post(path, json={"failed": True}), 409, "API.BATCH_RUNNING")

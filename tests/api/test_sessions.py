@@ -305,18 +305,16 @@ async def test_proxy_that_speaks_tls_makes_cookie_and_link_secure(
     live = LiveApi(
         database["weft_api"], Settings(home=tmp_path / "b", trusted_proxies="127.0.0.1")
     )
-    await live.start()
     proxy = {
         "x-forwarded-proto": "https",
         "x-forwarded-host": "weft.example",
         "x-forwarded-for": "198.51.100.9",
     }
-    async with live.client(**proxy) as http:
+    async with live, live.client(**proxy) as http:
         url = (await http.post("/v1/login-links", json={})).json()["url"]
         headers = {"origin": "https://weft.example", "authorization": ""}
         won = await http.post("/login", data={"code": url.partition("=")[2]}, headers=headers)
         (one,) = (await http.get("/v1/sessions")).json()["items"]
-    await live.stop()
 
     assert url.startswith("https://weft.example/login?code=")
     cookie = won.headers.get_list("set-cookie")[0]

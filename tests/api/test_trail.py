@@ -8,11 +8,10 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import TOKEN, LiveApi, leading
+from api.live import TOKEN, Commands, LiveApi, leading
 from api.test_tenants import create
 from api.test_users import add
 from weft.aio import Client
-from weft.cli.app import run_command
 
 TRACE = "c0ffee00" * 4
 
@@ -210,9 +209,8 @@ async def test_trail_is_read_in_pages_with_filters(
 
 
 async def test_clients_and_the_command_line_read_the_trail(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], command: Commands
+) -> None:
     b = (await http.post("/v1/batches", json={})).json()["id"]
     await http.post("/v1/tokens", json={"name": "x"})
     (made, _) = await trail(http, database)
@@ -220,16 +218,11 @@ async def test_clients_and_the_command_line_read_the_trail(
     async with Client(url=api.url, token=TOKEN) as client:
         all_ = [one async for one in client.list_trail(since=start, all_tenants=True)]
         ours = [one async for one in client.list_trail(user="tester", batch=b)]
-    monkeypatch.setenv("WEFT_URL", api.url)
-    monkeypatch.setenv("WEFT_TOKEN", TOKEN)
     words = ["trail", "--since", "1h", "--batch", f"b{b}", "--limit", "1"]
-    exit_codes = [
-        await asyncio.to_thread(run_command, [*words, *more]) for more in ([], ["--json"])
-    ]
-    table, _, document = capsys.readouterr().out.rpartition("\n[")
+    table, document = [await command(*words, *more) for more in ([], ["--json"])]
 
     assert [one["number"] for one in all_] == [2, 1]
     assert ours == [made]
-    assert exit_codes == [0, 0]
-    assert "create_batch" in table
-    assert msgspec.json.decode(f"[{document}") == [made]
+    assert (table[0], document[0]) == (0, 0)
+    assert "create_batch" in table[1]
+    assert msgspec.json.decode(document[1]) == [made]

@@ -247,12 +247,3 @@ def test_each_without_input_has_nothing_to_do_and_needs_no_server(tmp_path: Path
 
     end = (done.returncode, done.stdout, done.stderr)
     assert end == (0, "", "weft: no input, nothing to do\n")
-
-
-def test_config_says_where_a_value_comes_from(tmp_path: Path) -> None:
-    (tmp_path / "weft.toml").write_text("port = 1234\n")
-    done = weft("config", "--json", WEFT_HOME=str(tmp_path), WEFT_HOST="::1")
-
-    found = json.loads(done.stdout)
-    assert (found["port"]["value"], found["port"]["from"]) == ("1234", str(tmp_path / "weft.toml"))
-    assert (found["host"]["from"], found["pool"]["from"]) == ("environment WEFT_HOST", "default")

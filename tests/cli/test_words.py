@@ -106,14 +106,20 @@ def test_config_shows_no_secrets() -> None:
 
 
 def test_config_shows_all_and_where_a_setting_is_wrong(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "weft.toml").write_text('port = 8765\npol = "a"\n')
+    monkeypatch.setenv("WEFT_HOST", "::1")
 
     assert run_command(["config", "--home", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert f"{tmp_path}/weft.toml:2); did you mean pool?" in " ".join(said.err.split())
     assert f"port\t8765\t{tmp_path}/weft.toml" in said.out
+    (tmp_path / "weft.toml").write_text("port = 1234\n")
+    assert run_command(["config", "--home", str(tmp_path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["port"]["value"], found["port"]["from"]) == ("1234", f"{tmp_path}/weft.toml")
+    assert (found["host"]["from"], found["pool"]["from"]) == ("environment WEFT_HOST", "default")
 
 
 @cases(

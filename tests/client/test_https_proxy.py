@@ -29,11 +29,9 @@ async def server(
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(*certificate(HOST, issuer=authority).write(tmp_path))
     await make_user(database["admin"])
-    api = LiveApi(database["weft_api"], Settings(home=tmp_path))
-    await api.start()
-    with Middle("127.0.0.1", api.port, tls=tls).running() as middle:
-        yield middle
-    await api.stop()
+    async with LiveApi(database["weft_api"], Settings(home=tmp_path)) as api:
+        with Middle("127.0.0.1", api.port, tls=tls).running() as middle:
+            yield middle
 
 
 async def test_requests_go_through_the_proxy_and_it_reads_none(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.api.http.doors import ApiDoor, Asked, ForeignTrace, Refusal
-from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, read_text, services_of
+from weft.api.http.requests import AnyRequest, foreign_origin, read_text
 from weft.api.http.routing import Response, post
 from weft.api.use_cases import cancel, read
 from weft.core.access.rights import Right
@@ -47,9 +47,7 @@ async def _submit(request: AnyRequest, rest: list[str], text: str) -> list[str]:
     )
     digest = hashlib.sha256(text.encode()).digest()
     origin = foreign_origin(request, digest, request.headers.get("x-once"))
-    answer, is_new = await submit.create_batch(
-        services_of(request), caller_of(request), document, origin
-    )
+    answer, is_new = await submit.create_batch(request.services, request.caller, document, origin)
     return [f"{'new' if is_new else 'known'} b{answer['id']} jobs {answer['n_jobs']}"]
 
 
@@ -63,7 +61,7 @@ def _job(line: str) -> JobDocument:
 
 async def _show(request: AnyRequest, rest: list[str], _: str) -> list[str]:
     (batch,) = rest
-    row = await read.get_batch(services_of(request), caller_of(request), parse_batch_id(batch))
+    row = await read.get_batch(request.services, request.caller, parse_batch_id(batch))
     return [f"{batch} {row['name']} {row['state']} {row['n_completed']}/{row['n_jobs']}"]
 
 
@@ -79,16 +77,14 @@ async def _every(request: AnyRequest, rest: list[str], _: str) -> list[str]:
 
 async def _list(request: AnyRequest, batch: str, query: Node) -> list[str]:
     wanted = read.JobList(limit=100, query=query)
-    rows = await read.list_jobs(
-        services_of(request), caller_of(request), parse_batch_id(batch), wanted
-    )
+    rows = await read.list_jobs(request.services, request.caller, parse_batch_id(batch), wanted)
     return [f"j{row['job_id']} {row['name'] or '-'} {row['state']}" for row in rows]
 
 
 async def _cancel(request: AnyRequest, rest: list[str], _: str) -> list[str]:
     (batch,) = rest
     answer = await cancel.cancel_batch(
-        services_of(request), caller_of(request), parse_batch_id(batch), CancelDocument()
+        request.services, request.caller, parse_batch_id(batch), CancelDocument()
     )
     return [f"{batch} was cancelled" if answer["was_cancelled"] else f"{batch} cancelled"]
 

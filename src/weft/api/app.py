@@ -16,6 +16,7 @@ from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerHead, AnswerOptions, add_middleware
 from weft.api.http.pages import note_moment
+from weft.api.http.parameters import Query
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
@@ -188,6 +189,10 @@ def _routed(doors: Sequence[ApiDoor]) -> Router:
 
     async def before(request: AnyRequest) -> None:
         check_right(request)
+        options = request.route.opt
+        if not options.keys() & {"door", "others"}:  # which read it by themselves
+            query = Query(request.scope["query_string"], options.get("query", ()))
+            request.scope["state"]["query"] = query
         await note_moment(request)
 
     return Router(routes, rights_of(routes), before=before, answer_error=_answer_error)

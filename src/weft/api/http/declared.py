@@ -18,14 +18,7 @@ from weft.api.http.paging import (
 from weft.api.http.parameter_schemas import QUERY
 from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.problem_documents import created, reply
-from weft.api.http.requests import (
-    AnyRequest,
-    caller_of,
-    read_document,
-    read_submission,
-    services_of,
-    trace_id_of,
-)
+from weft.api.http.requests import AnyRequest, read_document, read_submission
 from weft.api.http.routing import Response, Route, route
 from weft.core.errors import BadId
 from weft.ports.store import Row
@@ -42,16 +35,16 @@ _READS: Final[Mapping[Any, Callable[[Query, str], Any]]] = {
 _FACTS: Final[Mapping[Any, Callable[[AnyRequest], Any]]] = {
     DecodeBatch: lambda _: lambda body: decode(body, JSON, BatchDocument),
     ServerUrl: lambda request: f"{request.scope['scheme']}://{request.headers.get('host', '')}",
-    TraceId: trace_id_of,
+    TraceId: lambda request: request.trace_id,
 }
 
 
 def route_of(call: Call) -> Route:
     """Return the route of a call."""
-    asked, known = call.query, _known(call)
+    asked = call.query
 
     async def serve(request: AnyRequest) -> Response[bytes]:
-        query, services = Query(request, known), services_of(request)
+        query, services = request.query, request.services
         arguments: dict[str, Any] = {
             name: one.parse(request.path_params[one.name], services.settings)
             for name, one in call.ids.items()
@@ -66,7 +59,7 @@ def route_of(call: Call) -> Route:
             arguments |= _position(query, call, kind)
         arguments |= await _read_body(request, call, query)
         arguments |= {name: _FACTS[kind](request) for name, kind in call.facts.items()}
-        answer = await call.use_case(services, caller_of(request), **arguments)
+        answer = await call.use_case(services, request.caller, **arguments)
         if call.cursor:
             last = _end(answer, call.cursor.key) if len(answer) == arguments["limit"] else None
             return reply(page_until(answer, kind, last))

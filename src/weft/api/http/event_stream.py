@@ -5,8 +5,8 @@ from contextlib import aclosing
 
 from weft.api.feeds import Position, Remembered
 from weft.api.http.parameter_schemas import EVENT_POSITION
-from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import wrong_parameter
+from weft.api.http.requests import AnyRequest
 from weft.api.http.sse import KEEP_ALIVE, message
 from weft.api.use_cases.watch import EventWatch, watch_events
 from weft.core.errors import EventsGone
@@ -21,14 +21,13 @@ async def asked_watch(request: AnyRequest, *, of_page: bool = False) -> EventWat
     """Return a watch of the batch that a request names, else of all; it begins after the event
     of the Last-Event-ID header, else after `since`, else now. Raise as `watch_events`.
     """
-    query = Query(request, ("batch", "since"))
-    batch = query.text("batch")
+    batch = request.query.text("batch")
     last = _position("Last-Event-ID", request.headers.get("last-event-id"))
     return await watch_events(
-        services_of(request),
-        caller_of(request),
+        request.services,
+        request.caller,
         batch_id=None if batch is None else parse_batch_id(batch),
-        after=last or _position("since", query.text("since")),
+        after=last or _position("since", request.query.text("since")),
         of_page=of_page,
     )
 

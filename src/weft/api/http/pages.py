@@ -13,7 +13,7 @@ from weft.api.feeds import PAGES_PER_S
 from weft.api.html.render import HTML, render
 from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get, post
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
@@ -39,7 +39,7 @@ async def note_moment(request: AnyRequest) -> None:
     """
     is_read_again = request.route.opt.get("moment", True)
     if request.method == "GET" and is_read_again and is_page(request.scope["path"]):
-        moment = await services_of(request).store.events_now()
+        moment = await request.services.store.events_now()
         request.scope["state"][_MOMENT] = "{}-{}".format(*moment)
 
 
@@ -55,7 +55,7 @@ def show(
     """Reply with a page. `here`: the place in the navigation that it belongs to; `events`: the
     stream that says when to read it again.
     """
-    caller = caller_of(request)
+    caller = request.caller
     pad = secrets.token_hex(PAD_DIGITS // 2)
 
     def csrf() -> Markup:
@@ -74,8 +74,8 @@ def show(
         here=here,
         events=events,
         since=request.scope["state"].get(_MOMENT, ""),
-        currency=services_of(request).settings.currency[:_CURRENCY_CHARS],
-        rest_ms=min(REST_MAX_MS, 1000 * services_of(request).feeds.n_pages // PAGES_PER_S),
+        currency=request.services.settings.currency[:_CURRENCY_CHARS],
+        rest_ms=min(REST_MAX_MS, 1000 * request.services.feeds.n_pages // PAGES_PER_S),
         **({"may_change": caller.may(Right.WRITE)} | values),
     )
     headers = {"content-type": HTML}
@@ -87,7 +87,7 @@ async def may_act(request: AnyRequest, look: Callable[[Caller], Awaitable[object
     """Say whether the caller may act on what they look at, and not only see it: `look` reads it
     once more, as an action would.
     """
-    caller = caller_of(request)
+    caller = request.caller
     if not caller.may(Right.WRITE) or caller.sees_tenant:
         return caller.may(Right.WRITE)
     try:
@@ -99,13 +99,13 @@ async def may_act(request: AnyRequest, look: Callable[[Caller], Awaitable[object
 
 async def changeable(request: AnyRequest, batch_ids: Iterable[int]) -> Collection[int]:
     """Return those of these batches on which the caller may act, and not only see them."""
-    caller, wanted = caller_of(request), frozenset(batch_ids)
+    caller, wanted = request.caller, frozenset(batch_ids)
     if not caller.may(Right.WRITE):
         return frozenset()
     if caller.sees_tenant or not wanted:
         return wanted
     asking = replace(caller, needs=Permission.EXECUTE)
-    return await services_of(request).store.list_allowed(asking, sorted(wanted))
+    return await request.services.store.list_allowed(asking, sorted(wanted))
 
 
 def events_of(batch_id: int) -> str:

@@ -10,7 +10,6 @@ import msgspec
 
 from weft.api.calls import path_ids as ids
 from weft.api.calls.path_ids import PathId, path_id_of
-from weft.api.http.requests import AnyRequest, services_of
 from weft.core.errors import FieldError, InvalidParameter
 from weft.wire.documents.failures import CAUSE_PATTERN
 
@@ -26,9 +25,9 @@ class Query:
     """
 
     def __init__(
-        self, request: AnyRequest, known: Iterable[str], *, may_have_others: bool = False
+        self, query_string: bytes, known: Iterable[str], *, may_have_others: bool = False
     ) -> None:
-        text = request.scope["query_string"].decode("latin-1")
+        text = query_string.decode("latin-1")
         try:
             pairs = parse_qsl(
                 text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX, errors="strict"
@@ -121,30 +120,30 @@ def wrong_parameter(name: str, message: str) -> InvalidParameter:
     )
 
 
-def _reader(kind: object) -> Callable[[AnyRequest], Any]:
+def _reader(kind: object) -> Callable[[Any], Any]:
     one = path_id_of(kind)
     assert one is not None, kind
-    return lambda request: one.parse(request.path_params[one.name], services_of(request).settings)
+    return lambda request: one.parse(request.path_params[one.name], request.services.settings)
 
 
 PATH_IDS: Final[Mapping[str, PathId]] = {
     path_id.name: path_id for kind in reversed(vars(ids).values()) if (path_id := path_id_of(kind))
 }
 """By name; of two kinds with one name the first, unless a call says which it has."""
-batch_id_of: Final[Callable[[AnyRequest], ids.BatchId]] = _reader(ids.BatchId)
-job_id_of: Final[Callable[[AnyRequest], ids.JobId]] = _reader(ids.JobId)
-attempt_of: Final[Callable[[AnyRequest], int]] = _reader(ids.AttemptNumber)
-update_id_of: Final[Callable[[AnyRequest], ids.UpdateId]] = _reader(ids.UpdateId)
-group_of: Final[Callable[[AnyRequest], ids.GroupId]] = _reader(ids.GroupId)
-condition_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.ConditionId)
-operation_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.OperationId)
-session_id_of: Final[Callable[[AnyRequest], int]] = _reader(ids.SessionId)
-part_of: Final[Callable[[AnyRequest], int]] = _reader(ids.PartNumber)
-digest_of: Final[Callable[[AnyRequest], str]] = _reader(ids.PayloadDigest)
-project_of: Final[Callable[[AnyRequest], str]] = _reader(ids.ProjectName)
-worker_of: Final[Callable[[AnyRequest], str]] = _reader(ids.WorkerName)
-user_of: Final[Callable[[AnyRequest], str]] = _reader(ids.UserName)
-queue_of: Final[Callable[[AnyRequest], str]] = _reader(ids.QueueName)
-setup_of: Final[Callable[[AnyRequest], str]] = _reader(ids.SetupName)
-source_of: Final[Callable[[AnyRequest], str]] = _reader(ids.SourceName)
-pool_of: Final[Callable[[AnyRequest], str]] = _reader(ids.PoolName)
+batch_id_of: Final[Callable[[Any], ids.BatchId]] = _reader(ids.BatchId)
+job_id_of: Final[Callable[[Any], ids.JobId]] = _reader(ids.JobId)
+attempt_of: Final[Callable[[Any], int]] = _reader(ids.AttemptNumber)
+update_id_of: Final[Callable[[Any], ids.UpdateId]] = _reader(ids.UpdateId)
+group_of: Final[Callable[[Any], ids.GroupId]] = _reader(ids.GroupId)
+condition_id_of: Final[Callable[[Any], int]] = _reader(ids.ConditionId)
+operation_id_of: Final[Callable[[Any], int]] = _reader(ids.OperationId)
+session_id_of: Final[Callable[[Any], int]] = _reader(ids.SessionId)
+part_of: Final[Callable[[Any], int]] = _reader(ids.PartNumber)
+digest_of: Final[Callable[[Any], str]] = _reader(ids.PayloadDigest)
+project_of: Final[Callable[[Any], str]] = _reader(ids.ProjectName)
+worker_of: Final[Callable[[Any], str]] = _reader(ids.WorkerName)
+user_of: Final[Callable[[Any], str]] = _reader(ids.UserName)
+queue_of: Final[Callable[[Any], str]] = _reader(ids.QueueName)
+setup_of: Final[Callable[[Any], str]] = _reader(ids.SetupName)
+source_of: Final[Callable[[Any], str]] = _reader(ids.SourceName)
+pool_of: Final[Callable[[Any], str]] = _reader(ids.PoolName)

@@ -6,14 +6,13 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.http.routing import Request
-from weft.api.services import Services
 from weft.core.access.door_keys import stored_key
 from weft.core.bounded import read_json, read_msgpack
 from weft.core.errors import (
@@ -24,28 +23,12 @@ from weft.core.errors import (
     RequestTimeout,
     TooLarge,
 )
-from weft.ports.store import Caller
 from weft.settings import Settings
 from weft.submission.services import Origin
 from weft.wire.documents.batches import BatchDocument
 
 AnyRequest = Request
 KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
-
-
-def services_of(request: AnyRequest) -> Services:
-    """Return the services of the application that serves this request."""
-    return cast("Services", request.scope["state"]["services"])
-
-
-def caller_of(request: AnyRequest) -> Caller:
-    """Return who sent the request."""
-    return cast("Caller", request.scope["state"]["caller"])
-
-
-def trace_id_of(request: AnyRequest) -> str:
-    """Return the trace id of the request."""
-    return cast("str", request.scope["state"]["trace_id"])
 
 
 class ClientGone(Exception):
@@ -120,7 +103,7 @@ def _origin_of(request: AnyRequest, body: Body, *parameters: str | None) -> Orig
     digest = body.digest
     if parameters:
         digest = hashlib.sha256(repr((digest, *parameters)).encode()).digest()
-    return Origin(digest=digest, trace_id=trace_id_of(request), key=key)
+    return Origin(digest=digest, trace_id=request.trace_id, key=key)
 
 
 def foreign_origin(
@@ -132,7 +115,7 @@ def foreign_origin(
     door: str = request.route.opt["door"]
     return Origin(
         digest=digest,
-        trace_id=trace_id_of(request),
+        trace_id=request.trace_id,
         key=None if key is None else stored_key(door, key),
         door=door,
         foreign_trace=request.scope["state"].get("foreign_trace"),
@@ -180,7 +163,7 @@ async def read_body(request: AnyRequest) -> Body:
 
 async def read_bytes(request: AnyRequest, limit: int | None = None) -> bytes:
     """Read the body as it is, whatever its media type. Raise `TooLarge`, `RequestTimeout`."""
-    settings = services_of(request).settings
+    settings = request.services.settings
     limit = settings.bunch_bytes_max if limit is None else limit
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise InvalidParameter(

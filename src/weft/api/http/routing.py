@@ -19,9 +19,12 @@ from types import EllipsisType, MappingProxyType, ModuleType
 from typing import Any, Final, Generic, TypeVar, cast
 from urllib.parse import quote
 
+from weft.api.http.parameters import Query
+from weft.api.services import Services
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.errors import MethodNotAllowed, RouteNotFound
+from weft.ports.store import Caller
 
 Scope = MutableMapping[str, Any]  # as ASGI defines it
 Message = MutableMapping[str, Any]
@@ -57,6 +60,26 @@ class Request:
     def path_params(self) -> Mapping[str, str]:
         """Return the parts of the path by the names that the route has for them."""
         return cast("Mapping[str, str]", self.scope["path_params"])
+
+    @property
+    def services(self) -> Services:
+        """Return the services of the application that serves it."""
+        return cast("Services", self.scope["state"]["services"])
+
+    @property
+    def caller(self) -> Caller:
+        """Return who sent it."""
+        return cast("Caller", self.scope["state"]["caller"])
+
+    @property
+    def trace_id(self) -> str:
+        """Return its trace id."""
+        return cast("str", self.scope["state"]["trace_id"])
+
+    @property
+    def query(self) -> Query:
+        """Return its parameters, of which there are only those that the route names."""
+        return cast("Query", self.scope["state"]["query"])
 
 
 class Response(Generic[Content_co]):
@@ -187,17 +210,20 @@ def route(
     *,
     method: str,
     status_code: int | None = None,
+    query: Sequence[str] = (),
     opt: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,  # noqa: ANN401
 ) -> Callable[[Callable[..., Awaitable[Answer]]], Route]:
     """Make a route of a function of a request, or of nothing. Right and permission may stand in
     `opt`; the permission, on the batch that the path names, says what does not follow from the
-    right: who may read a batch reads, all else changes it.
+    right: who may read a batch reads, all else changes it. So may `query`, the parameters that a
+    request may have; with `others` in `opt`, or of a door, it may have any.
     """
     paths = [path] if isinstance(path, str) else path
     status = status_code or _DEFAULT_STATUS.get(method, 200)
     needs: dict[str, Any] = {} if right is ... else {"right": right}
     needs |= {"permission": permission} if permission else {}
+    needs |= {"query": query} if query else {}
     return lambda fn: Route(
         method=method, paths=paths, fn=fn, status_code=status, opt={**needs, **opt}, **options
     )

@@ -9,8 +9,7 @@ from weft.api.http.browsers import (
     refuse_origin,
     refuse_wrong_token,
 )
-from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import OPEN, Response, get, post
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
@@ -27,9 +26,9 @@ async def show_login(request: AnyRequest) -> Response[bytes]:
     """Get the page of a login link, which asks whether to log in, and as whom; without a code:
     whether one is logged in. It changes nothing.
     """
-    code = Query(request, ("code",)).text("code")
+    code = request.query.text("code")
     if code is not None:
-        user = await sessions.user_of_link(services_of(request), code)
+        user = await sessions.user_of_link(request.services, code)
         return _page(request, code=code, user_name=user.user_name)
     caller = await _caller_of(request)
     return _page(request, caller=caller)
@@ -45,10 +44,9 @@ async def log_in(request: AnyRequest) -> Response[bytes]:
     """Open a session with the code of a login link, from its page, or with a token; the answer
     sets a cookie, ends the visit of an earlier session and leads to the pages.
     """
-    Query(request, ())
     scheme = request.scope["scheme"]
     refuse_origin(request.headers, scheme)
-    services = services_of(request)
+    services = request.services
     address = (request.scope["client"] or ("",))[0]
     form = await read_form(request)
     code = form.get("code", "")
@@ -74,7 +72,6 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
     """End the session of this browser, from a page of this server. The answer leads to the issuer
     at which it has logged in, to log out there as well.
     """
-    Query(request, ())
     scheme = request.scope["scheme"]
     refuse_origin(request.headers, scheme)
     given = (await read_form(request)).get("csrf_token", "")
@@ -82,9 +79,9 @@ async def log_out(request: AnyRequest) -> Response[bytes]:
     if caller is not None and caller.csrf_token is not None:
         refuse_wrong_token(caller.csrf_token, given)
         record_login(request.scope, caller, "log_out")
-        await sessions.end_session(services_of(request), caller, caller.token_id)
+        await sessions.end_session(request.services, caller, caller.token_id)
     url = await logins.logout_url(
-        services_of(request),
+        request.services,
         issuer_in(request.headers.get("cookie", ""), scheme),
         f"{scheme}://{request.headers.get('host', '')}/login",
     )
@@ -100,7 +97,7 @@ async def _caller_of(request: AnyRequest) -> Caller | None:
     session = session_in(request.headers.get("cookie", ""), request.scope["scheme"])
     if session is None:
         return None
-    caller = await services_of(request).store.authenticate_session(session)
+    caller = await request.services.store.authenticate_session(session)
     return None if caller is None else sessions.known_by(session, caller)
 
 
@@ -109,7 +106,7 @@ def _page(request: AnyRequest, cookie: str | None = None, **values: object) -> R
     headers = {"content-type": HTML, "content-security-policy": PAGE_POLICY}
     if cookie is not None:
         headers["set-cookie"] = cookie
-    n_issuers = len(services_of(request).providers.find(None, None))
+    n_issuers = len(request.services.providers.find(None, None))
     known = {
         "code": None, "user_name": "", "caller": None, "n_issuers": n_issuers, "logout_url": None
     }  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Final
 
 from weft.api.html.render import render
 from weft.api.http.parameters import Query, wrong_parameter
-from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import OPEN, Response, get
 from weft.api.http.trail import record_login
 from weft.api.http.visits import visit_cookie_name
@@ -30,11 +30,11 @@ VALUE_CHARS_MAX: Final = 4096
 )
 async def start_login(request: AnyRequest) -> Response[bytes]:
     """Lead a browser to the issuer of a tenant, or the only one, at which its user logs in."""
-    query = Query(request, ("tenant", "issuer"))
+    query = request.query
     scheme = request.scope["scheme"]
     tenant, issuer = query.text("tenant"), query.text("issuer")
     login, url = await logins.begin_in_browser(
-        services_of(request), tenant or None, issuer or None, _callback_of(request)
+        request.services, tenant or None, issuer or None, _callback_of(request)
     )
     cookie = cookie_of(login.cookie, scheme, VALID_S, login_cookie_name(scheme))
     return _go_on(url, {"set-cookie": cookie})
@@ -44,6 +44,7 @@ async def start_login(request: AnyRequest) -> Response[bytes]:
     CALLBACK, OPEN,
     status_code=303,
     opt={
+        "others": True,
         "once": True,  # the code of the issuer is spent
         "redirects": (HTML,),
         "query": (
@@ -55,12 +56,14 @@ async def start_login(request: AnyRequest) -> Response[bytes]:
 async def finish_login(request: AnyRequest) -> Response[bytes]:
     """Open a session for a browser that comes back from the issuer; the answer sets a cookie."""
     query = Query(
-        request, ("code", "state", "iss", "error", "error_description"), may_have_others=True
+        request.scope["query_string"],
+        ("code", "state", "iss", "error", "error_description"),
+        may_have_others=True,
     )
     error = _short(query, "error")
     scheme = request.scope["scheme"]
     login = login_in(request.headers.get("cookie", ""), scheme)
-    services = services_of(request)
+    services = request.services
     provider, caller = await logins.finish_in_browser(
         services,
         login,

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from weft.api.http.description import describe, render_page
-from weft.api.http.parameters import Query
 from weft.api.http.problem_documents import encode, reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import OPEN, Response, get
 from weft.api.services import Services
 from weft.api.use_cases import transports
@@ -29,17 +28,15 @@ _SNAPSHOT_AGE_MIN_S: Final = 30.0
 
 
 @get("/healthz", OPEN, opt={"answer": Health})
-async def healthz(request: AnyRequest) -> Response[bytes]:
+async def healthz() -> Response[bytes]:
     """Tell whether this process is alive."""
-    Query(request, ())
     return reply({"status": "alive"})
 
 
 @get("/readyz", OPEN, opt={"answer": Health})
 async def readyz(request: AnyRequest) -> Response[bytes]:
     """Tell whether requests can be served: the database answers."""
-    Query(request, ())
-    await services_of(request).store.ready()
+    await request.services.store.ready()
     return reply({"status": "ready"})
 
 
@@ -48,9 +45,8 @@ async def show_metrics(request: AnyRequest) -> Response[bytes]:
     """Get metrics in the text format of Prometheus: counts of the tenant, and for administrators
     of the site all metrics of the roles on this host.
     """
-    Query(request, ())
-    services = services_of(request)
-    caller = caller_of(request)
+    services = request.services
+    caller = request.caller
     registries = []
     snapshots: Mapping[str, str] = {}
     if caller.visit is None and Right.ADMINISTER in RIGHTS_OF[caller.role]:
@@ -106,12 +102,10 @@ def _snapshots(services: Services) -> dict[str, str]:
 @get("/openapi.json", OPEN, opt={"bytes": ("application/json",)})
 async def openapi(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API (OpenAPI 3.1)."""
-    Query(request, ())
     return Response(encode(describe(request.app)), media_type="application/json")
 
 
 @get("/docs", OPEN, opt={"bytes": ("text/html",)})
 async def docs(request: AnyRequest) -> Response[bytes]:
     """Get the description of this API as a page."""
-    Query(request, ())
     return Response(render_page(request.app), media_type="text/html")

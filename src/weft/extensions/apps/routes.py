@@ -3,10 +3,10 @@
 from typing import Final
 
 from weft.api.calls.call import calls_of
-from weft.api.http.parameters import Query, digest_of, part_of, wrong_parameter
+from weft.api.http.parameters import digest_of, part_of, wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.requests import AnyRequest, read_bytes
 from weft.api.http.routing import Response, put
 from weft.core.access.rights import Right
 from weft.extensions.apps import calls
@@ -26,16 +26,14 @@ async def add_app_part(request: AnyRequest) -> Response[bytes]:
     """Store a part of the packed folder of an application, which is made of it later. A repeat
     does nothing.
     """
-    query = Query(request, ("bytes",))
+    query = request.query
     digest, part = digest_of(request), part_of(request)
     n_bytes = query.integer("bytes", default=None, least=1, most=_BYTES_MAX)
     if n_bytes is None:
         raise wrong_parameter("bytes", "it is missing; it says how long the whole folder is")
     body = await read_bytes(request, PART_BYTES)
     return reply(
-        await calls.add_part(
-            services_of(request), caller_of(request), digest, part, body, n_bytes=n_bytes
-        )
+        await calls.add_part(request.services, request.caller, digest, part, body, n_bytes=n_bytes)
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from weft.api.http.decoding import JSON, decode
-from weft.api.http.parameters import Query, batch_id_of, job_id_of
+from weft.api.http.parameters import batch_id_of, job_id_of
 from weft.api.http.parts import ApiPart
-from weft.api.http.requests import AnyRequest, ClientGone, body_of, caller_of, in_time, services_of
+from weft.api.http.requests import AnyRequest, ClientGone, body_of, in_time
 from weft.api.http.routing import Receive, Stream, post
 from weft.api.http.trail import PATH_CHARS_MAX, action_of
 from weft.api.use_cases.files import live_attempt
@@ -48,8 +48,7 @@ async def exec_job(request: AnyRequest) -> Stream:
     in digits, 1 standard output, 2 standard error, and 3, `["ended", exit_code, with_job, why]`.
     The command ends when this request does, and with its job.
     """
-    Query(request, ())
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
     frames = wire.frames(body_of(request))

@@ -6,10 +6,10 @@ from typing import Final, cast
 
 import msgspec
 
-from weft.api.http.parameters import Query, wrong_parameter
+from weft.api.http.parameters import wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_bytes, read_document, services_of
+from weft.api.http.requests import AnyRequest, read_bytes, read_document
 from weft.api.http.routing import OPEN, Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.http.trail import record_login
@@ -39,7 +39,6 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
     """Do what a worker outside asks of the store. One frame is one call; both ways it is in
     msgpack, in a form that belongs to weft's own workers.
     """
-    Query(request, ())
     _refuse_open_way(request)
     body = await read_bytes(request, FRAME_BYTES_MAX)
     try:
@@ -50,19 +49,19 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
             detail=f"{error}.",
             hint="Only `weft worker --connect` sends them.",
         ) from error
-    answer = await _link_of(request).answer(caller_of(request), frame)
+    answer = await _link_of(request).answer(request.caller, frame)
     return Response(answer, media_type=MSGPACK)
 
 
-@get("/v1/worker-link/notices", Right.WORK, include_in_schema=False)
+@get("/v1/worker-link/notices", Right.WORK, include_in_schema=False, query=("incarnation",))
 async def stream_notices(request: AnyRequest) -> Stream:
     """Stream what a worker outside must look at, as server-sent events."""
-    query = Query(request, ("incarnation",))
+    query = request.query
     number = query.integer("incarnation", default=None, least=1, most=_INCARNATION_MAX)
     if number is None:
         raise wrong_parameter("incarnation", "it is missing; it is the worker's own")
     _refuse_open_way(request)
-    link, caller = _link_of(request), caller_of(request)
+    link, caller = _link_of(request), request.caller
     await link.terms_of(caller, number)
     return stream_reply(_messages(link, caller, number))
 
@@ -72,10 +71,9 @@ async def join_worker(request: AnyRequest) -> Response[bytes]:
     """Give a worker that was invited a token of its own, for its name and the invitation's pool.
     Raise `InvitationRefused`.
     """
-    Query(request, ())
     _refuse_open_way(request)
     document, token = await read_document(request, JoinDocument), new_token()
-    store = services_of(request).store
+    store = request.services.store
     host = await store.authenticate_invitation(document.invitation)
     if host is not None:
         record_login(request.scope, host, "join_worker")
@@ -119,7 +117,7 @@ def _is_this_machine(address: str) -> bool:
 
 
 def _link_of(request: AnyRequest) -> WorkerLink:
-    link = services_of(request).link
+    link = request.services.link
     if link is None:
         raise Unavailable(
             "this api serves no workers outside",

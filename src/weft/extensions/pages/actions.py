@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from weft.api.http.pages import post_form
 from weft.api.http.parameters import batch_id_of, checked_cause, job_id_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect
 from weft.api.use_cases import cancel, hold, resubmit, retry
 from weft.core.access.permissions import Permission
@@ -23,7 +23,7 @@ async def _press(
     """Do something to a batch, and show it."""
     await check_form(request)
     batch_id = batch_id_of(request)
-    await act(services_of(request), caller_of(request), batch_id, *more)
+    await act(request.services, request.caller, batch_id, *more)
     return back_to(f"/ui/batches/{batch_id}")
 
 
@@ -52,7 +52,7 @@ async def press_retry_batch(request: AnyRequest) -> Redirect:
     batch_id = batch_id_of(request)
     cause = checked_cause(form["cause"][-1] if "cause" in form else None)
     await retry.retry_failed(
-        services_of(request), caller_of(request), batch_id, trace_id_of(request), cause=cause
+        request.services, request.caller, batch_id, request.trace_id, cause=cause
     )
     return back_to(f"/ui/batches/{batch_id}")
 
@@ -65,9 +65,9 @@ async def press_resubmit_batch(request: AnyRequest) -> Redirect:
 
 async def _resubmit(request: AnyRequest, document: ResubmitDocument) -> Redirect:
     await check_form(request)
-    origin = Origin(digest=b"", trace_id=trace_id_of(request))
+    origin = Origin(digest=b"", trace_id=request.trace_id)
     operation = await resubmit.resubmit_batch(
-        services_of(request), caller_of(request), batch_id_of(request), document, origin
+        request.services, request.caller, batch_id_of(request), document, origin
     )
     return back_to(f"/ui/operations/{operation['id']}")
 
@@ -83,7 +83,5 @@ async def press_cancel_job(request: AnyRequest) -> Redirect:
     """Cancel one job."""
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await cancel.cancel_job(
-        services_of(request), caller_of(request), batch_id, job_id, CancelDocument()
-    )
+    await cancel.cancel_job(request.services, request.caller, batch_id, job_id, CancelDocument())
     return back_to(f"/ui/batches/{batch_id}/jobs/{job_id}")

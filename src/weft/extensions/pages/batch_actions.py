@@ -7,8 +7,8 @@ from typing import Final
 
 from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import cursor_of, page
-from weft.api.http.parameters import Query, operation_id_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.parameters import operation_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import bulk
 from weft.core.access.permissions import Permission
@@ -28,7 +28,7 @@ Form = Mapping[str, Sequence[str]]
 @post_form(PATH + "/count", Right.WRITE, Permission.EXECUTE, status_code=200)
 async def count_batches(request: AnyRequest) -> Response[bytes]:
     """Show how many batches and jobs an action would change, and a button that does it."""
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     form = await _form_of(request)
     action, query = _action_of(form), _text_of(form, "q")
     if _text_of(form, "all"):
@@ -55,8 +55,8 @@ async def press_batches(request: AnyRequest) -> Redirect:
     caller's; or to all that match, if they are too many to be counted.
     """
     form = await _form_of(request)
-    services, caller, action = services_of(request), caller_of(request), _action_of(form)
-    origin = Origin(digest=b"", trace_id=trace_id_of(request))
+    services, caller, action = request.services, request.caller, _action_of(form)
+    origin = Origin(digest=b"", trace_id=request.trace_id)
     if _text_of(form, "all"):
         query = _text_of(form, "q") or ""
         operation = await bulk.begin_by_query(services, caller, action, query, origin)
@@ -67,7 +67,7 @@ async def press_batches(request: AnyRequest) -> Redirect:
 
 
 async def _form_of(request: AnyRequest) -> Form:
-    most = services_of(request).settings.bulk_batches_max
+    most = request.services.settings.bulk_batches_max
     return await check_form(request, fields_max=most + _OTHER_FIELDS)
 
 
@@ -102,13 +102,13 @@ OPERATIONS: Final = "/ui/operations"
 ROWS: Final = 50
 
 
-@get_page(OPERATIONS, Right.READ)
+@get_page(OPERATIONS, Right.READ, query=("cursor",))
 async def show_operations(request: AnyRequest) -> Response[bytes]:
     """Show operations, newest first."""
-    query = Query(request, ("cursor",))
+    query = request.query
     before = cursor_of(query, "o")
-    rows = await services_of(request).store.list_operations(
-        caller_of(request), before=before, limit=ROWS, batch_id=None
+    rows = await request.services.store.list_operations(
+        request.caller, before=before, limit=ROWS, batch_id=None
     )
     cursor = page(rows, ROWS, "o", "id")["cursor"]
     return show(
@@ -124,9 +124,8 @@ async def show_operations(request: AnyRequest) -> Response[bytes]:
 @get_page(OPERATIONS + "/{o:str}", Right.READ)
 async def show_operation(request: AnyRequest) -> Response[bytes]:
     """Show how far an operation is, and what came of it."""
-    Query(request, ())
-    operation = await services_of(request).store.get_operation(
-        caller_of(request), operation_id_of(request)
+    operation = await request.services.store.get_operation(
+        request.caller, operation_id_of(request)
     )
     return show(request, "operation.html", here=LIST, one=operation)
 
@@ -136,5 +135,5 @@ async def press_cancel_operation(request: AnyRequest) -> Redirect:
     """End an operation on many batches where it is."""
     await check_form(request)
     operation_id = operation_id_of(request)
-    await services_of(request).store.cancel_operation(caller_of(request), operation_id)
+    await request.services.store.cancel_operation(request.caller, operation_id)
     return back_to(f"{OPERATIONS}/{operation_id}")

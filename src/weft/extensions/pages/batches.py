@@ -9,7 +9,7 @@ from typing import Any, Final
 from weft.api.http.pages import changeable, events_of, get_page, link, may_act, show
 from weft.api.http.paging import INT_MAX, ORDER, BatchPage, cursor_of, kind_of, page
 from weft.api.http.parameters import Query, batch_id_of, wrong_parameter
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import failures, read, why
@@ -61,13 +61,13 @@ _JOBS: Final = (*_LIST, "column", "groups")
 _BATCHES: Final = (*_LIST, *ORDER)
 
 
-@get_page("/ui/batches", Right.READ)
+@get_page("/ui/batches", Right.READ, query=_BATCHES)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
     """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match a
     query.
     """
-    query = Query(request, _BATCHES)
-    services, caller, text = services_of(request), caller_of(request), query_of(query)
+    query = request.query
+    services, caller, text = request.services, request.caller, query_of(query)
     asked, last = BatchPage(query, text), None
     wanted = read.BatchList(
         limit=BATCHES, before=asked.before, order=asked.order, after=asked.after, query=text
@@ -100,14 +100,14 @@ async def show_batches(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get_page("/ui/batches/{b:str}", Right.READ)
+@get_page("/ui/batches/{b:str}", Right.READ, query=_JOBS)
 async def show_batch(request: AnyRequest) -> Response[bytes]:
     """Show a batch: its state, why jobs wait and failed, and its jobs; `q`: those that match;
     `column`: what is shown of each; `groups`: costs of those after this number.
     """
-    query = Query(request, _JOBS)
+    query = request.query
     columns = columns_of(query)
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     batch, text = await read.get_batch(services, caller, batch_id), query_of(query)
     path, kind = f"/ui/batches/{batch_id}", kind_of("j", text)
     wanted = read.JobList(limit=JOBS, after=cursor_of(query, kind, most=INT_MAX) or 0, query=text)
@@ -150,11 +150,11 @@ async def show_batch(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get_page("/ui/batches/{b:str}/groups", Right.READ)
+@get_page("/ui/batches/{b:str}/groups", Right.READ, query=("cursor",))
 async def show_groups(request: AnyRequest) -> Response[bytes]:
     """Show the groups of a batch in order of their numbers."""
-    query = Query(request, ("cursor",))
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    query = request.query
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g", most=INT_MAX)
     rows = await services.store.list_groups(
         caller, batch_id, after=-1 if after is None else after, limit=GROUPS

@@ -4,8 +4,8 @@ from typing import Final
 
 from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import cursor_of, page
-from weft.api.http.parameters import Query, condition_id_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import condition_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import conditions
 from weft.core.access.rights import Right
@@ -19,14 +19,12 @@ JOBS_MAX: Final = 1_000_000_000
 INCIDENTS: Final = "/ui/incidents"
 
 
-@get_page(PLACE, Right.READ)
+@get_page(PLACE, Right.READ, query=("cursor",))
 async def show_conditions(request: AnyRequest) -> Response[bytes]:
     """Show what blocked jobs wait for together, the oldest first."""
-    query = Query(request, ("cursor",))
-    services, after = services_of(request), cursor_of(query, "c")
-    rows = await services.store.list_conditions(
-        caller_of(request), after_id=after or 0, limit=ROWS
-    )
+    query = request.query
+    services, after = request.services, cursor_of(query, "c")
+    rows = await services.store.list_conditions(request.caller, after_id=after or 0, limit=ROWS)
     cursor = page(rows, ROWS, "c", "condition_id")["cursor"]
     return show(
         request,
@@ -41,9 +39,8 @@ async def show_conditions(request: AnyRequest) -> Response[bytes]:
 @get_page(PLACE + "/{c:str}", Right.READ)
 async def show_condition(request: AnyRequest) -> Response[bytes]:
     """Show a condition: how it is tested, what the last test said, and the jobs due first."""
-    Query(request, ())
     condition = await conditions.get_condition(
-        services_of(request), caller_of(request), condition_id_of(request)
+        request.services, request.caller, condition_id_of(request)
     )
     return show(request, "condition.html", here=INCIDENTS, one=condition)
 
@@ -53,7 +50,7 @@ async def press_test_condition(request: AnyRequest) -> Redirect:
     """Test a condition now."""
     await check_form(request)
     condition_id = condition_id_of(request)
-    await conditions.test_condition(services_of(request), caller_of(request), condition_id)
+    await conditions.test_condition(request.services, request.caller, condition_id)
     return back_to(PLACE)
 
 
@@ -61,7 +58,7 @@ async def press_test_condition(request: AnyRequest) -> Redirect:
 async def press_release_condition(request: AnyRequest) -> Redirect:
     """Let some jobs of a condition go on without a test, those that are due first."""
     form = await check_form(request)
-    services, caller, number = services_of(request), caller_of(request), condition_id_of(request)
+    services, caller, number = request.services, request.caller, condition_id_of(request)
     await conditions.get_condition(services, caller, number)  # the form is read second
     n_jobs = _count_of(form.get("n", [""])[-1])
     await conditions.release_condition(services, caller, number, ReleaseDocument(n_jobs))
@@ -73,7 +70,7 @@ async def press_fail_condition(request: AnyRequest) -> Redirect:
     """End the jobs of a condition as errors."""
     await check_form(request)
     condition_id = condition_id_of(request)
-    await conditions.fail_condition(services_of(request), caller_of(request), condition_id)
+    await conditions.fail_condition(request.services, request.caller, condition_id)
     return back_to(PLACE)
 
 

@@ -10,7 +10,7 @@ from weft.api.http.pages import get_page, link, show
 from weft.api.http.paging import INT_MAX, cursor_of, page_until
 from weft.api.http.parameters import Query, project_of, wrong_parameter
 from weft.api.http.report_parameters import day_of, kind_of_report
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import reports
@@ -29,13 +29,13 @@ DAYS_MAX: Final = 366
 REPORT: Final = ("by", "key", "project", "first_day", "last_day")
 
 
-@get_page("/ui/costs", Right.READ)
+@get_page("/ui/costs", Right.READ, query=(*REPORT, "after", "cursor"))
 async def show_costs(request: AnyRequest) -> Response[bytes]:
     """Show the caller's billing projects, `after`: those after this one, and what all of them cost
     by what the reader chose, `cursor`: the rows after the page before.
     """
-    query = Query(request, (*REPORT, "after", "cursor"))
-    services, caller, after = services_of(request), caller_of(request), query.text("after")
+    query = request.query
+    services, caller, after = request.services, request.caller, query.text("after")
     projects = await services.store.list_projects(
         caller, None, after=after, limit=PROJECTS, members=MEMBERS
     )
@@ -142,8 +142,7 @@ def _form_of(query: Query, asked: ReportQuery) -> dict[str, str | None]:
 @get_page("/ui/costs/{p:str}", Right.READ)
 async def show_project(request: AnyRequest) -> Response[bytes]:
     """Show what a billing project cost, by resource and by day."""
-    Query(request, ())
-    services, caller, name = services_of(request), caller_of(request), project_of(request)
+    services, caller, name = request.services, request.caller, project_of(request)
     (project,) = await services.store.list_projects(caller, name, members=0)
     days = await services.store.list_project_days(caller, name, before=None, limit=DAYS)
     return show(

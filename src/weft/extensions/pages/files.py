@@ -12,7 +12,7 @@ from weft.core.errors import RouteNotFound
 _KEEP: Final = "public, max-age=31536000, immutable"
 
 
-@get_page(PREFIX + "/{digest:str}/{name:str}", OPEN, opt=NO_MOMENT)
+@get_page(PREFIX + "/{digest:str}/{name:str}", OPEN, opt={**NO_MOMENT, "others": True})
 async def read_asset(request: AnyRequest) -> Response[bytes]:
     """Read an asset by its name and the digest of its content."""
     asset = assets().get(request.path_params["name"])

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from weft.api.http.browsers import FORM_FIELDS_MAX, read_fields, refuse_wrong_token
-from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, caller_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect
 
 
@@ -14,9 +13,8 @@ async def check_form(
     """Return the fields of a form. Raise `ForeignRequest` unless it has the token of the browser's
     session. Programs have no session, so they need none.
     """
-    Query(request, ())
     form = await read_fields(request, fields_max)
-    token = caller_of(request).csrf_token
+    token = request.caller.csrf_token
     if token is not None:
         refuse_wrong_token(token, form.get("csrf_token", [""])[-1])
     return form

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from weft.api.http.pages import get_page, show
-from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import OPEN, Redirect, Response
 from weft.api.services import Services
 from weft.api.use_cases import read, reports
@@ -30,17 +29,15 @@ ENDS: Final = {"n_succeeded": "success", "n_failed": "failed", "n_cancelled": "c
 
 
 @get_page("/", OPEN)
-async def show_root(request: AnyRequest) -> Redirect:
+async def show_root() -> Redirect:
     """Lead to the pages."""
-    Query(request, ())
     return Redirect("/ui", status_code=303)
 
 
 @get_page("/ui", Right.READ)
 async def show_home(request: AnyRequest) -> Response[bytes]:
     """Show incidents, what runs and waits, the last hour, costs, and the newest batches."""
-    Query(request, ())
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     workers = await services.store.sum_workers(caller, limit=INCIDENTS)
     minutes = await services.store.list_minutes(caller)
     return show(

@@ -8,8 +8,8 @@ from typing import Final
 
 from weft.api.http.pages import changeable, get_page, link, show
 from weft.api.http.paging import INT_MAX, cursor_as, page_until
-from weft.api.http.parameters import Query, checked_cause
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import checked_cause
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import failures
@@ -27,13 +27,13 @@ _FIRST: Final = 3
 """Jobs of a cause that are named."""
 
 
-@get_page(PLACE, Right.READ)
+@get_page(PLACE, Right.READ, query=("cursor", "batch", "cause"))
 async def show_incidents(request: AnyRequest) -> Response[bytes]:
     """Show incidents as the first page does, and failed jobs that nobody has acknowledged,
     by cause; or with `batch` and `cause` the jobs of that cause.
     """
-    query = Query(request, ("cursor", "batch", "cause"))
-    services, caller = services_of(request), caller_of(request)
+    query = request.query
+    services, caller = request.services, request.caller
     after = cursor_as(query, KIND, failures.parse_place)
     batch_id = query.integer("batch", default=None, least=1, most=_BATCH_ID_MAX)
     cause = checked_cause(query.text("cause"))
@@ -74,7 +74,7 @@ async def _by_cause(
 async def _show_cause(
     request: AnyRequest, batch_id: int, cause: str, after: tuple[int, int, int] | None
 ) -> Response[bytes]:
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     letters = await failures.list_dead_letters(
         services, caller, batch_id, cause=cause, limit=LETTERS, after=after
     )

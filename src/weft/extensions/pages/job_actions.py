@@ -6,7 +6,7 @@ Each calls the use case of the API and leads back to the job.
 
 from weft.api.http.pages import post_form
 from weft.api.http.parameters import batch_id_of, job_id_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of, trace_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect
 from weft.api.use_cases import command, hold, read, retry
 from weft.core.access.permissions import Permission
@@ -27,11 +27,11 @@ async def press_retry_job(request: AnyRequest) -> Redirect:
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     await retry.retry_batch(
-        services_of(request),
-        caller_of(request),
+        request.services,
+        request.caller,
         batch_id,
         RetryJobsDocument(jobs=[job_id]),
-        Origin(digest=b"", trace_id=trace_id_of(request)),
+        Origin(digest=b"", trace_id=request.trace_id),
     )
     return _back(batch_id, job_id)
 
@@ -42,7 +42,7 @@ async def press_signal_job(request: AnyRequest) -> Redirect:
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     signal = await _field(request, "signal")
     await command.signal_job(
-        services_of(request), caller_of(request), batch_id, job_id, SignalDocument(signal)
+        request.services, request.caller, batch_id, job_id, SignalDocument(signal)
     )
     return _back(batch_id, job_id)
 
@@ -53,7 +53,7 @@ async def press_extend_job(request: AnyRequest) -> Redirect:
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     by_s = _seconds(await _field(request, "by"))
     await command.extend_job(
-        services_of(request), caller_of(request), batch_id, job_id, ExtendDocument(by_s)
+        request.services, request.caller, batch_id, job_id, ExtendDocument(by_s)
     )
     return _back(batch_id, job_id)
 
@@ -63,7 +63,7 @@ async def press_hold_job(request: AnyRequest) -> Redirect:
     """Hold a job that waits."""
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await hold.hold_job(services_of(request), caller_of(request), batch_id, job_id)
+    await hold.hold_job(request.services, request.caller, batch_id, job_id)
     return _back(batch_id, job_id)
 
 
@@ -72,7 +72,7 @@ async def press_release_job(request: AnyRequest) -> Redirect:
     """Release a job that is held."""
     await check_form(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    await hold.release_job(services_of(request), caller_of(request), batch_id, job_id)
+    await hold.release_job(request.services, request.caller, batch_id, job_id)
     return _back(batch_id, job_id)
 
 
@@ -81,9 +81,7 @@ async def _field(request: AnyRequest, name: str) -> str:
     to those who do not see the job.
     """
     form = await check_form(request)
-    await read.get_job(
-        services_of(request), caller_of(request), batch_id_of(request), job_id_of(request)
-    )
+    await read.get_job(request.services, request.caller, batch_id_of(request), job_id_of(request))
     return form.get(name, [""])[-1]
 
 

@@ -12,7 +12,7 @@ from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.pages import events_of, get_page, link, may_act, show
 from weft.api.http.parameters import Query, batch_id_of, job_id_of
 from weft.api.http.problem_documents import encode
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import read, why
@@ -78,13 +78,13 @@ class Neighbours:
     """Whether there are no more than those that can be shown."""
 
 
-@get_page("/ui/batches/{b:str}/jobs/{j:str}", Right.READ)
+@get_page("/ui/batches/{b:str}/jobs/{j:str}", Right.READ, query=_SHOWN)
 async def show_job(request: AnyRequest) -> Response[bytes]:
     """Show a job with its attempts, its history, and the end of its output; `parents`, `children`:
     those after a number; `usage`: what this attempt used, default: the last one.
     """
-    query = Query(request, _SHOWN)
-    services, caller = services_of(request), caller_of(request)
+    query = request.query
+    services, caller = request.services, request.caller
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     job = await read.get_job(services, caller, batch_id, job_id)
     sees_batch = await services.store.sees_batch(caller, batch_id)

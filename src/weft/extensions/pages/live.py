@@ -39,7 +39,7 @@ _KINDS: Final = frozenset(
 """Events after which a page is read again."""
 
 
-@get_page("/ui/events", Right.READ, opt=NO_MOMENT)
+@get_page("/ui/events", Right.READ, opt=NO_MOMENT, query=("batch", "since"))
 async def stream_changes(request: AnyRequest) -> Stream:
     """Send a message after events of one batch or of all; rarely, while many pages are open."""
     watch = await asked_watch(request, of_page=True)

@@ -14,7 +14,7 @@ from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.pages import NO_MOMENT, get_page, link, show
 from weft.api.http.parameter_schemas import STREAMS
 from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response, Stream
 from weft.api.http.sse import KEEP_ALIVE, message, stream_reply
 from weft.api.use_cases import read
@@ -82,7 +82,7 @@ class _Asked:
     """Which window of which log a request wants."""
 
     def __init__(self, request: AnyRequest) -> None:
-        query = Query(request, _WINDOW)
+        query = request.query
         self._path = f"/ui/batches/{batch_id_of(request)}/jobs/{job_id_of(request)}/log"
         self.attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
         self.stream = query.choice("stream", STREAMS)
@@ -120,14 +120,14 @@ class _Shown:
     """A search that found no error."""
 
 
-@get_page("/ui/batches/{b:str}/jobs/{j:str}/log", Right.READ, opt=NO_MOMENT)
+@get_page("/ui/batches/{b:str}/jobs/{j:str}/log", Right.READ, opt=NO_MOMENT, query=_WINDOW)
 async def show_log(request: AnyRequest) -> Response[bytes] | Redirect:
     """Show a window of a log: that which begins `at` a byte or ends at `end`, else the last one.
     `q`: also the lines with this text, `from` a byte on; `errors`: lead to the first error.
     """
     asked = _Asked(request)
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     job = await read.get_job(services, caller, batch_id, job_id)
     log = await Outputs(services, caller, batch_id).find(job_id, asked.attempt)
     problem = None if log is None else missing_output(services.logs, log)
@@ -174,14 +174,14 @@ async def _window(log: AttemptLog, windows: LogWindows, asked: _Asked) -> _Shown
     return _Shown(html if is_live else html + text.end(), window, live, found, no_error)
 
 
-@get_page("/ui/batches/{b:str}/jobs/{j:str}/log/live", Right.READ, opt=NO_MOMENT)
+@get_page("/ui/batches/{b:str}/jobs/{j:str}/log/live", Right.READ, opt=NO_MOMENT, query=_LIVE)
 async def stream_log(request: AnyRequest) -> Stream:
     """Send what a job writes as HTML, from the position on that a page or an earlier stream has
     reached.
     """
-    query = Query(request, _LIVE)
+    query = request.query
     batch_id, job_id = batch_id_of(request), job_id_of(request)
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     wanted = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
     stream = query.choice("stream", STREAMS)
     position, text = _position(

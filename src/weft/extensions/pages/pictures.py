@@ -8,8 +8,8 @@ from markupsafe import Markup
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.pages import events_of, get_page, link, show
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
-from weft.api.http.parameters import Query, batch_id_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import batch_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.use_cases import pictures, read
 from weft.core.access.rights import Right
@@ -26,11 +26,11 @@ SVG: Final = "image/svg+xml"
 _DAG: Final = ("group", "level", "apart", "cursor")
 
 
-@get_page("/ui/batches/{b:str}/dag", Right.READ)
+@get_page("/ui/batches/{b:str}/dag", Right.READ, query=_DAG)
 async def show_dag(request: AnyRequest) -> Response[bytes]:
     """Show the dependencies within a batch or a group, each node as a link."""
-    query = Query(request, _DAG)
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    query = request.query
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     group, level = query.text("group"), query.choice("level", ("auto", "groups", "jobs"))
     kind, apart = kind_of("n", group, level), query.flag("apart")
     page = pictures.GraphPage(
@@ -86,11 +86,8 @@ async def preview_dag(request: AnyRequest) -> Response[bytes]:
     """Reply with a small picture of the dependencies for the page of the batch, which need not
     wait for it.
     """
-    Query(request, ())
     page = pictures.GraphPage(limit=PREVIEW_NODES)
-    graph = await pictures.get_graph(
-        services_of(request), caller_of(request), batch_id_of(request), page
-    )
+    graph = await pictures.get_graph(request.services, request.caller, batch_id_of(request), page)
     headers = {"content-type": SVG, "cache-control": f"private, max-age={PREVIEW_AGE_S}"}
     is_begin = graph.next_after is not None
     svg = draw_svg(graph.graph, alone=True, is_begin=is_begin)
@@ -100,8 +97,7 @@ async def preview_dag(request: AnyRequest) -> Response[bytes]:
 @get_page("/ui/batches/{b:str}/time", Right.READ)
 async def show_time(request: AnyRequest) -> Response[bytes]:
     """Show when the jobs of a batch waited and ran, and where."""
-    Query(request, ())
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     path = f"/ui/batches/{batch_id}"
     batch = await read.get_batch(services, caller, batch_id)
     timeline = await pictures.timeline_of(services, caller, batch, jobs_max=JOBS_SAMPLED)

@@ -10,8 +10,8 @@ from urllib.parse import quote
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import KIND, after_of, last_of, page_until
-from weft.api.http.parameters import Query, pool_of, wrong_parameter
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import pool_of, wrong_parameter
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.use_cases import pools, queues
 from weft.core.access.rights import Right
@@ -30,10 +30,10 @@ _PRIORITY: Final = re.compile(r"-?[0-9]{1,7}")
 EXAMPLE: Final = '{"jobs": [{"command": ["true"], "resources": {"cpu": 2}}]}'
 
 
-@get_page("/ui/queues", Right.READ)
+@get_page("/ui/queues", Right.READ, query=("below",))
 async def show_queues(request: AnyRequest) -> Response[bytes]:
     """Show queues in the order of routing, `below`: those of a lower priority; and pools."""
-    text = Query(request, ("below",)).text("below")
+    text = request.query.text("below")
     if text is not None and not _PRIORITY.fullmatch(text):
         raise wrong_parameter("below", "it is not the priority of a queue")
     return await _show(request, below=None if text is None else int(text), document=EXAMPLE)
@@ -46,7 +46,7 @@ async def test_guards(request: AnyRequest) -> Response[bytes]:
     text = (form.get("document") or [""])[-1]
     try:
         document = decode(text.encode(), JSON, BatchDocument)
-        found = await queues.test_queues(services_of(request), caller_of(request), document)
+        found = await queues.test_queues(request.services, request.caller, document)
     except WeftError as error:
         return await _show(
             request, document=text, problem=error, status=error.status, events=""
@@ -60,7 +60,7 @@ async def _show(
     below: int | None = None,
     **values: Any,  # noqa: ANN401 (what the template shows)
 ) -> Response[bytes]:
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     found = await services.store.list_queues(caller, below=below, limit=QUEUES)
     known: dict[str, Any] = {"problem": None, "routes": None}
     return show(
@@ -81,19 +81,17 @@ def _after(found: Sequence[Row]) -> str | None:
     return link("/ui/queues", {"below": str(found[-1]["priority"])})
 
 
-@get_page("/ui/pools", Right.READ)
+@get_page("/ui/pools", Right.READ, query=("after",))
 async def show_pools(request: AnyRequest) -> Response[bytes]:
     """Show the pools by name; `after`: those after this one."""
-    after = Query(request, ("after",)).text("after")
+    after = request.query.text("after")
     return show(
         request, "pools.html", here="/ui/queues", after=after, **await _pools_page(request, after)
     )
 
 
 async def _pools_page(request: AnyRequest, after: str | None) -> dict[str, Any]:
-    rows = await services_of(request).store.list_pools(
-        caller_of(request), after=after, limit=POOLS
-    )
+    rows = await request.services.store.list_pools(request.caller, after=after, limit=POOLS)
     more = len(rows) == POOLS
     return {
         "pools": rows,
@@ -101,13 +99,13 @@ async def _pools_page(request: AnyRequest, after: str | None) -> dict[str, Any]:
     }
 
 
-@get_page("/ui/pools/{p:str}", Right.READ)
+@get_page("/ui/pools/{p:str}", Right.READ, query=("cursor",))
 async def show_pool(request: AnyRequest) -> Response[bytes]:
     """Show a pool: who runs how much there and who waits, `cursor`: those after the page before;
     its machines, what was decided about them and what they cost.
     """
-    after = after_of(Query(request, ("cursor",)))
-    services, caller, name = services_of(request), caller_of(request), pool_of(request)
+    after = after_of(request.query)
+    services, caller, name = request.services, request.caller, pool_of(request)
     pool = await pools.get_pool(services, caller, name, machines_max=MACHINES)
     shares = await pools.list_shares(services, caller, name, limit=SHARES, after=after)
     cursor = page_until(shares.rows, KIND, last_of(shares.next))["cursor"]

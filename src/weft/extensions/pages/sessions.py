@@ -4,8 +4,8 @@ from typing import Final
 
 from weft.api.http.browsers import LOGIN
 from weft.api.http.pages import get_page, post_form, show
-from weft.api.http.parameters import Query, session_id_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import session_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import sessions
 from weft.core.access.rights import Right
@@ -17,14 +17,13 @@ PATH: Final = "/ui/sessions"
 @get_page(PATH, Right.KNOW_ONESELF)
 async def show_sessions(request: AnyRequest) -> Response[bytes]:
     """Show the reader's sessions, the oldest first, and which of them this browser has."""
-    Query(request, ())
-    caller = caller_of(request)
+    caller = request.caller
     return show(
         request,
         "sessions.html",
         here=PATH,
         events="",  # none tells of what is shown here
-        rows=await services_of(request).store.list_sessions(caller),
+        rows=await request.services.store.list_sessions(caller),
         own=None if caller.csrf_token is None else caller.token_id,
         may_end=caller.scopes is None,
     )
@@ -34,8 +33,8 @@ async def show_sessions(request: AnyRequest) -> Response[bytes]:
 async def press_end_session(request: AnyRequest) -> Redirect:
     """Log one browser out; this one is led to where it can log in again."""
     await check_form(request)
-    caller, number = caller_of(request), session_id_of(request)
-    await sessions.end_session(services_of(request), caller, number)
+    caller, number = request.caller, session_id_of(request)
+    await sessions.end_session(request.services, caller, number)
     is_own = caller.csrf_token is not None and number == caller.token_id
     return back_to(LOGIN if is_own else PATH)
 
@@ -44,5 +43,5 @@ async def press_end_session(request: AnyRequest) -> Redirect:
 async def press_end_all_sessions(request: AnyRequest) -> Redirect:
     """Log all browsers of the reader out, this one included."""
     await check_form(request)
-    await sessions.end_all_sessions(services_of(request), caller_of(request))
+    await sessions.end_all_sessions(request.services, request.caller)
     return back_to(LOGIN)

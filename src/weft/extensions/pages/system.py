@@ -6,8 +6,7 @@ from typing import Final
 
 from weft.api.http.browsers import PAGES
 from weft.api.http.pages import get_page, post_form, show
-from weft.api.http.parameters import Query
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
 from weft.api.http.visits import CHOICE, visit_cookie
 from weft.api.use_cases import system
@@ -22,9 +21,8 @@ TENANTS: Final = 200
 @get_page("/ui/system", Right.ADMINISTER)
 async def show_system(request: AnyRequest) -> Response[bytes]:
     """Show health, processes, the database, the last audit and the settings in force."""
-    Query(request, ())
-    services = services_of(request)
-    found = await system.get_system(services, caller_of(request))
+    services = request.services
+    found = await system.get_system(services, request.caller)
     changed = [one for one in found["settings"] if not one["is_default"] or one["driver_value"]]
     return show(
         request,
@@ -42,7 +40,7 @@ async def show_system(request: AnyRequest) -> Response[bytes]:
 async def press_visit(request: AnyRequest) -> Redirect:
     """Let this browser look into a tenant, or no more if none is named."""
     form = await check_form(request)
-    services = services_of(request)
+    services = request.services
     name = form.get("tenant", [""])[-1].strip()
     valid_s = 0.0
     if name:

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from weft.api.http.pages import events_of, get_page, link, may_act, post_form, show
 from weft.api.http.paging import INT_MAX, cursor_of, page
-from weft.api.http.parameters import Query, batch_id_of, group_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import batch_id_of, group_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import cancel, pictures, read
 from weft.core.access.permissions import Permission
@@ -19,40 +19,37 @@ GROUPS: Final = 50
 ROOT: Final = 0
 
 
-@get_page("/ui/batches/{b:str}/groups/{g:str}", Right.READ)
+@get_page("/ui/batches/{b:str}/groups/{g:str}", Right.READ, query=("cursor",))
 async def show_group(request: AnyRequest) -> Response[bytes]:
     """Show a group with the groups directly below it."""
     batch_id = batch_id_of(request)
-    group = await read.get_group(
-        services_of(request), caller_of(request), batch_id, group_of(request)
-    )
+    group = await read.get_group(request.services, request.caller, batch_id, group_of(request))
     branch = await _branch(request, group)
     return show(
         request,
         "group.html",
         here="/ui/batches",
         events=events_of(batch_id),
-        batch=await read.get_batch(services_of(request), caller_of(request), batch_id),
+        batch=await read.get_batch(request.services, request.caller, batch_id),
         group=group,
         **branch,
     )
 
 
-@get_page("/ui/batches/{b:str}/groups/{g:str}/tree", Right.READ)
+@get_page("/ui/batches/{b:str}/groups/{g:str}/tree", Right.READ, query=("cursor",))
 async def show_branch(request: AnyRequest) -> Response[bytes]:
     """Show the groups directly below a group, for a page that opens this branch of its tree."""
     group = await read.get_group(
-        services_of(request), caller_of(request), batch_id_of(request), group_of(request)
+        request.services, request.caller, batch_id_of(request), group_of(request)
     )
     return show(request, "branch.html", here="/ui/batches", **await _branch(request, group))
 
 
 async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
     """Return what the template of a branch shows: groups, below the root also sets."""
-    query = Query(request, ("cursor",))
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     batch_id, group_id = group["batch_id"], group["group_id"]
-    path, after = f"/ui/batches/{batch_id}", cursor_of(query, "g", most=INT_MAX)
+    path, after = f"/ui/batches/{batch_id}", cursor_of(request.query, "g", most=INT_MAX)
     rows, parents = await pictures.list_tree(
         services, caller, batch_id, group_id, after=after or 0, limit=GROUPS
     )
@@ -77,6 +74,6 @@ async def press_cancel_group(request: AnyRequest) -> Redirect:
     await check_form(request)
     batch_id, group = batch_id_of(request), group_of(request)
     answer = await cancel.cancel_group(
-        services_of(request), caller_of(request), batch_id, group, CancelDocument()
+        request.services, request.caller, batch_id, group, CancelDocument()
     )
     return back_to(f"/ui/batches/{batch_id}/groups/{answer['group_id']}")

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from weft.api.http.pages import get_page, link, post_form, show
-from weft.api.http.parameters import Query, worker_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import worker_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response
 from weft.api.use_cases import workers
 from weft.api.use_cases.workers import get_worker, list_workers
@@ -17,14 +17,14 @@ PLACE: Final = "/ui/workers"
 ROWS: Final = 100
 
 
-@get_page(PLACE, Right.READ)
+@get_page(PLACE, Right.READ, query=("after", "pool"))
 async def show_workers(request: AnyRequest) -> Response[bytes]:
     """Show the workers by name; `after` and `pool`: those after this one."""
-    query = Query(request, ("after", "pool"))
+    query = request.query
     name = query.text("after")
     rows = await list_workers(
-        services_of(request),
-        caller_of(request),
+        request.services,
+        request.caller,
         all_=False,
         limit=ROWS,
         after=None if name is None else (name, query.text("pool") or ""),
@@ -40,11 +40,11 @@ async def show_workers(request: AnyRequest) -> Response[bytes]:
     )
 
 
-@get_page(PLACE + "/{w:str}", Right.READ)
+@get_page(PLACE + "/{w:str}", Right.READ, query=("pool",))
 async def show_worker(request: AnyRequest) -> Response[bytes]:
     """Show one worker, what it runs, and who changed its state."""
-    pool = Query(request, ("pool",)).text("pool")
-    one = await get_worker(services_of(request), caller_of(request), worker_of(request), pool=pool)
+    pool = request.query.text("pool")
+    one = await get_worker(request.services, request.caller, worker_of(request), pool=pool)
     return show(request, "worker.html", here=PLACE, one=one)
 
 
@@ -74,6 +74,6 @@ async def _changed(
 ) -> Redirect:
     """Change the worker of the form's pool: workers of several pools may have one name."""
     pool = (await check_form(request)).get("pool", [None])[-1]
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     await change(services, caller, worker_of(request), *document, pool=pool)
     return back_to(WORKERS)

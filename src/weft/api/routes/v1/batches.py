@@ -3,9 +3,8 @@
 from typing import Final
 
 from weft.api.http.paging import ORDER, PAGE, BatchPage, limit_of
-from weft.api.http.parameters import Query
 from weft.api.http.problem_documents import created, reply
-from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
+from weft.api.http.requests import AnyRequest, read_submission
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read
 from weft.core.access.rights import Right
@@ -25,11 +24,8 @@ async def create_batch(request: AnyRequest) -> Response[bytes]:
     """Create a batch. Groups and jobs of the document are created and committed in the same
     transaction.
     """
-    Query(request, ())
     document, origin = await read_submission(request, BatchDocument)
-    answer, is_new = await submit.create_batch(
-        services_of(request), caller_of(request), document, origin
-    )
+    answer, is_new = await submit.create_batch(request.services, request.caller, document, origin)
     return created(answer, is_new=is_new)
 
 
@@ -39,8 +35,8 @@ async def list_batches(request: AnyRequest) -> Response[bytes]:
     `name`: only batches of exactly this name; `hidden=true`: also hidden batches; `explain=true`:
     show how the query would run instead of running it.
     """
-    query = Query(request, _LIST)
-    services, caller = services_of(request), caller_of(request)
+    query = request.query
+    services, caller = request.services, request.caller
     asked = BatchPage(query, query.text("q"), query.text("name"), query.text("hidden"))
     wanted = read.BatchList(
         limit=limit_of(query, services.settings),

@@ -5,7 +5,7 @@ from datetime import date
 from weft.api.http.paging import PAGE, cursor_text, limit_of, page, wrong_cursor
 from weft.api.http.parameters import Query, project_of, wrong_parameter
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.core.access.rights import Right
 from weft.wire.answers.billing import DayCost
@@ -18,11 +18,11 @@ async def list_project_days(request: AnyRequest) -> Response[bytes]:
     """List what a billing project cost on each date (UTC), newest first. `before`: only dates
     before this one.
     """
-    query = Query(request, DAYS)
-    services, name = services_of(request), project_of(request)
+    query = request.query
+    services, name = request.services, project_of(request)
     limit = limit_of(query, services.settings)
     rows = await services.store.list_project_days(
-        caller_of(request), name, before=_before(query), limit=limit
+        request.caller, name, before=_before(query), limit=limit
     )
     return reply(page(rows, limit, "d", "date"))
 

@@ -1,7 +1,7 @@
 """`/v1/events`: what happens, as server-sent events that can be resumed."""
 
 from weft.api.http.event_stream import asked_watch, event_messages
-from weft.api.http.requests import AnyRequest, trace_id_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
 from weft.core.access.rights import Right
@@ -24,5 +24,5 @@ async def stream_events(request: AnyRequest) -> Stream:
     """
     watch = await asked_watch(request)
     return stream_reply(
-        event_messages(watch.events(), after=watch.position, trace_id=trace_id_of(request))
+        event_messages(watch.events(), after=watch.position, trace_id=request.trace_id)
     )

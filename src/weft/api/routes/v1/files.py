@@ -3,9 +3,9 @@
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
+from weft.api.http.parameters import batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.ranges import span_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import open_file
@@ -30,7 +30,7 @@ async def read_file(request: AnyRequest) -> Stream:
     """Read a file that a job has left, whole or in a range; while it runs, also one that its
     directory has at the moment, where the server can see it.
     """
-    query = Query(request, ("path", "attempt"))
+    query = request.query
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
     path = query.text("path")
@@ -38,12 +38,12 @@ async def read_file(request: AnyRequest) -> Stream:
         parts_of(split_store(path or "")[1] if in_store(path) else path or "")
     except WrongPath as error:
         # Whoever may not see the job is not told what is wrong with the path.
-        await services_of(request).store.list_files(
-            caller_of(request), batch_id, job_id, attempt=None, after=None, limit=1
+        await request.services.store.list_files(
+            request.caller, batch_id, job_id, attempt=None, after=None, limit=1
         )
         raise wrong_parameter("path", str(error)) from error
     found = await open_file(
-        services_of(request), caller_of(request), batch_id, job_id, path or "", attempt=attempt
+        request.services, request.caller, batch_id, job_id, path or "", attempt=attempt
     )
     size = found.n_bytes
     facts = {

@@ -4,9 +4,9 @@ A group is named by its number or by its path, with `/` written %2F; a set also 
 """
 
 from weft.api.calls.path_ids import parse_group
-from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.parameters import batch_id_of
 from weft.api.http.problem_documents import created, reply
-from weft.api.http.requests import AnyRequest, caller_of, read_submission, services_of
+from weft.api.http.requests import AnyRequest, read_submission
 from weft.api.http.routing import Response, post
 from weft.api.use_cases import sets
 from weft.core.access.rights import Right
@@ -30,8 +30,8 @@ async def create_group(request: AnyRequest) -> Response[bytes]:
     with the existing jobs that match, of `group` if given: the reply is 202 and the operation that
     fills it.
     """
-    query = Query(request, ("q", "group"))
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    query = request.query
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     text, within = query.text("q"), query.text("group")
     if text is None:
         document, origin = await read_submission(request, GroupDocument)

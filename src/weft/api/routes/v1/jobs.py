@@ -7,9 +7,9 @@ from typing import Final
 
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.paging import INT_MAX, PAGE, cursor_of, job_list_of, kind_of, page, page_until
-from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.parameters import batch_id_of
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import read, why
 from weft.core.access.rights import Right
@@ -27,8 +27,8 @@ async def list_jobs(request: AnyRequest) -> Response[bytes]:
     only jobs with a larger number; `explain=true`: show how the query would run, do not run it;
     `why=true`: say why each job waits.
     """
-    query = Query(request, _LIST)
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    query = request.query
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     kind = kind_of("j", query.text("q"), query.text("group"), *query.many("state"))
     after = cursor_of(query, kind, most=INT_MAX) or query.integer(
         "after", default=0, least=0, most=JOB_ID_MAX
@@ -53,12 +53,12 @@ async def count_reasons(request: AnyRequest) -> Response[bytes]:
     """Count the reasons for which jobs failed. A page counts the failed jobs up to some number:
     add the pages up. `group`: only jobs of this group.
     """
-    query = Query(request, ("group", "cursor"))
-    services, batch_id, group = services_of(request), batch_id_of(request), query.text("group")
+    query = request.query
+    services, batch_id, group = request.services, batch_id_of(request), query.text("group")
     kind = kind_of("y", group)
     rows, last = await read.count_reasons(
         services,
-        caller_of(request),
+        request.caller,
         batch_id,
         ROOT if group is None else parse_group(group, services.settings),
         after=cursor_of(query, kind, most=INT_MAX) or 0,

@@ -2,9 +2,8 @@
 asks has no token yet.
 """
 
-from weft.api.http.parameters import Query
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, read_document, services_of
+from weft.api.http.requests import AnyRequest, read_document
 from weft.api.http.routing import OPEN, Response, post
 from weft.api.http.trail import record_login
 from weft.api.use_cases import logins
@@ -26,9 +25,8 @@ async def begin_login(request: AnyRequest) -> Response[bytes]:
     """Say where a browser begins to log in (OpenID Connect), which then brings a code to a port of
     its own machine.
     """
-    Query(request, ())
     document = await read_document(request, LoginDocument)
-    return reply(await logins.begin(services_of(request), document))
+    return reply(await logins.begin(request.services, document))
 
 
 @post(
@@ -39,9 +37,8 @@ async def begin_login(request: AnyRequest) -> Response[bytes]:
 )
 async def end_login(request: AnyRequest) -> Response[bytes]:
     """Exchange the code that a browser has brought for a token of its user. A code works once."""
-    Query(request, ())
     document = await read_document(request, LoginEndDocument)
-    services = services_of(request)
+    services = request.services
     provider, caller = await logins.finish(services, document)
     record_login(request.scope, caller, "end_login")
     return reply(await logins.make_token(services, provider, caller, document.name))
@@ -55,9 +52,8 @@ async def end_login(request: AnyRequest) -> Response[bytes]:
 )
 async def begin_device_login(request: AnyRequest) -> Response[bytes]:
     """Make a code that somebody types in with a browser on any machine (RFC 8628)."""
-    Query(request, ())
     document = await read_document(request, DeviceLoginDocument)
-    return reply(await logins.begin_device(services_of(request), document))
+    return reply(await logins.begin_device(request.services, document))
 
 
 @post(
@@ -68,9 +64,8 @@ async def begin_device_login(request: AnyRequest) -> Response[bytes]:
 )
 async def poll_device_login(request: AnyRequest) -> Response[bytes]:
     """Ask whether somebody has typed the code in; then the answer has a token of theirs."""
-    Query(request, ())
     document = await read_document(request, DevicePollDocument)
-    services = services_of(request)
+    services = request.services
     found = await logins.poll_device(services, document)
     if isinstance(found, Pending):
         return reply({"is_too_fast": found.is_too_fast, "login": None})

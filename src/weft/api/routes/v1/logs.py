@@ -10,10 +10,10 @@ from weft.api.http.log_stream import follow_position, log_messages
 from weft.api.http.output_lines import output_lines
 from weft.api.http.paging import cursor_text, job_list_of, kind_of, page_until, wrong_cursor
 from weft.api.http.parameter_schemas import FIND_CHARS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
-from weft.api.http.parameters import Query, batch_id_of, job_id_of, wrong_parameter
+from weft.api.http.parameters import batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.problem_documents import reply
 from weft.api.http.ranges import span_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.result_lines import result_lines
 from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
@@ -47,11 +47,11 @@ async def read_log(request: AnyRequest) -> Stream:
     """Read what a job wrote. A single stream also in ranges; with `follow=true` as events while
     the job runs.
     """
-    query = Query(request, _LOG)
+    query = request.query
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     stream = query.choice("stream", STREAMS)
     attempt = query.integer("attempt", default=None, least=1, most=ATTEMPTS_MAX)
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     outputs = Outputs(services, caller, batch_id)
     if query.flag("follow"):
         await outputs.find(job_id, attempt)  # so that the status tells what does not exist
@@ -85,15 +85,15 @@ async def read_log(request: AnyRequest) -> Stream:
 )
 async def read_outputs(request: AnyRequest) -> Response[bytes] | Stream:
     """Read the outputs of the jobs `first` to `last` that have ended, one line of JSON each."""
-    query = Query(request, ("first", "last"))
+    query = request.query
     batch_id = batch_id_of(request)
     first = query.integer("first", default=1, least=1, most=LAST_JOB) or 1
     last = query.integer("last", default=first + OUTPUTS_MAX - 1, least=1, most=LAST_JOB) or 1
     if last - first >= OUTPUTS_MAX:
         raise wrong_parameter("last", f"at most {OUTPUTS_MAX} jobs per request")
-    services = services_of(request)
+    services = request.services
     jobs = range(first, last + 1)
-    outputs = await outputs_of(services, caller_of(request), batch_id, jobs)
+    outputs = await outputs_of(services, request.caller, batch_id, jobs)
     lines = output_lines(services.logs, outputs.ended(jobs))
     return stream_reply(lines, media=LINES)
 
@@ -103,7 +103,7 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
     """Read what the functions of these jobs returned, one line of JSON for each job that has
     ended; `jobs` as in `1-20,25`, at most 1000.
     """
-    query = Query(request, ("jobs",))
+    query = request.query
     batch_id = batch_id_of(request)
     try:
         text = query.text("jobs")
@@ -111,8 +111,8 @@ async def read_results(request: AnyRequest) -> Response[bytes] | Stream:
         jobs = parse_ranges(text, count_max=OUTPUTS_MAX)
     except ValueError as error:
         raise wrong_parameter("jobs", str(error)) from error
-    services = services_of(request)
-    outputs = await outputs_of(services, caller_of(request), batch_id, jobs)
+    services = request.services
+    outputs = await outputs_of(services, request.caller, batch_id, jobs)
     lines = result_lines(services.logs, outputs.ended(jobs))
     return stream_reply(lines, media=LINES)
 
@@ -122,8 +122,8 @@ async def find_lines(request: AnyRequest) -> Response[bytes]:
     """Find lines that have the text `find` in the output of a batch's jobs, which may go on.
     `group`, `q`, `state`: as for jobs. A page has few lines, or none, if it has read much.
     """
-    query = Query(request, _FIND)
-    services, caller, batch_id = services_of(request), caller_of(request), batch_id_of(request)
+    query = request.query
+    services, caller, batch_id = request.services, request.caller, batch_id_of(request)
     text, stream = query.text("find") or "", query.choice("stream", STREAMS)
     if not 1 <= len(text) <= FIND_CHARS_MAX or "\n" in text:
         raise wrong_parameter("find", f"write 1 to {FIND_CHARS_MAX} characters of one line")

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from weft.api.http.parameters import Query, batch_id_of, digest_of, part_of, wrong_parameter
+from weft.api.http.parameters import batch_id_of, digest_of, part_of, wrong_parameter
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_bytes, services_of
+from weft.api.http.requests import AnyRequest, read_bytes
 from weft.api.http.routing import Response, put
 from weft.core.access.rights import Right
 from weft.submission import payloads
@@ -29,15 +29,15 @@ async def add_payload_part(request: AnyRequest) -> Response[bytes]:
     """Store a part of a payload, the large arguments of a function, for jobs that are submitted
     later. A repeat does nothing.
     """
-    query = Query(request, ("bytes",))
+    query = request.query
     batch_id, digest, part = batch_id_of(request), digest_of(request), part_of(request)
     n_bytes = query.integer("bytes", default=None, least=1, most=payloads.BYTES_MAX)
     if n_bytes is None:
         raise wrong_parameter("bytes", "it is missing; it says how long the whole payload is")
-    services = services_of(request)
+    services = request.services
     payloads.check_size(services, n_bytes)
     body = await read_bytes(request, PART_BYTES)
     answer = await payloads.add_part(
-        services, caller_of(request), batch_id, digest, part, body, n_bytes=n_bytes
+        services, request.caller, batch_id, digest, part, body, n_bytes=n_bytes
     )
     return reply(answer)

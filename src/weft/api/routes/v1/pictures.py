@@ -6,9 +6,9 @@ import msgspec
 
 from weft.api.calls.path_ids import parse_group
 from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
-from weft.api.http.parameters import Query, batch_id_of
+from weft.api.http.parameters import batch_id_of
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pictures
 from weft.core.access.rights import Right
@@ -25,8 +25,8 @@ async def get_graph(request: AnyRequest) -> Response[bytes]:
     and the same children as one node. A reply has at most 1,000 nodes, and looks at 5,000
     dependencies of jobs; of groups it samples 2,000 if there are more (`sampled`).
     """
-    query = Query(request, _GRAPH)
-    services, group = services_of(request), query.text("group")
+    query = request.query
+    services, group = request.services, query.text("group")
     level = query.choice("level", ("auto", "groups", "jobs"))
     kind = kind_of("n", group, level)
     wanted = pictures.GraphPage(
@@ -37,6 +37,6 @@ async def get_graph(request: AnyRequest) -> Response[bytes]:
         or pictures.NODES_MAX,
         after=cursor_of(query, kind, most=INT_MAX) or 0,
     )
-    graph = await pictures.get_graph(services, caller_of(request), batch_id_of(request), wanted)
+    graph = await pictures.get_graph(services, request.caller, batch_id_of(request), wanted)
     cursor = page_until([], kind, graph.next_after)["cursor"]
     return reply(msgspec.structs.replace(graph.graph, cursor=cursor))

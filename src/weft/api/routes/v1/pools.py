@@ -2,9 +2,9 @@
 
 from weft.api.calls.path_ids import POOL
 from weft.api.http.paging import KIND, LIMIT_MAX, PAGE, after_of, last_of, page_until
-from weft.api.http.parameters import Query, pool_of
+from weft.api.http.parameters import pool_of
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import pools
 from weft.core.access.rights import Right
@@ -21,8 +21,8 @@ async def list_shares(request: AnyRequest) -> Response[bytes]:
     who only run jobs: what each runs, and would run if what runs now were shared fairly. Users who
     do not see the tenant get their own.
     """
-    query = Query(request, PAGE)
-    services, caller = services_of(request), caller_of(request)
+    query = request.query
+    services, caller = request.services, request.caller
     page = await pools.list_shares(
         services,
         caller,

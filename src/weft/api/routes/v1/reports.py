@@ -6,7 +6,7 @@ from weft.api.http.paging import PAGE, page_until
 from weft.api.http.parameters import Query
 from weft.api.http.problem_documents import reply
 from weft.api.http.report_parameters import kind_of_report, report_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.api.use_cases import reports
 from weft.core.access.rights import Right
@@ -31,8 +31,8 @@ async def billing_report(request: AnyRequest) -> Response[bytes]:
     by `resource` that of all. It adds up at most 100 projects of a member and, by attribute, 1,000
     sums of batches; by attribute and `resource` there is one page.
     """
-    query = Query(request, PARAMETERS)
-    services, caller = services_of(request), caller_of(request)
+    query = request.query
+    services, caller = request.services, request.caller
     division, asked = report_of(query)
     page = await reports.report(services, caller, asked)
     rows = page.rows

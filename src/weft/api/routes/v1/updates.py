@@ -1,14 +1,8 @@
 """`/v1/batches/{b}/updates`: large submissions in several requests."""
 
-from weft.api.http.parameters import Query, batch_id_of, update_id_of
+from weft.api.http.parameters import batch_id_of, update_id_of
 from weft.api.http.problem_documents import created, reply
-from weft.api.http.requests import (
-    AnyRequest,
-    caller_of,
-    read_document,
-    read_submission,
-    services_of,
-)
+from weft.api.http.requests import AnyRequest, read_document, read_submission
 from weft.api.http.routing import Response, get, post
 from weft.core.access.rights import Right
 from weft.submission import submit
@@ -23,11 +17,10 @@ from weft.wire.documents.batches import Empty, GroupBunch, JobBunch, UpdateDocum
 )
 async def create_update(request: AnyRequest) -> Response[bytes]:
     """Reserve numbers for jobs and groups, or submit jobs and groups in one request."""
-    Query(request, ())
     batch_id = batch_id_of(request)
     document, origin = await read_submission(request, UpdateDocument)
     answer, is_new = await submit.create_update(
-        services_of(request), caller_of(request), batch_id, document, origin
+        request.services, request.caller, batch_id, document, origin
     )
     return created(answer, is_new=is_new)
 
@@ -35,11 +28,8 @@ async def create_update(request: AnyRequest) -> Response[bytes]:
 @get("/v1/batches/{b:str}/updates/{u:str}", Right.READ, opt={"answer": Update})
 async def get_update(request: AnyRequest) -> Response[bytes]:
     """Get what an update has reserved and whether it is committed."""
-    Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
-    return reply(
-        await submit.get_update(services_of(request), caller_of(request), batch_id, update_id)
-    )
+    return reply(await submit.get_update(request.services, request.caller, batch_id, update_id))
 
 
 @post(
@@ -49,11 +39,10 @@ async def get_update(request: AnyRequest) -> Response[bytes]:
 )
 async def add_jobs(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of jobs. A repeat with the same first job does nothing."""
-    Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
     document, origin = await read_submission(request, JobBunch)
     answer, is_new = await submit.add_jobs(
-        services_of(request), caller_of(request), batch_id, update_id, document, origin
+        request.services, request.caller, batch_id, update_id, document, origin
     )
     return created(answer, is_new=is_new)
 
@@ -65,11 +54,10 @@ async def add_jobs(request: AnyRequest) -> Response[bytes]:
 )
 async def add_groups(request: AnyRequest) -> Response[bytes]:
     """Add a bunch of groups. A repeat does nothing."""
-    Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
     document, origin = await read_submission(request, GroupBunch)
     answer, is_new = await submit.add_groups(
-        services_of(request), caller_of(request), batch_id, update_id, document, origin
+        request.services, request.caller, batch_id, update_id, document, origin
     )
     return created(answer, is_new=is_new)
 
@@ -81,9 +69,6 @@ async def add_groups(request: AnyRequest) -> Response[bytes]:
 )
 async def commit_update(request: AnyRequest) -> Response[bytes]:
     """Make all jobs of an update visible and runnable. A repeat gets the same answer."""
-    Query(request, ())
     batch_id, update_id = batch_id_of(request), update_id_of(request)
     await read_document(request, Empty)
-    return reply(
-        await submit.commit_update(services_of(request), caller_of(request), batch_id, update_id)
-    )
+    return reply(await submit.commit_update(request.services, request.caller, batch_id, update_id))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.http.requests import AnyRequest, caller_of, foreign_origin, services_of
+from weft.api.http.requests import AnyRequest, foreign_origin
 from weft.api.http.routing import Response
 from weft.api.use_cases import cancel as cancelling
 from weft.api.use_cases.hide import hide_batch, unhide_batch
@@ -39,7 +39,7 @@ async def submitted(request: AnyRequest, body: object) -> Row:
 
 
 async def _submit(request: AnyRequest, asked: submissions.Asked) -> Row:
-    services, caller, job_id = services_of(request), caller_of(request), new_id()
+    services, caller, job_id = request.services, request.caller, new_id()
     apps = await find_apps(services, caller, [asked.app])
     if asked.app not in apps:
         raise bad_request(f"appId: there is no application {asked.app!r} that you may run")
@@ -106,14 +106,14 @@ async def hide(request: AnyRequest, *, stops: bool, needs: Permission) -> Row:
     caller, facts = await find(request, needs=needs)
     if stops and story_of(facts).status not in ENDED:
         await _cancel(request, facts)
-    await hide_batch(services_of(request), caller, facts["batch_id"])
+    await hide_batch(request.services, caller, facts["batch_id"])
     return (await find(request, hidden=True, needs=needs))[1]
 
 
 async def unhide(request: AnyRequest, _: object = None) -> Response[bytes]:
     """Show a job again."""
     caller, facts = await find(request, hidden=True, needs=Permission.WRITE)
-    await unhide_batch(services_of(request), caller, facts["batch_id"])
+    await unhide_batch(request.services, caller, facts["batch_id"])
     _, facts = await find(request, needs=Permission.WRITE)
     return answer(request, document_of(request, facts))
 
@@ -125,7 +125,7 @@ async def resubmit(request: AnyRequest, body: object = None) -> Response[bytes]:
     caller, facts = await find(request)
     if (status := story_of(facts).status) == "PENDING":
         raise Refused(409, f"the job has not begun: it is {status}")
-    masks = patterns_of(services_of(request).settings.masked_env)
+    masks = patterns_of(request.services.settings.masked_env)
     asked, notifies = facts["document"]["asked"], _notifies(body)
     if facts["owner"] != caller.user_name:
         if any(matches(name, masks) for name in asked.get("parameters") or {}):
@@ -157,15 +157,15 @@ async def _reset(request: AnyRequest, _: object = None) -> Response[bytes]:
         raise Refused(409, f"the job is {status}: it has ended; resubmit it")
     if status not in {"PENDING", "BLOCKED"}:
         raise Refused(409, f"the job is {status}: if it is lost, weft runs it again by itself")
-    await services_of(request).store.unblock_job(caller, facts["batch_id"], 1)
+    await request.services.store.unblock_job(caller, facts["batch_id"], 1)
     _, facts = await find(request)
     return answer(request, document_of(request, facts), message="The job is let go on.")
 
 
 async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:
-    caller = caller_of(request)
+    caller = request.caller
     await cancelling.cancel_batch(
-        services_of(request), caller, facts["batch_id"], CancelDocument(force=True)
+        request.services, caller, facts["batch_id"], CancelDocument(force=True)
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get
 from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter
@@ -22,9 +22,9 @@ PATHS: Final = ("/apps/v2", "/apps")
 @get([*PATHS], **READ)
 async def list_aloe_apps(request: AnyRequest) -> Response[bytes]:
     """List the applications that the caller may run."""
-    caller = caller_of(request)
+    caller = request.caller
     limit, offset = page_of(query_of(request))
-    rows = await services_of(request).store.list_apps(caller, sees_all=sees_all(caller))
+    rows = await request.services.store.list_apps(caller, sees_all=sees_all(caller))
     base = base_of(request)
     return answer(request, [_summary(row, base) for row in rows[offset : offset + limit]])
 
@@ -32,11 +32,11 @@ async def list_aloe_apps(request: AnyRequest) -> Response[bytes]:
 @get([f"{path}/{{app:str}}" for path in PATHS], **READ)
 async def get_aloe_app(request: AnyRequest) -> Response[bytes]:
     """Get an application with what it says of itself."""
-    caller, name = caller_of(request), str(request.path_params["app"])
-    rows = await services_of(request).store.list_apps(caller, sees_all=sees_all(caller))
+    caller, name = request.caller, str(request.path_params["app"])
+    rows = await request.services.store.list_apps(caller, sees_all=sees_all(caller))
     if not any(row["name"] == name for row in rows):
         raise Refused(404, f"No software found matching {name[:80]}.")
-    store = services_of(request).store
+    store = request.services.store
     app = await store.get_app(caller, name, sees_all=sees_all(caller))
     described = msgspec.convert(app["description"], AppDescription)
     return answer(request, {**_summary(app, base_of(request)), **_details(described)})

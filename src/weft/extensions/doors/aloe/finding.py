@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.services import Services
 from weft.api.use_cases.read import limits_of
 from weft.core.access.permissions import Permission
@@ -29,12 +29,12 @@ async def find(
     """Return the caller, and the job in the path. `hidden`: also a hidden one. Raise a 404 if
     there is none for them; `needs`: what they must be allowed, if the route does not say it.
     """
-    job_id, caller = str(request.path_params["aloe_id"]), caller_of(request)
+    job_id, caller = str(request.path_params["aloe_id"]), request.caller
     if needs is not None:
         caller = replace(caller, needs=needs)
     found = None
     if len(job_id) <= ID_CHARS_MAX and job_id.isascii() and job_id.isprintable():
-        store = services_of(request).store
+        store = request.services.store
         found = await store.find_door_job(caller, NAME, job_id, hidden=hidden)
     if found is None:
         raise not_found(job_id)
@@ -58,7 +58,7 @@ async def listed(
     """
     if not limit:
         return []
-    services, sieve = services_of(request), sieve_of(terms)
+    services, sieve = request.services, sieve_of(terms)
     key = None if order is None else order_in_sql(order[0])
     query = DoorJobQuery(
         door=NAME,
@@ -74,7 +74,7 @@ async def listed(
         return await _sifted(request, query, sieve.rest, order, slice(offset, offset + limit))
     if order is not None:
         query = replace(query, sort_key=key, is_descending=order[1], has_all=have_all(order[0]))
-    return await services.store.list_door_jobs(caller_of(request), replace(query, offset=offset))
+    return await services.store.list_door_jobs(request.caller, replace(query, offset=offset))
 
 
 async def _sifted(
@@ -85,12 +85,12 @@ async def _sifted(
     page: slice,
 ) -> Sequence[Row]:
     """Return a page of those whose documents meet the terms, of those that the query finds."""
-    store, most = services_of(request).store, query.limits.scan_jobs_max
+    store, most = request.services.store, query.limits.scan_jobs_max
     query, n_read = replace(query, limit=_STEP), 0
     found: list[tuple[Row, dict[str, Any]]] = []
     until = time.monotonic() + query.limits.timeout_s
     while order is not None or len(found) < page.stop:
-        rows = await store.list_door_jobs(caller_of(request), query)
+        rows = await store.list_door_jobs(request.caller, query)
         both = ((row, document_of(request, row)) for row in rows)
         found += [one for one in both if all(term.holds(one[1]) for term in terms)]
         if len(rows) < _STEP:
@@ -109,5 +109,5 @@ async def _sifted(
 
 def document_of(request: AnyRequest, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document of a job as this caller sees it."""
-    masks = patterns_of(services_of(request).settings.masked_env)
+    masks = patterns_of(request.services.settings.masked_env)
     return job_document(facts, base_of(request), masks)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from weft.api.http.ranges import span_of
-from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import files_now, live_attempt, open_file
@@ -60,7 +60,7 @@ async def read_aloe_output(request: AnyRequest) -> Stream:
     outputs, log = await _outputs(request, caller, facts)
     if log is None:
         raise _no_file(name)
-    if (missing := missing_output(services_of(request).logs, log)) is not None:
+    if (missing := missing_output(request.services.logs, log)) is not None:
         raise missing
     size = await outputs.size(log, stream)
     return _reply(request, name, _TEXT, size, lambda *span: outputs.read(log, stream, *span))
@@ -74,9 +74,7 @@ async def _read_file(
     try:
         parts_of(name)
         path = kept_path(facts["document"], story_of(facts).status, name)
-        found = await open_file(
-            services_of(request), caller, facts["batch_id"], 1, path, attempt=None
-        )
+        found = await open_file(request.services, caller, facts["batch_id"], 1, path, attempt=None)
     except (WrongPath, FileNotFound) as error:
         raise _no_file(name) from error
     return _reply(request, name, _BYTES, found.n_bytes, found.read)
@@ -127,7 +125,7 @@ async def _files(
         found[name] = (await outputs.size(log, stream), at)
     if facts["state"] is None:  # another system has run it
         return found
-    store, after = services_of(request).store, None
+    store, after = request.services.store, None
     while True:
         rows = await store.list_files(
             caller, facts["batch_id"], 1, attempt=None, after=after, limit=_PAGE
@@ -139,7 +137,7 @@ async def _files(
             break
         after = rows[-1]["path"]
     running = live_attempt(facts["attempts"], facts["batch_id"], 1)
-    for seen in await files_now(services_of(request), running):
+    for seen in await files_now(request.services, running):
         when = datetime.fromtimestamp(seen.changed_s, UTC)
         found.setdefault(seen.path, (seen.n_bytes, when))
     return found
@@ -163,7 +161,7 @@ def _below(
 async def _outputs(
     request: AnyRequest, caller: Caller, facts: Mapping[str, Any]
 ) -> tuple[Outputs, AttemptLog | None]:
-    outputs = Outputs(services_of(request), caller, facts["batch_id"])
+    outputs = Outputs(request.services, caller, facts["batch_id"])
     return outputs, await outputs.find(1, None) if facts["state"] is not None else None
 
 

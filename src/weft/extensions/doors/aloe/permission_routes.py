@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.api.http.requests import AnyRequest, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, post
 from weft.core.access.permissions import Permission
 from weft.core.errors import UserNotFound
@@ -106,7 +106,7 @@ async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
 
 
 async def _give(request: AnyRequest, caller: Caller, facts: Row, user: str, name: str) -> None:
-    store, permission = services_of(request).store, _GIVEN[name]
+    store, permission = request.services.store, _GIVEN[name]
     had = {whose.casefold(): word for whose, word in words_given(facts).items()}
     is_kept = permission is Permission.ALL or _EXECUTE in {name, had.get(user.casefold())}
     said = name if is_kept else None
@@ -117,7 +117,7 @@ async def _give(request: AnyRequest, caller: Caller, facts: Row, user: str, name
 
 
 async def _all(request: AnyRequest, caller: Caller, facts: Row) -> list[dict[str, Any]]:
-    store, words = services_of(request).store, words_given(facts)
+    store, words = request.services.store, words_given(facts)
     rows = await store.list_permissions(caller, facts["batch_id"], after=0, limit=_USERS_MAX)
     shown: dict[str, str | None] = {facts["owner"]: "all"}
     shown |= {user: None for user, word in words.items() if word == _EXECUTE}

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Final
 
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, patch, post
 from weft.api.use_cases import cancel, read
 from weft.api.use_cases import delete as delete_use_case
@@ -114,7 +114,7 @@ async def close_hail_batch(request: AnyRequest) -> Response[bytes]:
 @get(_BATCH, **READ)
 async def get_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Get a batch."""
-    row = await read.get_batch(services_of(request), caller_of(request), batch_of(request))
+    row = await read.get_batch(request.services, request.caller, batch_of(request))
     (document,) = await _documents(request, [row])
     return reply(document)
 
@@ -122,7 +122,7 @@ async def get_hail_batch(request: AnyRequest) -> Response[bytes]:
 @delete(_BATCH, **WRITTEN)
 async def delete_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel a batch and delete it."""
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     await delete_use_case.delete_batch(services, caller, batch_of(request), origin_of(request))
     return empty()
 
@@ -131,7 +131,7 @@ async def delete_hail_batch(request: AnyRequest) -> Response[bytes]:
 async def cancel_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel a batch, as older clients do."""
     await cancel.cancel_batch(
-        services_of(request), caller_of(request), batch_of(request), CancelDocument()
+        request.services, request.caller, batch_of(request), CancelDocument()
     )
     return empty()
 
@@ -149,14 +149,14 @@ async def list_hail_batches_v2(request: AnyRequest) -> Response[bytes]:
 
 
 async def _list(request: AnyRequest, parse: Parser) -> Response[bytes]:
-    query, caller = query_of(request), caller_of(request)
+    query, caller = query_of(request), request.caller
     text = query.get("q")
     node = parse(text, Subject.BATCHES)
     if text is None:
         node = TextTerm(Field.USER, Operator.EQ, caller.user_name)
     before = last_of(query, "last_batch_id")
     wanted = read.BatchList(limit=PAGE + 1, before=before, query=node)
-    rows = await read.list_batches(services_of(request), caller, wanted)
+    rows = await read.list_batches(request.services, caller, wanted)
     answer: Document = {"batches": await _documents(request, rows[:PAGE])}
     if len(rows) > PAGE:
         answer["last_batch_id"] = rows[PAGE - 1]["id"]
@@ -165,7 +165,7 @@ async def _list(request: AnyRequest, parse: Parser) -> Response[bytes]:
 
 async def _documents(request: AnyRequest, rows: Sequence[Row]) -> list[Document]:
     ids = [row["id"] for row in rows]
-    keys = await read.list_keys(services_of(request), caller_of(request), ids) if ids else {}
+    keys = await read.list_keys(request.services, request.caller, ids) if ids else {}
     return [batch_document(row, token_in(keys.get(row["id"], ""))) for row in rows]
 
 
@@ -184,7 +184,7 @@ ROOT: Final = 0
 async def get_hail_group(request: AnyRequest) -> Response[bytes]:
     """Get a job group."""
     row = await read.get_group(
-        services_of(request), caller_of(request), batch_of(request), number_of(request, "g")
+        request.services, request.caller, batch_of(request), number_of(request, "g")
     )
     return reply(group_document(row))
 
@@ -193,7 +193,7 @@ async def get_hail_group(request: AnyRequest) -> Response[bytes]:
 async def cancel_hail_group(request: AnyRequest) -> Response[bytes]:
     """Cancel a job group; group 0 is the batch."""
     await cancel.cancel_group(
-        services_of(request), caller_of(request), batch_of(request), number_of(request, "g"),
+        request.services, request.caller, batch_of(request), number_of(request, "g"),
         CancelDocument(),
     )  # fmt: skip
     return empty()
@@ -214,7 +214,7 @@ async def list_hail_groups(request: AnyRequest) -> Response[bytes]:
 async def _list_groups(request: AnyRequest, group_id: int) -> Response[bytes]:
     after = last_of(query_of(request), "last_job_group_id") or 0
     rows = await read.list_child_groups(
-        services_of(request), caller_of(request), batch_of(request), group_id,
+        request.services, request.caller, batch_of(request), group_id,
         after=min(after, _MOST), limit=PAGE + 1,
     )  # fmt: skip
     answer: Document = {"job_groups": [group_document(row) for row in rows[:PAGE]]}

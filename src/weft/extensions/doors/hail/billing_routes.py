@@ -4,7 +4,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import projects, read
 from weft.core import errors
@@ -32,7 +32,7 @@ async def list_hail_projects(request: AnyRequest) -> Response[bytes]:
     status = query_of(request).get("status")
     if status not in {None, "open", "closed"}:
         raise bad_request(f"invalid billing project status: {str(status)[:40]}")
-    rows = await projects.list_projects(services_of(request), caller_of(request))
+    rows = await projects.list_projects(request.services, request.caller)
     found = [project_document(row) for row in rows]
     return reply([one for one in found if status in {None, one["status"]}])
 
@@ -50,7 +50,7 @@ async def get_hail_project(request: AnyRequest) -> Response[bytes]:
 @post(f"{_PROJECT}/create", **MANAGED)
 async def create_hail_project(request: AnyRequest) -> Response[bytes]:
     """Create a billing project, which has no members at first, and cancels at its limit."""
-    services, caller, name = services_of(request), caller_of(request), _name_of(request)
+    services, caller, name = request.services, request.caller, _name_of(request)
     if wrong := wrong_name(name, chars_max=_NAME_MAX):
         raise bad_request(f"invalid billing project name: {wrong}")
     try:
@@ -70,7 +70,7 @@ async def create_hail_project(request: AnyRequest) -> Response[bytes]:
 @post(f"{_PROJECT}/close", **MANAGED)
 async def close_hail_project(request: AnyRequest) -> Response[bytes]:
     """Close a billing project whose batches are all complete."""
-    services, caller, name = services_of(request), caller_of(request), _name_of(request)
+    services, caller, name = request.services, request.caller, _name_of(request)
     await _find(request, name)
     running = all_of(
         (TextTerm(Field.BILLING_PROJECT, Operator.EQ, name), StateTerm(Operator.EQ, "running"))
@@ -84,7 +84,7 @@ async def close_hail_project(request: AnyRequest) -> Response[bytes]:
 @post(f"{_PROJECT}/reopen", **MANAGED)
 async def reopen_hail_project(request: AnyRequest) -> Response[bytes]:
     """Open a closed billing project again."""
-    services, caller, name = services_of(request), caller_of(request), _name_of(request)
+    services, caller, name = request.services, request.caller, _name_of(request)
     if await _was_deleted(request, name):
         text = f"Billing project {name} is deleted and cannot be reopened."
         raise Refused(FORBIDDEN, text)
@@ -96,7 +96,7 @@ async def reopen_hail_project(request: AnyRequest) -> Response[bytes]:
 @post(f"{_PROJECT}/delete", **MANAGED)
 async def delete_hail_project(request: AnyRequest) -> Response[bytes]:
     """Delete a closed billing project."""
-    services, caller, name = services_of(request), caller_of(request), _name_of(request)
+    services, caller, name = request.services, request.caller, _name_of(request)
     if await _was_deleted(request, name):
         return reply(name)
     project = await _find(request, name)
@@ -127,7 +127,7 @@ async def _set_member(request: AnyRequest, *, is_member: bool) -> Response[bytes
     project = await _find(request, name)
     if project["closed"]:
         raise Refused(FORBIDDEN, f"Billing project {name} is closed or deleted.")
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     if "\0" in user:
         raise Refused(FORBIDDEN, "User does not exist.")
     try:
@@ -148,7 +148,7 @@ async def edit_hail_limit(request: AnyRequest) -> Response[bytes]:
         raise Refused(FORBIDDEN, f"Billing project {name} is closed or deleted.")
     edit = ProjectEdit(cost_max=limit)
     try:
-        await projects.change_project(services_of(request), caller_of(request), name, edit)
+        await projects.change_project(request.services, request.caller, name, edit)
     except errors.SoftLimitAboveLimit as error:
         raise bad_request(f"invalid billing_limit {limit:g}: {error.message}") from error
     return reply({"billing_project": name, "limit": limit})
@@ -173,7 +173,7 @@ def _name_of(request: AnyRequest) -> str:
 async def _was_deleted(request: AnyRequest, name: str) -> bool:
     if "\0" in name:
         return False
-    return await projects.was_project(services_of(request), caller_of(request), name)
+    return await projects.was_project(request.services, request.caller, name)
 
 
 async def _find(request: AnyRequest, name: str) -> Document:
@@ -182,7 +182,7 @@ async def _find(request: AnyRequest, name: str) -> Document:
     if "\0" in name:
         raise unknown
     try:
-        project = await projects.get_project(services_of(request), caller_of(request), name)
+        project = await projects.get_project(request.services, request.caller, name)
     except errors.ProjectNotFound as error:
         raise unknown from error
     if project["name"] != name:

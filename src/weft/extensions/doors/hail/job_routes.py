@@ -5,7 +5,7 @@ from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import stream_reply
 from weft.api.services import Payers
@@ -83,7 +83,7 @@ async def list_hail_group_jobs_v2(request: AnyRequest) -> Response[bytes]:
 
 async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[bytes]:
     query, batch_id = query_of(request), batch_of(request)
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     node = parse(query.get("q"), Subject.JOBS)
     if not flag_of(query, "recursive"):
         node = all_of((node, in_group(group_id)))
@@ -105,7 +105,7 @@ async def _list(request: AnyRequest, group_id: int, parse: Parser) -> Response[b
 async def get_hail_job(request: AnyRequest) -> Response[bytes]:
     """Get a job."""
     batch_id, job_id = batch_of(request), number_of(request, "j")
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     row, original = await read.get_foreign_job(services, caller, batch_id, job_id)
     attempts = await read.list_attempts(services, caller, batch_id, job_id)
     if row["user"] == caller.user_name or await services.store.sees_batch(caller, batch_id):
@@ -132,7 +132,7 @@ async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
     if not ran:
         return reply({})
     samples = await read_samples(
-        services_of(request), caller_of(request), row["batch_id"], row["job_id"],
+        request.services, request.caller, row["batch_id"], row["job_id"],
         ran[-1]["attempt"],
     )  # fmt: skip
     return reply({"main": usage_document(ran[-1], samples)})
@@ -140,7 +140,7 @@ async def get_hail_usage(request: AnyRequest) -> Response[bytes]:
 
 async def _attempts(request: AnyRequest) -> tuple[Row, list[Row]]:
     batch_id, job_id = batch_of(request), number_of(request, "j")
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     attempts = await read.list_attempts(services, caller, batch_id, job_id)
     return {"batch_id": batch_id, "job_id": job_id}, list(attempts)
 
@@ -167,7 +167,7 @@ async def _about_image(request: AnyRequest) -> dict[str, str]:
     missed something that is in it. What the job wrote stays as it is: programs read it.
     """
     row, original = await read.get_foreign_job(
-        services_of(request), caller_of(request), batch_of(request), number_of(request, "j")
+        request.services, request.caller, batch_of(request), number_of(request, "j")
     )
     in_image = row["spec"] is not None and row["spec"].container is not None
     image = "" if original is None or in_image else image_of(original)
@@ -199,7 +199,7 @@ async def get_hail_container_log(request: AnyRequest) -> Response[bytes] | Strea
 
 async def _output(request: AnyRequest, attempt: int | None) -> tuple[Outputs, AttemptLog | None]:
     """Return what reads the output of an attempt; None: the job has not started."""
-    outputs = Outputs(services_of(request), caller_of(request), batch_of(request))
+    outputs = Outputs(request.services, request.caller, batch_of(request))
     job_id = number_of(request, "j")
     log = await outputs.find(job_id, attempt)
     return outputs, None if log is None else await outputs.get(job_id, log.attempt)

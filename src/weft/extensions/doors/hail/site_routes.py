@@ -3,7 +3,7 @@
 from typing import Final
 
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response, get
 from weft.core.access.rights import Right
 from weft.extensions.doors.hail.batch_routes import API, empty
@@ -55,7 +55,7 @@ async def get_hail_region() -> Response[str]:
 @get(f"{API}/userinfo", **KNOWN)
 async def get_hail_user(request: AnyRequest) -> Response[bytes]:
     """Say who the caller is."""
-    caller = caller_of(request)
+    caller = request.caller
     manages = caller.may(Right.MANAGE)
     return reply(
         {

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from weft.api.http.problem_documents import describe
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.requests import AnyRequest
 from weft.api.use_cases import projects, read
 from weft.core import errors
 from weft.extensions.doors.hail.checks import Json
@@ -69,7 +69,7 @@ def _refuse_size(error: errors.InvalidDocument, jobs: Sequence[ForeignJob]) -> N
 async def create_batch(request: AnyRequest, spec: Document) -> Document:
     """Create a batch, and reserve the numbers of its first update if it announces any."""
     origin = await _checked_batch(request, spec)
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     n_jobs, n_groups = spec["n_jobs"], spec.get("n_job_groups", 0)
     with _project_of(spec):
         answer, is_new = await submit.create_batch(
@@ -95,7 +95,7 @@ async def create_fast(request: AnyRequest, parts: Document) -> Document:
     spec = parts.get("batch")
     origin = await _checked_batch(request, spec)
     assert isinstance(spec, dict), "its shape was checked"
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     specs = specs_of(parts.get("job_groups", ()), services.settings)
     groups, paths = whole_groups(specs)
     raw = parts.get("bunch", ())
@@ -121,7 +121,7 @@ async def create_update(request: AnyRequest, batch_id: int, spec: Json) -> Docum
     document = batches.UpdateDocument(n_jobs=spec["n_jobs"], n_groups=spec.get("n_job_groups", 0))
     with refusing({errors.BatchCancelled: _TO_CANCELLED}):
         found, _ = await submit.create_update(
-            services_of(request), caller_of(request), batch_id, document,
+            request.services, request.caller, batch_id, document,
             origin_of(request, spec["token"]),
         )  # fmt: skip
     return found
@@ -144,7 +144,7 @@ async def update_fast(request: AnyRequest, batch_id: int, parts: Document) -> Do
 async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Answer:
     """Return an update of the caller's that is not committed. Raise `Refused`."""
     await own(request, batch_id)
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     reserved = await services.open_update(caller, batch_id, update_id)
     if reserved.committed:
         raise bad_request(f"update {update_id} is already committed")
@@ -159,7 +159,7 @@ async def open_update(request: AnyRequest, batch_id: int, update_id: int) -> Ans
 
 async def add_groups(request: AnyRequest, update: Answer, raw: Sequence[bytes]) -> None:
     """Add a bunch of groups to an update."""
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     specs = specs_of(raw, services.settings)
     if not specs:
         return
@@ -186,7 +186,7 @@ async def add_jobs(request: AnyRequest, update: Answer, raw: Sequence[bytes]) ->
     """Add a bunch of jobs to an update."""
     if not raw:
         return
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     batch_id, first_group = update["batch_id"], update["first_group"]
     bunch = Bunch(
         settings=services.settings,
@@ -222,15 +222,13 @@ async def _stores_for(request: AnyRequest, raw: Sequence[bytes]) -> Sequence[Row
     """Return the stores of the tenant, if jobs have files."""
     if not any(mark in one for one in raw for mark in MARKS):
         return ()
-    return await services_of(request).store.list_stores(caller_of(request))
+    return await request.services.store.list_stores(request.caller)
 
 
 async def commit(request: AnyRequest, batch_id: int, update_id: int) -> Document:
     """Commit an update."""
     try:
-        found = await submit.commit_update(
-            services_of(request), caller_of(request), batch_id, update_id
-        )
+        found = await submit.commit_update(request.services, request.caller, batch_id, update_id)
     except errors.UpdateIncomplete as error:
         if counted := _COUNTED.search(error.detail):
             kind = "job groups" if counted[2] == "groups" else "jobs"
@@ -247,7 +245,7 @@ async def own(request: AnyRequest, batch_id: int) -> None:
     """Raise a 404 unless the caller made the batch."""
     try:
         await require_owner(
-            services_of(request), caller_of(request), batch_id, "submit", because=".", hint=""
+            request.services, request.caller, batch_id, "submit", because=".", hint=""
         )
     except (errors.Forbidden, errors.NotFound) as error:
         raise Refused(NOT_FOUND, f"batch {batch_id} does not exist") from error
@@ -260,7 +258,7 @@ async def _checked_batch(request: AnyRequest, spec: Json) -> Origin:
     if "\0" in name:
         raise _unknown_project(name)
     with _project_of(spec):
-        project = await projects.get_project(services_of(request), caller_of(request), name)
+        project = await projects.get_project(request.services, request.caller, name)
     if project["name"] != name:
         raise _unknown_project(name)
     limit = project["cost_max"]

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4, uuid5
 import msgspec
 
 from weft.api.http.decoding import JSON, media_of
-from weft.api.http.requests import AnyRequest, caller_of, query_pairs, read_bytes, services_of
+from weft.api.http.requests import AnyRequest, query_pairs, read_bytes
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import UnsupportedMedia
 from weft.core.problems import Problems
@@ -54,7 +54,7 @@ async def read_submission(request: AnyRequest) -> Submission:
             detail="The Content-Type header names this type.",
             hint="Send JSON.",
         )
-    settings = services_of(request).settings
+    settings = request.services.settings
     data = await read_bytes(request, settings.bunch_bytes_max)
     try:
         body = read_json(data)
@@ -99,7 +99,7 @@ def new_id(request: AnyRequest, key: str | None) -> str:
     """Return the id of a new job: with a key always the same."""
     if key is None:
         return str(uuid4())
-    caller = caller_of(request)
+    caller = request.caller
     return str(uuid5(_KEYS, f"{caller.tenant_id} {caller.user_id} {key}"))
 
 

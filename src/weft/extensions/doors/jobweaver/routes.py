@@ -5,13 +5,7 @@ from uuid import uuid4
 
 from weft.api.http.doors import ApiDoor, ForeignTrace
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import (
-    AnyRequest,
-    caller_of,
-    foreign_origin,
-    idempotency_key,
-    services_of,
-)
+from weft.api.http.requests import AnyRequest, foreign_origin, idempotency_key
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import read
 from weft.core.access.rights import Right
@@ -44,14 +38,10 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
     job_id = requests.new_id(request, key)
     origin = foreign_origin(request, asked.digest, key, foreign_id=job_id)
     request.scope["state"]["foreign_id"] = job_id
-    travel = await travel_of(
-        services_of(request), caller_of(request), job_id, origin.foreign_trace or ""
-    )
+    travel = await travel_of(request.services, request.caller, job_id, origin.foreign_trace or "")
     document = documents.batch_of(asked.simulation, asked.retries_max, travel)
     try:
-        _, is_new = await submit.create_batch(
-            services_of(request), caller_of(request), document, origin
-        )
+        _, is_new = await submit.create_batch(request.services, request.caller, document, origin)
     except IdempotencyConflict as error:
         message = "the Idempotency-Key was used for another job"
         raise refused.Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
@@ -111,7 +101,7 @@ async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
 async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     """List the executions of a job, the newest first."""
     job_id, page = requests.id_in_path(request), requests.page_of(requests.query_of(request))
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     first = page.number * page.size
     try:
         job = await _find(request, job_id)
@@ -132,7 +122,7 @@ async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
 @get(refused.HEALTH, **OPEN)
 async def get_jobweaver_health(request: AnyRequest) -> Response[bytes]:
     """Tell whether the database answers."""
-    await services_of(request).store.ready()
+    await request.services.store.ready()
     return reply({"status": "UP"})
 
 
@@ -164,7 +154,7 @@ async def _list(
     wanted = ForeignJobs(
         door=NAME, foreign_id=foreign_id, states=states, order=order, first_row=first, limit=limit
     )
-    foreign_jobs = await read.list_foreign_jobs(services_of(request), caller_of(request), wanted)
+    foreign_jobs = await read.list_foreign_jobs(request.services, request.caller, wanted)
     if is_deep and foreign_jobs["total"] > page.number * page.size:
         raise refused.bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
     return {**foreign_jobs, "jobs": []} if is_deep else foreign_jobs

@@ -14,12 +14,10 @@ from weft.api.http.doors import ApiDoor
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import (
     AnyRequest,
-    caller_of,
     foreign_origin,
     idempotency_key,
     query_pairs,
     read_bytes,
-    services_of,
 )
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import cancel, file_stores
@@ -56,7 +54,7 @@ _LABELS: Final = "weft runs no images here (tes_images): it ran on the worker's 
 @get([f"{ROOT}/v1/service-info", f"{ROOT}/service-info", f"{TASKS}/service-info"], **READ)
 async def get_tes_info(request: AnyRequest) -> Response[bytes]:
     """Tell what this server is, and which stores it has; below the tasks as TES 1.0 has it."""
-    stores = await file_stores.list_stores(services_of(request), caller_of(request))
+    stores = await file_stores.list_stores(request.services, request.caller)
     storage = ["weft://", *(store["url"] for store in stores)]
     if request.scope["path"].startswith(TASKS):
         return reply({"name": "weft", "storage": storage})
@@ -77,7 +75,7 @@ async def get_tes_info(request: AnyRequest) -> Response[bytes]:
 @post(TASKS, **WRITE)
 async def create_tes_task(request: AnyRequest) -> Response[bytes]:
     """Submit a task."""
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     data = await read_bytes(request, services.settings.bunch_bytes_max)
     task = read_task(data)
     names_files = any(one.url for one in (*(task.inputs or ()), *(task.outputs or ())))
@@ -99,7 +97,7 @@ async def create_tes_task(request: AnyRequest) -> Response[bytes]:
 @get(TASKS, **READ)
 async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
     """List tasks, the newest first."""
-    services, caller, pairs = services_of(request), caller_of(request), query_pairs(request)
+    services, caller, pairs = request.services, request.caller, query_pairs(request)
     view, state = _view_of(query := dict(reversed(pairs))), query.get("state") or None
     if state is not None and state not in shown.STATES:
         raise bad_request(f"state: expected one of {', '.join(shown.STATES)}")
@@ -126,7 +124,7 @@ async def get_tes_task(request: AnyRequest) -> Response[bytes]:
     """Get a task."""
     view = _view_of(dict(reversed(query_pairs(request))))
     caller, facts = await _find(request, str(request.path_params["task_id"]))
-    return reply(await shown.task_document(services_of(request), caller, facts, view))
+    return reply(await shown.task_document(request.services, caller, facts, view))
 
 
 @post(f"{TASKS}/{{task_id:str}}", **WRITE)
@@ -137,15 +135,15 @@ async def cancel_tes_task(request: AnyRequest) -> Response[bytes]:
         raise not_found(task_id)
     caller, facts = await _find(request, task_id.removesuffix(_CANCEL))
     if not JobState[facts["state"].upper()].is_terminal:
-        services = services_of(request)
+        services = request.services
         await cancel.cancel_batch(services, caller, facts["batch_id"], CancelDocument())
     return reply({})
 
 
 async def _find(request: AnyRequest, task_id: str) -> tuple[Caller, Row]:
-    caller, found = caller_of(request), None
+    caller, found = request.caller, None
     if len(task_id) <= len(str(_KEYS)) and task_id.isascii() and task_id.isprintable():
-        found = await services_of(request).store.find_door_job(caller, NAME, task_id, hidden=True)
+        found = await request.services.store.find_door_job(caller, NAME, task_id, hidden=True)
     if found is None:
         raise not_found(task_id)
     return caller, found
@@ -157,7 +155,7 @@ async def _page(
     """Return a page, and the batch before which the next one begins; None: there is none."""
     found: list[Row] = []
     for _ in range(max(1, SCAN_MAX // wanted.limit)):
-        rows = await services_of(request).store.list_door_jobs(caller_of(request), wanted)
+        rows = await request.services.store.list_door_jobs(request.caller, wanted)
         found += [row for row in rows if state in {None, shown.state_of(row)}]
         if len(found) > limit:
             return found[:limit], found[limit - 1]["batch_id"]

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 from weft.api.http.pages import get_page, link, show
 from weft.api.http.paging import cursor_of, page
-from weft.api.http.parameters import Query, source_of
-from weft.api.http.requests import AnyRequest, caller_of, services_of
+from weft.api.http.parameters import source_of
+from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.use_cases.failing_lines import LINES_MAX
 from weft.core.access.rights import Right
@@ -23,19 +23,18 @@ async def show_lines(request: AnyRequest) -> Response[bytes]:
     """Show sources with what they found last, sinks with what has not arrived, and how many jobs
     have each status.
     """
-    Query(request, ())
-    services, caller = services_of(request), caller_of(request)
+    services, caller = request.services, request.caller
     found = await services.store.overview_lines(caller, limit=LINES_MAX)
     return show(request, "lines.html", here=PLACE, lines=found)
 
 
-@get_page(PLACE + "/{source:str}", Right.READ)
+@get_page(PLACE + "/{source:str}", Right.READ, query=("cursor", *_ONLY))
 async def show_source(request: AnyRequest) -> Response[bytes]:
     """Show a source and its items, the newest first; or only those in one state, of one series, or
     the one of a key.
     """
-    query = Query(request, ("cursor", *_ONLY))
-    services, caller, name = services_of(request), caller_of(request), source_of(request)
+    query = request.query
+    services, caller, name = request.services, request.caller, source_of(request)
     state = None if query.text("state") is None else query.choice("state", get_args(ItemStateWord))
     key = query.text("key")
     filters = {"state": state, "series": query.text("series"), "key": key}

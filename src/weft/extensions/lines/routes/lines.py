@@ -3,9 +3,9 @@
 from typing import Final
 
 from weft.api.http.decoding import JSON, decode
-from weft.api.http.parameters import Query, setup_of
+from weft.api.http.parameters import setup_of
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, caller_of, read_text, services_of
+from weft.api.http.requests import AnyRequest, read_text
 from weft.api.http.routing import Response, put
 from weft.core.access.rights import Right
 from weft.extensions.lines.calls import lines
@@ -24,12 +24,11 @@ async def save_setup(request: AnyRequest) -> Response[bytes]:
     """Save the file of a production line: whole, or not at all. New batches get its lifecycles,
     jobs keep theirs.
     """
-    Query(request, ())
     name, text = setup_of(request), await read_text(request)
     return reply(
         await lines.save_setup(
-            services_of(request),
-            caller_of(request),
+            request.services,
+            request.caller,
             name,
             text,
             lambda body: decode(body, JSON, BatchDocument),

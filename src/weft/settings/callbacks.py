@@ -23,28 +23,24 @@ class CallbackSettings:
         "`announce=/opt/announce`",
     )
     callback_retry_first_s: float = setting(
-        2.0, "pause after a callback's first failure; it doubles", minimum=0.01, maximum=3600
+        2.0, "pause after a callback's first failure; it doubles", within=(0.01, 3600)
     )
     callback_retry_longest_s: float = setting(
-        3600.0, "longest pause between two attempts of a callback", minimum=0.01, maximum=86400
+        3600.0, "longest pause between two attempts of a callback", within=(0.01, 86400)
     )
     callback_attempts_max: int = setting(
-        100, "attempts after which a callback is given up", minimum=1, maximum=10_000
+        100, "attempts after which a callback is given up", within=(1, 10_000)
     )
     callback_age_max_s: float = setting(
         259200.0,
         "seconds after the completion at which a callback is given up",
-        minimum=1,
-        maximum=31536000,
+        within=(1, 31536000),
     )
     callbacks_max: int = setting(
-        32,
-        "callbacks that are sent at once; one tenant may use half of them",
-        minimum=2,
-        maximum=1000,
+        32, "callbacks that are sent at once; one tenant may use half of them", within=(2, 1000)
     )
     callbacks_per_host_max: int = setting(
-        4, "callbacks that are sent to one host at once", minimum=1, maximum=1000
+        4, "callbacks that are sent to one host at once", within=(1, 1000)
     )
     mail_server: Annotated[str, Checked(parse_mail_server)] = setting(
         "",
@@ -60,5 +56,5 @@ class CallbackSettings:
         "no", "how the SMTP server is spoken to: in the open, by STARTTLS, or by TLS"
     )
     job_subscriptions_max: int = setting(
-        20, "subscriptions to events that a job may have", minimum=0, maximum=1000
+        20, "subscriptions to events that a job may have", within=(0, 1000)
     )

@@ -53,20 +53,20 @@ def setting(
     default: Any,  # noqa: ANN401 (one function for settings of all types)
     help_: str,
     *,
-    minimum: float | None = None,
-    maximum: float | None = None,
+    within: tuple[float | None, float | None] = (None, None),
     is_secret: bool = False,
     in_sql: bool = False,
     option: str = "",
 ) -> Any:  # noqa: ANN401
     """Declare one setting.
 
-    `is_secret`: neither shown nor passed on in an environment. `in_sql`: functions of the
-    database read it as `SETTING_NAME`, from what the leading driver handed over. `option`: its
-    name on the command line, if that is not the setting's.
+    `within`: its least and its largest value; None: there is none. `is_secret`: neither shown nor
+    passed on in an environment. `in_sql`: functions of the database read it as `SETTING_NAME`,
+    from what the leading driver handed over. `option`: its name on the command line, if that is
+    not the setting's.
     """
     metadata = {
-        "help": help_, "minimum": minimum, "maximum": maximum, "is_secret": is_secret,
+        "help": help_, "minimum": within[0], "maximum": within[1], "is_secret": is_secret,
         "in_sql": in_sql, "option": option,
     }  # fmt: skip
     return field(default=default, metadata=metadata)

@@ -36,22 +36,20 @@ class SourceSettings:
         "`scenes=/opt/list-scenes`",
     )
     source_timeout_s: float = setting(
-        60.0, "seconds for one reading of a source", minimum=1, maximum=3600
+        60.0, "seconds for one reading of a source", within=(1, 3600)
     )
     source_items_max: int = setting(
         500,
         "items of one reading of a source; what is left comes with the next one, at once",
-        minimum=1,
-        maximum=10_000,
+        within=(1, 10_000),
     )
     source_retry_longest_s: float = setting(
         300.0,
         "seconds until a source that fails again and again is read again, at most",
-        minimum=1,
-        maximum=86_400,
+        within=(1, 86_400),
     )
     sources_at_once: int = setting(
-        20, "sources that are read at the same time, each in a process", minimum=1, maximum=1000
+        20, "sources that are read at the same time, each in a process", within=(1, 1000)
     )
 
 
@@ -60,32 +58,27 @@ class ScheduleSettings:
     """How many schedules there may be, and what happens when they are late or refused."""
 
     schedules_per_user_max: int = setting(
-        1000, "schedules that one user may have", minimum=0, maximum=1_000_000
+        1000, "schedules that one user may have", within=(0, 1_000_000)
     )
     schedule_document_bytes_max: Bytes = setting(
-        1 << 20, "bytes of the batch document of a schedule", minimum=1 << 10, maximum=16 << 20
+        1 << 20, "bytes of the batch document of a schedule", within=(1 << 10, 16 << 20)
     )
     schedule_interval_min_s: float = setting(
-        60.0, "shortest time in seconds between two runs", minimum=60, maximum=31_536_000
+        60.0, "shortest time in seconds between two runs", within=(60, 31_536_000)
     )
     schedule_late_s: float = setting(
-        60.0, "how many seconds late a run is not missed yet", minimum=1, maximum=31_536_000
+        60.0, "how many seconds late a run is not missed yet", within=(1, 31_536_000)
     )
     schedule_missed_max: int = setting(
         10,
         "missed runs that a schedule with `missed` = `all` makes up for, the newest ones",
-        minimum=1,
-        maximum=1000,
+        within=(1, 1000),
     )
     schedule_failures_max: int = setting(
-        10,
-        "runs refused in a row after which a schedule is paused",
-        minimum=1,
-        maximum=1000,
-        in_sql=True,
+        10, "runs refused in a row after which a schedule is paused", within=(1, 1000), in_sql=True
     )
     schedule_runs_kept: int = setting(
-        10, "runs of a schedule that it shows", minimum=1, maximum=1000, in_sql=True
+        10, "runs of a schedule that it shows", within=(1, 1000), in_sql=True
     )
 
 
@@ -93,15 +86,12 @@ class ScheduleSettings:
 class StoreSettings:
     """Which stores there may be, and what they may reach."""
 
-    stores_max: int = setting(
-        100, "stores of files that a tenant may have", minimum=0, maximum=10_000
-    )
+    stores_max: int = setting(100, "stores of files that a tenant may have", within=(0, 10_000))
     store_single_bytes_max: Bytes = setting(
         256 << 20,
         "bytes of an object that is stored in one request; a larger one goes in parts, and after "
         "a break goes on with the part that is missing",
-        minimum=5 << 20,
-        maximum=5 << 30,
+        within=(5 << 20, 5 << 30),
     )
     store_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
         "",
@@ -120,7 +110,7 @@ class TesterSettings:
     """What testers may do, and for how long."""
 
     tester_timeout_s: float = setting(
-        5.0, "seconds for one test of what blocked jobs wait for", minimum=0.1, maximum=300
+        5.0, "seconds for one test of what blocked jobs wait for", within=(0.1, 300)
     )
     tester_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
         "",
@@ -141,23 +131,20 @@ class TesterSettings:
 class SimulationLimits:
     """How much a simulated job may say that it does."""
 
-    simulation_steps_max: int = setting(
-        1000, "steps of a simulated job", minimum=0, maximum=100_000
-    )
+    simulation_steps_max: int = setting(1000, "steps of a simulated job", within=(0, 100_000))
     simulation_step_s_max: float = setting(
-        3600.0, "seconds that one step of a simulated job takes", minimum=0, maximum=31_536_000
+        3600.0, "seconds that one step of a simulated job takes", within=(0, 31_536_000)
     )
     simulation_job_s_max: float = setting(
-        86_400.0, "seconds that all its steps take", minimum=0, maximum=31_536_000
+        86_400.0, "seconds that all its steps take", within=(0, 31_536_000)
     )
     simulation_iterations_max: int = setting(
         2_147_483_647,
         "iterations that a simulated job computes in all",
-        minimum=0,
-        maximum=1_000_000_000_000,
+        within=(0, 1_000_000_000_000),
     )
     simulation_text_bytes_max: Bytes = setting(
-        64 << 10, "bytes of one text in a simulated job", minimum=0, maximum=1 << 20
+        64 << 10, "bytes of one text in a simulated job", within=(0, 1 << 20)
     )
 
 
@@ -179,11 +166,9 @@ class GeneralSettings(HomeSettings):
     log_level: Literal["debug", "info", "warning", "error"] = setting(
         "info", "least important log line shown"
     )
-    heartbeat_s: float = setting(
-        10.0, "seconds between heartbeats", minimum=5, maximum=3600, in_sql=True
-    )
+    heartbeat_s: float = setting(10.0, "seconds between heartbeats", within=(5, 3600), in_sql=True)
     lost_after_s: float = setting(
-        30.0, "seconds of silence after which a worker is lost", minimum=10, maximum=86400
+        30.0, "seconds of silence after which a worker is lost", within=(10, 86400)
     )
 
 

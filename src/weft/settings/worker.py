@@ -33,14 +33,13 @@ class WorkerSettings:
     worker_cpu_m: int | None = setting(
         None,
         "mCPU that the worker gives to jobs; none: all cores of the host",
-        minimum=1,
-        maximum=100_000_000,
+        within=(1, 100_000_000),
         option="--worker-cpu",
     )
     worker_memory_bytes: LargeBytes | None = setting(
         None,
         "memory that the worker gives to jobs; none: 90% of the host's",
-        minimum=MIB,
+        within=(MIB, None),
         option="--worker-memory",
     )
     worker_queues: Annotated[str, Checked(parse_queues)] = setting(
@@ -61,43 +60,37 @@ class WorkerSettings:
     worker_slots: int | None = setting(
         None,
         "jobs that the worker runs at a time, whatever they ask for; none: as many as fit",
-        minimum=1,
-        maximum=1_000_000,
+        within=(1, 1_000_000),
         option="--slots",
     )
     simulation_slots: int = setting(
         10_000,
         "simulated jobs that `weft up` runs at a time, beside those of its worker; 0: none",
-        minimum=0,
-        maximum=1_000_000,
+        within=(0, 1_000_000),
     )
     topics_runs: int = setting(
         500,
         "runs that records of topics ask for and a worker of simulations has at a time, of each "
         "set of topics; the rest stays with the broker",
-        minimum=1,
-        maximum=10_000,
+        within=(1, 10_000),
     )
     topics_answer_s: float = setting(
         60.0,
         "seconds, beyond what its steps take, after which a run that nobody has answered is asked "
         "for again over topics; then it waits twice as long each time",
-        minimum=1,
-        maximum=31_536_000,
+        within=(1, 31_536_000),
     )
     topics_keep_s: float = setting(
         691_200.0,
         "seconds for which the runs of records of topics are remembered, longer than the topics "
         "keep records",
-        minimum=60,
-        maximum=31_536_000,
+        within=(60, 31_536_000),
     )
     worker_walltime_s: int | None = setting(
         None,
         "seconds after its start at which the worker's machine ends; jobs start whose time limit "
         "ends before; none: it stays",
-        minimum=240,
-        maximum=31_536_000,
+        within=(240, 31_536_000),
     )
     worker_gpus: Annotated[str, Checked(parse_gpus)] = setting(
         "auto",
@@ -136,8 +129,7 @@ class WorkerSettings:
     job_processes_max: int = setting(
         4096,
         "with job_limits: processes and threads that a job may have at a time",
-        minimum=1,
-        maximum=4_194_304,
+        within=(1, 4_194_304),
     )
     run_as: Literal["worker", "user"] = setting(
         "worker",
@@ -153,7 +145,7 @@ class WorkerSettings:
         "directory below which jobs have theirs with run_as; all accounts must reach it",
     )
     run_as_uid_min: int = setting(
-        1000, "least number of an account with run_as", minimum=1, maximum=2**32 - 2
+        1000, "least number of an account with run_as", within=(1, 2**32 - 2)
     )
     unsigned_functions: bool = setting(
         default=False, help_="call functions that have no signature"
@@ -161,33 +153,28 @@ class WorkerSettings:
     checkpoint_look_s: float = setting(
         600.0,
         "seconds between looks whether jobs with kept checkpoints have ended elsewhere",
-        minimum=1,
-        maximum=86_400,
+        within=(1, 86_400),
     )
     checkpoint_ship_s: float = setting(
         60.0,
         "seconds between looks whether checkpoints of a worker outside have changed; those that "
         "have are brought to the api",
-        minimum=0.1,
-        maximum=86_400,
+        within=(0.1, 86_400),
     )
     checkpoint_bytes_max: LargeBytes = setting(
         256 << 20,
         "bytes of a checkpoint that a worker outside brings to the api; a larger one stays there",
-        minimum=1 << 10,
-        maximum=1 << 40,
+        within=(1 << 10, 1 << 40),
     )
     usage_sample_s: float = setting(
         5.0,
         "seconds between samples of the cpu and memory that running jobs use; 0: none",
-        minimum=0,
-        maximum=3600,
+        within=(0, 3600),
     )
     usage_samples_max: int = setting(
         1000,
         "samples kept of one attempt; of more every second one goes, and they get rarer",
-        minimum=2,
-        maximum=1000,
+        within=(2, 1000),
     )
     input_paths: Annotated[str, Checked(parse_paths)] = setting(
         "",
@@ -200,37 +187,33 @@ class WorkerSettings:
         "not public, such as `10.0.0.0/8, data.internal`; `*`: all; for the api, too",
     )
     input_url_s_max: float = setting(
-        3600.0, "seconds within which a file comes by http or https", minimum=1, maximum=86_400
+        3600.0, "seconds within which a file comes by http or https", within=(1, 86_400)
     )
     staging_files_max: int = setting(
         4,
         "files of a tenant that a worker fetches or keeps at a time; of all of them twice as many",
-        minimum=1,
-        maximum=1000,
+        within=(1, 1000),
     )
     input_cache_bytes: LargeBytes = setting(
         10 << 30,
         "bytes of files from stores and web servers that a worker keeps for the next jobs of the "
         "same tenant; those not used for longest go; 0: none",
-        minimum=0,
-        maximum=1 << 50,
+        within=(0, 1 << 50),
     )
     input_bytes_max: LargeBytes = setting(
-        1 << 40, "bytes of one input, and of what is unpacked of it", minimum=MIB, maximum=1 << 50
+        1 << 40, "bytes of one input, and of what is unpacked of it", within=(MIB, 1 << 50)
     )
     input_entries_max: int = setting(
-        1_000_000, "files that are unpacked of one input", minimum=1, maximum=1_000_000_000
+        1_000_000, "files that are unpacked of one input", within=(1, 1_000_000_000)
     )
     output_bytes_max: LargeBytes = setting(
-        1 << 40, "bytes of all outputs of one attempt", minimum=MIB, maximum=1 << 50
+        1 << 40, "bytes of all outputs of one attempt", within=(MIB, 1 << 50)
     )
     output_files_max: int = setting(
-        10_000, "files that one attempt may leave", minimum=1, maximum=100_000
+        10_000, "files that one attempt may leave", within=(1, 100_000)
     )
-    products_max: int = setting(
-        1000, "products that one attempt may name", minimum=1, maximum=100_000
-    )
+    products_max: int = setting(1000, "products that one attempt may name", within=(1, 100_000))
     product_bytes_max: LargeBytes = setting(
-        1 << 20, "bytes of all products of one attempt", minimum=1, maximum=8 << 20
+        1 << 20, "bytes of all products of one attempt", within=(1, 8 << 20)
     )
-    grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", minimum=0, maximum=3600)
+    grace_s: float = setting(10.0, "seconds from SIGTERM to SIGKILL", within=(0, 3600))

@@ -25,17 +25,18 @@ class KubernetesSettings:
     kubernetes_worker_image: str = setting("", "the image of worker pods (pools may name another)")
     kubernetes_gpu: str = setting("nvidia.com/gpu", "what Kubernetes calls a GPU")
     kubernetes_start_s: int = setting(
-        600, "seconds that a pod may need beyond its job's time limit", minimum=1, maximum=86_400
+        600, "seconds that a pod may need beyond its job's time limit", within=(1, 86_400)
     )
     kubernetes_image_s: float = setting(
-        120.0, "seconds after which an image that cannot be pulled ends the attempt",
-        minimum=0, maximum=86_400,
-    )  # fmt: skip
+        120.0,
+        "seconds after which an image that cannot be pulled ends the attempt",
+        within=(0, 86_400),
+    )
     kubernetes_log_s: float = setting(
-        60.0, "seconds for which a node is asked for the output of a pod that has ended",
-        minimum=0, maximum=86_400,
-    )  # fmt: skip
+        60.0,
+        "seconds for which a node is asked for the output of a pod that has ended",
+        within=(0, 86_400),
+    )
     kubernetes_answer_s: float = setting(
-        30.0, "seconds after which a request to Kubernetes counts as unanswered",
-        minimum=1, maximum=600,
-    )  # fmt: skip
+        30.0, "seconds after which a request to Kubernetes counts as unanswered", within=(1, 600)
+    )

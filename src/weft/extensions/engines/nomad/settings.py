@@ -28,11 +28,11 @@ class NomadSettings:
         "the address at which machines on the nodes reach the api, as https://weft.example.org",
     )
     nomad_core_mhz: int = setting(
-        1000, "MHz that Nomad is asked for where a job asks for a core", minimum=1, maximum=100_000
+        1000, "MHz that Nomad is asked for where a job asks for a core", within=(1, 100_000)
     )
     nomad_look_s: float = setting(
-        1.0, "seconds between looks at Nomad, while attempts are there", minimum=0.2, maximum=600
+        1.0, "seconds between looks at Nomad, while attempts are there", within=(0.2, 600)
     )
     nomad_answer_s: float = setting(
-        30.0, "seconds after which a request to Nomad counts as unanswered", minimum=1, maximum=600
+        30.0, "seconds after which a request to Nomad counts as unanswered", within=(1, 600)
     )

@@ -24,6 +24,5 @@ class OpenStackSettings:
         "the address at which machines of the cloud reach the api, as https://weft.example.org",
     )
     openstack_answer_s: float = setting(
-        30.0, "seconds after which a request to the cloud counts as unanswered",
-        minimum=1, maximum=600,
-    )  # fmt: skip
+        30.0, "seconds after which a request to the cloud counts as unanswered", within=(1, 600)
+    )

@@ -21,14 +21,14 @@ class RaySettings:
         "", "Ray's own resources that each job takes besides, as ssd=1,licence=0.5"
     )
     ray_look_s: float = setting(
-        1.0, "seconds between looks at Ray, while attempts are there", minimum=0.2, maximum=600
+        1.0, "seconds between looks at Ray, while attempts are there", within=(0.2, 600)
     )
     ray_node_s: float = setting(
         60.0,
         "seconds for which a node that Ray has lost may still run what it has: it ends itself "
         "when it has not reached the head for a minute (gcs_rpc_server_reconnect_timeout_s)",
-        minimum=0, maximum=86_400,
-    )  # fmt: skip
+        within=(0, 86_400),
+    )
     ray_answer_s: float = setting(
-        30.0, "seconds after which a request to Ray counts as unanswered", minimum=1, maximum=600
+        30.0, "seconds after which a request to Ray counts as unanswered", within=(1, 600)
     )

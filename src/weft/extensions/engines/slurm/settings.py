@@ -39,23 +39,14 @@ class SlurmSettings:
         "(default: nothing)",
     )
     slurm_look_s: float = setting(
-        1.0,
-        "seconds between looks at Slurm's queue, while attempts are there",
-        minimum=0.2,
-        maximum=600,
+        1.0, "seconds between looks at Slurm's queue, while attempts are there", within=(0.2, 600)
     )
-    slurm_array_max: int = setting(
-        1000, "attempts in one array of Slurm's", minimum=1, maximum=100_000
-    )
+    slurm_array_max: int = setting(1000, "attempts in one array of Slurm's", within=(1, 100_000))
     slurm_answer_s: float = setting(
-        30.0,
-        "seconds after which a command of Slurm's counts as unanswered",
-        minimum=1,
-        maximum=600,
+        30.0, "seconds after which a command of Slurm's counts as unanswered", within=(1, 600)
     )
     slurm_missing_s: float = setting(
         60.0,
         "seconds after which an attempt that neither Slurm nor its accounting knows is gone",
-        minimum=1,
-        maximum=86_400,
+        within=(1, 86_400),
     )

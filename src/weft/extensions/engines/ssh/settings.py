@@ -25,5 +25,5 @@ class SshSettings:
     )
     ssh_python: str = setting("python3", "a Python 3.9 or newer on the hosts")
     ssh_answer_s: float = setting(
-        10.0, "seconds after which a host counts as unanswered", minimum=1, maximum=60
+        10.0, "seconds after which a host counts as unanswered", within=(1, 60)
     )

@@ -35,21 +35,16 @@ class ContainerSettings:
     container_cache_bytes: Bytes = setting(
         20 << 30,
         "bytes of unpacked images beyond which those go that were not used for longest",
-        minimum=1 << 20,
-        maximum=1 << 50,
+        within=(1 << 20, 1 << 50),
     )
     container_pulls_max: int = setting(
         2,
         "images that a worker pulls for a tenant at a time; for all of them twice as many",
-        minimum=1,
-        maximum=64,
+        within=(1, 64),
     )
-    container_pull_s: float = setting(
-        900.0, "seconds that a pull may take", minimum=1, maximum=86_400
-    )
+    container_pull_s: float = setting(900.0, "seconds that a pull may take", within=(1, 86_400))
     container_tag_s: float = setting(
         60.0,
         "seconds for which a registry's answer holds: what a tag means, and who may read it",
-        minimum=0,
-        maximum=86_400,
+        within=(0, 86_400),
     )

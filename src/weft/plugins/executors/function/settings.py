@@ -10,17 +10,16 @@ class FunctionSettings:
     """How long warm processes are kept, and how much a function may return."""
 
     result_bytes_max: Bytes = setting(
-        256 << 20, "bytes of what a function returns", minimum=1 << 10, maximum=4 << 30
+        256 << 20, "bytes of what a function returns", within=(1 << 10, 4 << 30)
     )
     warm_calls_max: int = setting(
-        10_000, "jobs that one warm process serves", minimum=1, maximum=1_000_000_000
+        10_000, "jobs that one warm process serves", within=(1, 1_000_000_000)
     )
     warm_memory_bytes_max: LargeBytes = setting(
         1 << 30,
         "memory of a warm process after a job, above which it serves no other",
-        minimum=1 << 20,
-        maximum=1 << 40,
+        within=(1 << 20, 1 << 40),
     )
     warm_idle_s: float = setting(
-        30.0, "seconds after which an idle warm process ends", minimum=0, maximum=86400
+        30.0, "seconds after which an idle warm process ends", within=(0, 86400)
     )

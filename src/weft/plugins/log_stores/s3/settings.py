@@ -31,14 +31,13 @@ class BucketLogSettings:
         "env", "what opens that bucket: the environment of the process, or the role of its machine"
     )
     log_ship_s: float = setting(
-        5.0,
-        "seconds between two packs of output that go to that bucket",
-        minimum=0.05,
-        maximum=3600,
+        5.0, "seconds between two packs of output that go to that bucket", within=(0.05, 3600)
     )
     log_pack_bytes_max: Bytes = setting(
-        32 << 20, "size of one such pack; it is held in memory", minimum=1 << 10, maximum=1 << 30
+        32 << 20, "size of one such pack; it is held in memory", within=(1 << 10, 1 << 30)
     )
     log_read_bytes_max: Bytes = setting(
-        1 << 30, "how much output from that bucket an api keeps on its disk", minimum=1 << 10
+        1 << 30,
+        "how much output from that bucket an api keeps on its disk",
+        within=(1 << 10, None),
     )

@@ -27,6 +27,7 @@ SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 JOBS = 1_000_000
 BATCH_JOBS = 100_000
 ROUNDS = 20
+PAGE = 100
 SIZE = 100
 RUN_JOBS = 5_000
 """That are claimed and completed at each size, after those that fill it."""
@@ -47,6 +48,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             filler = Filler(logins["weft_api"], token)
             async with running_api(home) as url, runners, filler, aio.Client(url, token) as client:
                 batch, there = 0, 0
+                for _ in range(PAGE):  # so that a page of batches is as full at each size
+                    await one_batch(client, 1)
                 for size in sizes:
                     progress.step(f"fill up to {size:,} jobs")
                     while there < size:
@@ -79,10 +82,7 @@ async def calls_of(client: aio.Client, batch_id: int) -> dict[str, Call]:
     batch = await client.get_batch(batch_id)
 
     async def submit(jobs: int = 1) -> None:
-        builder = client.create_batch()
-        for _ in range(jobs):
-            builder.create_job(["true"])
-        made.append(await builder.submit())
+        made.append(await one_batch(client, jobs))
 
     async def cancel() -> None:
         await made[-1].cancel()
@@ -102,6 +102,14 @@ async def calls_of(client: aio.Client, batch_id: int) -> dict[str, Call]:
         "cancel": cancel,
         "forecast": lambda: client.forecast_batch(batch_id),
     }
+
+
+async def one_batch(client: aio.Client, jobs: int) -> aio.Batch:
+    """Submit a batch of so many jobs."""
+    builder = client.create_batch()
+    for _ in range(jobs):
+        builder.create_job(["true"])
+    return await builder.submit()
 
 
 async def ask(calls: dict[str, Call], rounds: int) -> dict[str, float]:

@@ -63,4 +63,4 @@ async def test_container_may_be_a_pod_and_nothing_else(http: httpx.AsyncClient) 
 
     assert accepted.status_code == 201
     (problem,) = refused.json()["errors"]
-    assert problem["message"] == "a job with a container has the executor container or kubernetes"
+    assert problem["message"] == "a job with `container` has the executor container or kubernetes"

@@ -2,6 +2,8 @@
 as problem documents.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +50,16 @@ class Problems:
         """Raise the error if anything was found."""
         if self.found:
             raise self.error()
+
+
+@contextmanager
+def pointing(moved: Callable[[str], str]) -> Iterator[None]:
+    """Let the pointers of an error of this block name other places: what `moved` returns."""
+    try:
+        yield
+    except WeftError as error:
+        error.point(moved)
+        raise
 
 
 def problem_document(error: WeftError, trace_id: str) -> dict[str, Any]:

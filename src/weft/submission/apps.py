@@ -16,7 +16,6 @@ from weft.submission.draft import Draft
 from weft.submission.execution_systems import WrongSystem, queue_on_system
 from weft.submission.services import SubmissionServices
 from weft.submission.translation.apps import FoundApp
-from weft.submission.translation.executors import APP
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 
@@ -29,10 +28,6 @@ async def fill_app_fields(draft: Draft) -> None:
     """
     services, caller, rare, problems = draft.services, draft.caller, draft.rare, draft.problems
     names = {job.app for job in rare if job.app is not None}
-    for index, job in enumerate(rare):
-        if job.executor == APP and job.app is None:
-            message = f"a job of the executor `{APP}` needs an `app`"
-            problems.add(InvalidValue, f"/jobs/{index}/app", message)
     if not names:
         return
     apps = await find_apps(services, caller, sorted(names))

@@ -39,18 +39,14 @@ async def check_secrets(draft: Draft) -> None:
 async def check_stores(draft: Draft) -> None:
     """Note which jobs name stores that the tenant does not have, or that are to be read only."""
     uses = [
-        *(
-            (f"/jobs/{index}/inputs/{n}", one.from_, False)
-            for index, job in enumerate(draft.rare)
-            for n, one in enumerate(job.inputs or ())
-            if in_store(one.from_)
-        ),
-        *(
-            (f"/jobs/{index}/outputs/{n}", output.to or "", True)
-            for index, job in enumerate(draft.rare)
-            for n, output in enumerate(job.outputs or ())
-            if in_store(output.to)
-        ),
+        (f"/jobs/{index}/{field}/{n}", address, field == "outputs")
+        for index, job in enumerate(draft.rare)
+        for field, addresses in (
+            ("inputs", [file.from_ for file in job.inputs or ()]),
+            ("outputs", [file.to or "" for file in job.outputs or ()]),
+        )
+        for n, address in enumerate(addresses)
+        if in_store(address)
     ]
     if not uses:
         return

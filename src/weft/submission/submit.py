@@ -16,10 +16,9 @@ from weft.core.errors import (
     ProjectNotFound,
     QueueFull,
     QuotaExceeded,
-    WeftError,
 )
 from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
-from weft.core.problems import PROBLEMS_MAX, Problems
+from weft.core.problems import PROBLEMS_MAX, Problems, pointing
 from weft.faults import fault_point
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
 from weft.settings import Settings
@@ -172,21 +171,9 @@ async def create_group(
 ) -> bool:
     """Create a group, with its ancestors if it is in the tree; return whether it is new."""
     update = UpdateDocument(groups=[document])
-    with _pointing_into_group():
+    with pointing(lambda pointer: pointer.removeprefix("/groups/0")):
         _, is_new = await _submit(services, caller, batch_id, update, origin, Problems())
     return is_new
-
-
-@contextmanager
-def _pointing_into_group() -> Iterator[None]:
-    """Let errors point into the group, which is the whole document."""
-    try:
-        yield
-    except WeftError as error:
-        error.errors = tuple(
-            FieldError(one.pointer.removeprefix("/groups/0"), one.message) for one in error.errors
-        )
-        raise
 
 
 async def add_jobs(
@@ -442,15 +429,7 @@ async def _first_answer(
 
 
 def _update_answer(batch_id: int, reserved: Reserved) -> Answer:
-    return {
-        "batch_id": batch_id,
-        "update_id": reserved.update_id,
-        "first_job": reserved.first_job,
-        "first_group": reserved.first_group,
-        "n_jobs": reserved.n_jobs,
-        "n_groups": reserved.n_groups,
-        "committed": reserved.committed,
-    }
+    return {"batch_id": batch_id, **vars(reserved)}
 
 
 @contextmanager

@@ -15,14 +15,8 @@ from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.http.routing import Request
 from weft.core.access.door_keys import stored_key
 from weft.core.bounded import read_json, read_msgpack
-from weft.core.errors import (
-    FieldError,
-    InvalidDocument,
-    InvalidParameter,
-    MalformedBody,
-    RequestTimeout,
-    TooLarge,
-)
+from weft.core.errors import InvalidParameter, MalformedBody, RequestTimeout, TooLarge
+from weft.core.problems import pointing
 from weft.settings import Settings
 from weft.submission.services import Origin
 from weft.wire.documents.batches import BatchDocument
@@ -141,13 +135,8 @@ async def read_nested(
         part = bytes(read_json(body.data, dict[str, msgspec.Raw])[field])
     else:
         part = msgspec.json.encode(read_msgpack(body.data)[field])
-    try:
+    with pointing(lambda pointer: f"/{field}{pointer}"):
         nested = Nested(decode(part, JSON, BatchDocument), part)
-    except InvalidDocument as error:
-        error.errors = tuple(
-            FieldError(f"/{field}{one.pointer}", one.message) for one in error.errors
-        )
-        raise
     return document, nested, _origin_of(request, body)
 
 

@@ -10,7 +10,7 @@ from weft.api.calls.path_ids import BatchId
 from weft.api.services import Services
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
-from weft.core.errors import FieldError, WeftError
+from weft.core.errors import WeftError
 from weft.ports.store import Caller, Shape
 from weft.submission import submit
 from weft.submission.owners import require_owner
@@ -85,9 +85,7 @@ async def _changes(
             services, caller, BatchDocument(**of_batch, jobs=[job]), origin
         )
     except WeftError as error:
-        error.errors = tuple(
-            FieldError(one.pointer.removeprefix("/jobs/0"), one.message) for one in error.errors
-        )
+        error.point(lambda pointer: pointer.removeprefix("/jobs/0"))
         if error.detail is not None:
             error.detail = error.detail.replace("/jobs/0/", "/")
         raise

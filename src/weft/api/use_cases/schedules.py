@@ -247,9 +247,7 @@ def _pointing_into_document() -> Iterator[None]:
         error.errors = (FieldError("/document/billing_project", error.message),)
         raise
     except WeftError as error:
-        error.errors = tuple(
-            FieldError(f"/document{one.pointer}", one.message) for one in error.errors
-        )
+        error.point(lambda pointer: f"/document{pointer}")
         raise
 
 

@@ -11,7 +11,7 @@ from weft.cli.input.job_file import expand
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, App, Shared
 from weft.cli.terminal.screen import Document, long_text, note, plain, print_columns, print_facts
-from weft.core.errors import FieldError, Invalid
+from weft.core.errors import Invalid
 from weft.core.ids import format_batch_id, format_schedule_id, parse_schedule_id
 
 app = App(
@@ -66,9 +66,7 @@ def add(
         if not all(one.pointer.startswith(_WITHIN) for one in error.errors):
             _name_options(error)
         else:
-            error.errors = tuple(
-                FieldError(one.pointer.removeprefix(_WITHIN), one.message) for one in error.errors
-            )
+            error.point(lambda pointer: pointer.removeprefix(_WITHIN))
             point_to_lines(error, file=str(file), body=body, document=given)
         raise
     if not shared.as_json(done):
@@ -188,9 +186,7 @@ def _change(schedule: str, shared: Shared, *, paused: bool) -> None:
 
 def _name_options(error: Invalid) -> None:
     """Let an error name options instead of fields."""
-    error.errors = tuple(
-        FieldError(_OPTIONS.get(one.pointer, one.pointer), one.message) for one in error.errors
-    )
+    error.point(lambda pointer: _OPTIONS.get(pointer, pointer))
     if len(error.errors) == 1:
         error.detail = f"{error.errors[0]}."
 

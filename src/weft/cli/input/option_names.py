@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from weft.cli.input.job_document import JobOptions
-from weft.core.errors import FieldError, InvalidParameter, InvalidSetup, WeftError
+from weft.core.errors import InvalidParameter, InvalidSetup, WeftError
 
 _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
@@ -42,14 +42,11 @@ _COMMAND_WORD: Final = re.compile("/command/([0-9]+)")
 def name_options(error: WeftError, command: str) -> None:
     """Make an error of a command speak of what its user typed."""
     if isinstance(error, InvalidSetup):  # it speaks of a file, whose fields are no options
-        error.errors = tuple(
-            FieldError(one.pointer.strip("/").replace("/", "."), one.message)
-            for one in error.errors
-        )
+        error.point(lambda pointer: pointer.strip("/").replace("/", "."))
         error.detail = f"{'; '.join(map(str, error.errors))}."
         return
-    placed = [FieldError(option_of(one.pointer, command), one.message) for one in error.errors]
-    error.errors = tuple(dict.fromkeys(placed))  # the jobs of `each` share their options
+    error.point(lambda pointer: option_of(pointer, command))
+    error.errors = tuple(dict.fromkeys(error.errors))  # the jobs of `each` share their options
     if isinstance(error, InvalidParameter):
         error.message = f"the value of {error.errors[0].pointer} is wrong"
         error.hint = f"`weft {command} --help` shows the form of each option."

@@ -1,7 +1,7 @@
 """The kinds of errors, each with its HTTP status and exit code."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -72,6 +72,10 @@ class WeftError(Exception):
     @detail.setter
     def detail(self, text: str) -> None:
         self._detail = _SECOND_STOP.sub(r"\1", text)
+
+    def point(self, moved: Callable[[str], str]) -> None:
+        """Let its pointers name other places: what `moved` returns for each."""
+        self.errors = tuple(FieldError(moved(one.pointer), one.message) for one in self.errors)
 
     def __str__(self) -> str:
         return "\n  ".join([self.message, *self._reasons(), *self.hint.splitlines()])

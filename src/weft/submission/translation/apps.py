@@ -14,7 +14,7 @@ from weft.submission.translation.executors import APP
 from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import AppSpec, JobSpec
 
-_NOT_BESIDE: Final = ("command", "script", "function", "simulation", "cwd", "values", "container")
+NOT_BESIDE: Final = ("command", "script", "function", "simulation", "cwd", "values", "container")
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,6 @@ class FoundApp:
     revision_id: int
     digest: str
     description: AppDescription
-
-
-def check_app(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
-    """Note what cannot stand beside an application."""
-    if job.executor not in {None, APP}:
-        message = f"a job with an application has the executor `{APP}`"
-        problems.add(InvalidValue, f"{at}/executor", message)
-    for name in _NOT_BESIDE:
-        if getattr(job, name) is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with an application")
 
 
 def check_parameters(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:

@@ -12,7 +12,6 @@ from weft.core.problems import Problems
 from weft.ports.executor import EXECUTOR_PLUGINS
 from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
-from weft.wire.spec import ENGINE_OPTIONS, JobSpec, requiring
 
 USUAL: Final = "process"
 FUNCTION: Final = "function"
@@ -25,6 +24,10 @@ IN_CONTAINERS: Final = (CONTAINER, "kubernetes")
 """Those that run what has a container; the first, unless the job says another."""
 APP: Final = "app"
 """Runs applications; all others run commands."""
+_RUN_BY: Final = {
+    FUNCTION: (FUNCTION,), CONTAINER: IN_CONTAINERS, APP: (APP,), SIMULATION: (SIMULATION,),
+}  # fmt: skip
+"""What runs a job with such a field; the executors are named as the fields."""
 
 
 @cache
@@ -34,16 +37,19 @@ def installed_executors() -> tuple[str, ...]:
 
 
 def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
-    """Note an executor that is not installed."""
+    """Note an executor that is not installed, or not the one for what the job runs."""
     known = installed_executors()
     if job.executor not in known:
         message = f"not an executor; known: {', '.join(known)}"
         problems.add(InvalidValue, f"{at}/executor", message)
-
-
-def with_choices(spec: JobSpec) -> JobSpec:
-    """Let only runners run this job whose engine has what it chooses."""
-    return spec if spec.engine is None else requiring(spec, ENGINE_OPTIONS)
+    for name, executors in _RUN_BY.items():
+        is_there = getattr(job, name) is not None
+        if is_there and job.executor not in executors:
+            message = f"a job with `{name}` has the executor {' or '.join(executors)}"
+            problems.add(InvalidValue, f"{at}/executor", message)
+        elif job.executor == name and not is_there:
+            message = f"a job of the executor `{name}` needs `{name}`"
+            problems.add(InvalidValue, f"{at}/{name}", message)
 
 
 def executor_of(job: JobDocument) -> str:
@@ -61,5 +67,5 @@ def executor_of(job: JobDocument) -> str:
 
 def executor_field(job: JobDocument) -> str:
     """Return the field by which a job asks for its executor."""
-    fields = ("executor", FUNCTION, CONTAINER, APP, SIMULATION)  # the latter are named alike
+    fields = ("executor", *_RUN_BY)
     return next((name for name in fields if getattr(job, name) is not None), "executor")

@@ -17,41 +17,32 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_name
 from weft.settings import Settings
-from weft.submission.translation.apps import check_app, check_parameters
+from weft.submission.translation import apps, services, simulations, waits
+from weft.submission.translation.apps import check_parameters
 from weft.submission.translation.executors import CONTAINER as EXECUTOR
-from weft.submission.translation.executors import IN_CONTAINERS, check_executor, with_choices
-from weft.submission.translation.files import check_inputs, check_outputs, with_files
+from weft.submission.translation.executors import check_executor
+from weft.submission.translation.files import check_inputs, check_outputs
 from weft.submission.translation.retries import check_retry, rules_of, stored_policy
-from weft.submission.translation.services import as_service, check_service, kept_of_service
-from weft.submission.translation.simulations import (
-    as_simulation,
-    check_simulated,
-    check_simulation,
-)
+from weft.submission.translation.services import check_service, kept_of_service
+from weft.submission.translation.simulations import as_simulation, check_simulation
 from weft.submission.translation.waits import check_wait, kept_of_wait
 from weft.wire.answers.batches import Job
 from weft.wire.documents.batches import JobDocument
-from weft.wire.spec import CONTAINER, NO_NETWORK, SECRETS, JobSpec, requiring
-
-_NOT_BESIDE: Final = ("function", "simulation")
-
-
-def check_contained(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
-    """Note a job of this executor that says no image."""
-    if job.executor == EXECUTOR and job.container is None:
-        message = "a job of the executor `container` needs a container"
-        problems.add(InvalidValue, f"{at}/container", message)
+from weft.wire.spec import (
+    CONTAINER,
+    ENGINE_OPTIONS,
+    FILES,
+    NO_NETWORK,
+    SECRETS,
+    SERVICE,
+    JobSpec,
+    requiring,
+)
 
 
 def check_container(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
-    """Note what is wrong with a container, and with what stands beside it."""
+    """Note what is wrong with a container."""
     assert job.container is not None
-    if job.executor not in {None, *IN_CONTAINERS}:
-        message = f"a job with a container has the executor {' or '.join(IN_CONTAINERS)}"
-        problems.add(InvalidValue, f"{at}/executor", message)
-    for name in _NOT_BESIDE:
-        if getattr(job, name) is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with a container")
     targets: set[str] = set()
     for n, mount in enumerate(job.container.mounts):
         target, where = mount.target.rstrip("/"), f"{at}/container/mounts/{n}/target"
@@ -84,9 +75,13 @@ def check_uses(job: JobDocument, _: Settings, problems: Problems, at: str) -> No
         taken.add(target)
 
 
-def with_secrets(spec: JobSpec) -> JobSpec:
-    """Let only runners run this job that can give it its secrets."""
-    return requiring(spec, SECRETS) if spec.secrets else spec
+def needing(requirement: str, name: str) -> Callable[[JobSpec], JobSpec]:
+    """Return what lets only runners run a job with this field that know what it needs."""
+
+    def changed(spec: JobSpec) -> JobSpec:
+        return requiring(spec, requirement) if getattr(spec, name) else spec
+
+    return changed
 
 
 def check_network(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
@@ -119,9 +114,13 @@ class JobField:
     """None: nothing is kept beside the spec, which has all fields of the same names anyway."""
     spec: Callable[[JobSpec], JobSpec] | None = None
     """How it changes the rest of the spec."""
+    beside: tuple[str, ...] = ()
+    """Fields that cannot stand beside it."""
 
 
-def kept(name: str, keeps: Kept | None = None, check: Check | None = None) -> JobField:
+def kept(
+    name: str, keeps: Kept | None = None, check: Check | None = None, beside: tuple[str, ...] = ()
+) -> JobField:
     """Return a field that is kept, as it was sent if nothing else is said. Its texts and times are
     checked by their types, whatever else is.
     """
@@ -130,7 +129,7 @@ def kept(name: str, keeps: Kept | None = None, check: Check | None = None) -> Jo
         _check_value(getattr(job, name), settings, problems, at + pointer_of(name))
 
     checks = (check_value,) if check is None else (check_value, check)
-    return JobField(name, checks, keeps or (lambda job: {name: getattr(job, name)}))
+    return JobField(name, checks, keeps or (lambda job: {name: getattr(job, name)}), beside=beside)
 
 
 def _not_before(job: JobDocument) -> Mapping[str, Any]:
@@ -154,38 +153,42 @@ def _rules(job: JobDocument) -> Mapping[str, Any]:
     return {} if rules is None else {"end_rules": rules}
 
 
-def _external_errors(job: JobDocument) -> Mapping[str, Any]:
-    return {"external_errors": job.external_errors, **_rules(job)}
-
-
-def _exit_codes(job: JobDocument) -> Mapping[str, Any]:
-    return {"exit_codes": job.exit_codes, **_rules(job)}
+def _with_rules(name: str) -> Kept:
+    return lambda job: {name: getattr(job, name), **_rules(job)}
 
 
 _LISTED: Final = (
     JobField("count"),
     JobField("values"),
-    JobField("function"),
-    JobField("executor", (check_executor, check_simulated, check_contained)),
+    JobField("function", beside=("command", "script", "stdin", "umask")),
+    JobField("executor", (check_executor,)),
     JobField("log"),
-    JobField("simulation", (check_simulation,), spec=as_simulation),
-    JobField("container", (check_container,), spec=in_container),
-    JobField("engine", spec=with_choices),
+    JobField("simulation", (check_simulation,), spec=as_simulation, beside=simulations.NOT_BESIDE),
+    JobField(
+        "container", (check_container,), spec=in_container, beside=("function", "simulation")
+    ),
+    JobField("engine", spec=needing(ENGINE_OPTIONS, "engine")),
     kept("not_before", _not_before),
     kept("deadline", _deadline),
     kept("queue"),
     JobField("retry_on", keeps=_rules),
     kept("retry", _policy, check_retry),
-    kept("external_errors", _external_errors),
-    kept("exit_codes", _exit_codes),
-    JobField("app", (check_app,), keeps=lambda job: {"app": job.app}),
+    kept("external_errors", _with_rules("external_errors")),
+    kept("exit_codes", _with_rules("exit_codes")),
+    JobField("app", keeps=lambda job: {"app": job.app}, beside=apps.NOT_BESIDE),
     JobField("parameters", (check_parameters,), keeps=lambda job: {"parameters": job.parameters}),
     JobField("network", (check_network,), spec=without_network),
-    JobField("secrets", (check_uses,), spec=with_secrets),
-    JobField("inputs", (check_inputs,), spec=with_files),
-    JobField("outputs", (check_outputs,), spec=with_files),
-    JobField("service", (check_service,), kept_of_service, as_service),
-    kept("wait", kept_of_wait, check_wait),
+    JobField("secrets", (check_uses,), spec=needing(SECRETS, "secrets")),
+    JobField("inputs", (check_inputs,), spec=needing(FILES, "inputs")),
+    JobField("outputs", (check_outputs,), spec=needing(FILES, "outputs")),
+    JobField(
+        "service",
+        (check_service,),
+        kept_of_service,
+        needing(SERVICE, "service"),
+        services.NOT_BESIDE,
+    ),
+    kept("wait", kept_of_wait, check_wait, waits.NOT_BESIDE),
 )
 
 
@@ -213,7 +216,11 @@ def check_fields(
 ) -> None:
     """Note what is wrong with these fields."""
     for field in fields:
-        for index, job in _having(field, jobs) if field.checks else ():
+        for index, job in _having(field, jobs) if field.checks or field.beside else ():
+            for name in field.beside:
+                if getattr(job, name) is not None:
+                    message = f"not allowed beside `{field.name}`"
+                    problems.add(InvalidValue, f"/jobs/{index}/{name}", message)
             for check in field.checks:
                 check(job, settings, problems, f"/jobs/{index}")
 

@@ -11,7 +11,6 @@ from weft.core.text.filling import names_product, wrong_target
 from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.files import FileInput, FileOutput
-from weft.wire.spec import FILES, JobSpec, requiring
 
 _NOT_BESIDE: Final = {
     "function": "calls of functions have no directory of their own",
@@ -85,8 +84,3 @@ def _check_output(output: FileOutput) -> None:
             file_paths.parts_of(to.removesuffix("/"))
         if file_paths.has_wildcards(output.from_) and not output.to.endswith("/"):
             raise file_paths.WrongPath("`to` of a pattern is a directory: end it with a slash")
-
-
-def with_files(spec: JobSpec) -> JobSpec:
-    """Let only workers run this job that bring and keep its files."""
-    return requiring(spec, FILES) if spec.inputs or spec.outputs else spec

@@ -41,12 +41,10 @@ def carriers_of(
     has_any = False
     for entry, job in enumerate(jobs):
         if job.function is None:
-            if job.executor == FUNCTION:
-                message = "a job of the executor `function` needs a function"
-                problems.add(InvalidValue, f"/jobs/{entry}/function", message)
             continue
         has_any = True
-        _check_function(job, job.function, f"/jobs/{entry}", context.settings, problems)
+        _check_origin(job.function, f"/jobs/{entry}/function", problems)
+        _check_arguments(job.function, f"/jobs/{entry}/function", context.settings, problems)
         if job.function.of is not None:
             found[entry] = _carrier(entry, job.function.of, jobs, positions, context, problems)
     return found if has_any else ()
@@ -77,19 +75,6 @@ def carrying(jobs: Sequence[JobDocument], carriers: Carriers) -> list[int]:
         return []
     functions = enumerate(job.function for job in jobs)
     return [entry for entry, one in functions if one is not None and one.pickle is not None]
-
-
-def _check_function(
-    job: JobDocument, function: FunctionDocument, at: str, settings: Settings, problems: Problems
-) -> None:
-    if job.executor not in {None, FUNCTION}:
-        message = "a job with a function has the executor `function`"
-        problems.add(InvalidValue, f"{at}/executor", message)
-    for name in ("command", "script", "stdin", "umask"):
-        if getattr(job, name) is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with a function")
-    _check_origin(function, f"{at}/function", problems)
-    _check_arguments(function, f"{at}/function", settings, problems)
 
 
 def _check_origin(function: FunctionDocument, at: str, problems: Problems) -> None:

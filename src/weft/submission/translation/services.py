@@ -16,14 +16,13 @@ from weft.settings import Settings
 from weft.submission.translation.executors import USUAL
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.services import HealthDocument
-from weft.wire.spec import SERVICE, JobSpec, requiring
 
 STARTS_MAX: Final = 32_000
 """Attempts have numbers of 16 bits."""
 _WAIT_MIN_S: Final = 1.0
 _TIME_S: Final = (0.1, 86_400.0)
 _FAILURES_MAX: Final = 1000
-_NOT_BESIDE: Final = (
+NOT_BESIDE: Final = (
     "function", "simulation", "container", "engine", "app", "count", "values", "outputs", "retry",
     "retry_on", "external_errors", "exit_codes", "retry_with", "deadline",
 )  # fmt: skip
@@ -36,7 +35,7 @@ AGAIN: Final = sum(1 << reason for reason in Reason if reason not in _NEVER_AGAI
 
 
 def check_service(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
-    """Note what is wrong with a service, and with what stands beside it."""
+    """Note what is wrong with a service."""
     service = job.service
     assert service is not None
     if not job.name:
@@ -48,9 +47,6 @@ def check_service(job: JobDocument, settings: Settings, problems: Problems, at: 
         problems.add(InvalidValue, f"{at}/script", message)
     if job.executor not in {None, USUAL}:
         problems.add(InvalidValue, f"{at}/executor", "a service is a process of a worker's host")
-    for name in _NOT_BESIDE:
-        if getattr(job, name) is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a service")
     if job.max_attempts != 1:
         message = "not allowed in a service, which has as many as it needs"
         problems.add(InvalidValue, f"{at}/max_attempts", message)
@@ -141,8 +137,3 @@ def kept_of_service(job: JobDocument) -> Mapping[str, Any]:
         },
         "end_rules": {"external": [[1, 255]]},
     }  # fmt: skip
-
-
-def as_service(spec: JobSpec) -> JobSpec:
-    """Let only runners run this job that know how to mind it."""
-    return requiring(spec, SERVICE)

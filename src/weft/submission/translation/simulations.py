@@ -12,7 +12,7 @@ from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.simulations import SimulationDocument, SimulationStep
 from weft.wire.spec import JobSpec
 
-_NOT_BESIDE: Final = (
+NOT_BESIDE: Final = (
     "command", "script", "function", "env", "cwd", "stdin", "umask", "resources", "machine",
     "secrets", "network", "retry_with", "values", "container", "engine", "inputs", "outputs",
 )  # fmt: skip
@@ -20,22 +20,9 @@ _MS: Final = 1000
 _WAITS: Final = frozenset({"duration_ms", "latency_ms"})
 
 
-def check_simulated(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
-    """Note a job of this executor that says no steps."""
-    if job.executor == SIMULATION and job.simulation is None:
-        message = "a job of the executor `simulation` needs a simulation"
-        problems.add(InvalidValue, f"{at}/simulation", message)
-
-
 def check_simulation(job: JobDocument, settings: Settings, problems: Problems, at: str) -> None:
-    """Note what is wrong with a simulation, and with what stands beside it."""
+    """Note what is wrong with a simulation."""
     assert job.simulation is not None
-    if job.executor not in {None, SIMULATION}:
-        message = "a job with a simulation has the executor `simulation`"
-        problems.add(InvalidValue, f"{at}/executor", message)
-    for name in _NOT_BESIDE:
-        if getattr(job, name) is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job with a simulation")
     check_steps(job.simulation, settings, problems, f"{at}/simulation/steps")
 
 

@@ -14,7 +14,7 @@ from weft.wire.documents.batches import JobDocument
 FORM_BYTES_MAX: Final = 65_536
 _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 """In JSON, where a backslash that is text is two."""
-_NOT_BESIDE: Final = (
+NOT_BESIDE: Final = (
     "command", "script", "function", "simulation", "container", "engine", "app", "count",
     "values", "inputs", "outputs", "secrets", "service", "deadline", "not_before", "machine",
     "retry", "retry_on", "retry_with", "timeout_s", "concurrency_key", "rate",
@@ -30,12 +30,9 @@ def wrong_text(form: object) -> str:
 
 
 def check_wait(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
-    """Note what does not fit together in a wait, and what cannot stand beside it."""
+    """Note what does not fit together in a wait."""
     wait = job.wait
     assert wait is not None
-    for name in _NOT_BESIDE:
-        if getattr(job, name) is not None:
-            problems.add(InvalidValue, f"{at}/{name}", "not allowed in a job that waits")
     if (wait.for_ == "date") is (wait.until is None):
         problems.add(InvalidValue, f"{at}/wait/until", "for `date`, and only there")
     if wait.for_ == "date" and (wait.form is not None or wait.timeout_s is not None):

@@ -37,6 +37,12 @@ class ExtendDocument(Struct, forbid_unknown_fields=True):
     ]
 
 
+_Sent = Annotated[
+    str,
+    Meta(description="`sent` to its worker; the history of the job says when it was delivered"),
+]
+
+
 class JobSignalled(Struct, kw_only=True):
     """The result of a signal to a job."""
 
@@ -44,12 +50,7 @@ class JobSignalled(Struct, kw_only=True):
     job_id: int
     attempt: int
     signal: Annotated[str, Meta(description="the name of the signal")]
-    result: Annotated[
-        str,
-        Meta(
-            description="`sent` to its worker; the history of the job says when it was delivered"
-        ),
-    ]
+    result: _Sent
 
 
 class JobMessaged(Struct, kw_only=True):
@@ -59,12 +60,7 @@ class JobMessaged(Struct, kw_only=True):
     job_id: int
     attempt: int
     size_bytes: int
-    result: Annotated[
-        str,
-        Meta(
-            description="`sent` to its worker; the history of the job says when it was delivered"
-        ),
-    ]
+    result: _Sent
 
 
 class JobExtended(Struct, kw_only=True):

@@ -82,6 +82,34 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert not any((weft.home / "scratch").glob("*/files/*"))
 
 
+def test_the_same_is_not_run_twice(weft: Weft) -> None:
+    """Until its input is another, or somebody says so; what ran says so everywhere."""
+    make = {"name": "make", "script": "date +%N > x", "outputs": [{"from": "x"}]}
+    use = {
+        "script": "cat x x > y", "parents": ["make"], "outputs": [{"from": "y"}],
+        "inputs": [{"from": "weft://make/x"}],
+    }  # fmt: skip
+    document = json.dumps({"jobs": [make, use]}).encode()
+
+    def again(*options: str) -> tuple[str, bytes]:
+        batch = weft.told("submit", "-", *options, stdin=document).decode().strip()
+        assert [one["state"] for one in ended(weft, batch)] == ["success", "success"]
+        return batch, weft.run("files", "cat", f"{batch}.j2", "y").stdout
+
+    first, made = again("--cache")
+    second, same = again("--cache")
+    assert same == made
+    shown = weft.told("status", f"{second}.j2").decode()
+    assert f"succeeded as {first}.j2, whose outputs it has" in shown
+    assert f"as {first}.j2" in weft.told("why", f"{second}.j2").decode()
+    none = weft.run("logs", f"{second}.j2")
+    assert f"`weft logs {first}.j2`".encode() in none.stderr
+    assert again("--no-cache")[1] != made
+    ran = [weft.run("run", "--cache", "--cwd", "/", "--", "date", "+%N") for _ in range(2)]
+    assert (ran[0].returncode, ran[1].returncode, ran[1].stdout) == (0, 0, b"")
+    assert b", whose outputs it has" in ran[1].stderr
+
+
 def test_output_is_written_as_plain_files(weft: Weft, tmp_path: Path) -> None:
     """Attempts apart, once more over what is there, and never through a link."""
     fails = {"script": "echo ${WEFT_ATTEMPT%@*}; echo err >&2; exit 3", "max_attempts": 2}

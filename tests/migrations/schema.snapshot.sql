@@ -1464,6 +1464,18 @@ CREATE TABLE weft.job_array (
 );
 ALTER TABLE weft.job_array OWNER TO postgres;
 
+CREATE TABLE weft.job_cache (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    spec_key bytea NOT NULL,
+    wants jsonb,
+    key bytea,
+    from_batch bigint,
+    from_job integer
+);
+ALTER TABLE weft.job_cache OWNER TO postgres;
+
 CREATE TABLE weft.job_cancel (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -1550,6 +1562,7 @@ CREATE TABLE weft.job_file (
     address text,
     kept_at timestamp with time zone NOT NULL,
     message text,
+    from_batch bigint,
     CONSTRAINT job_file_address_check CHECK ((length(address) <= 4096)),
     CONSTRAINT job_file_digest_check CHECK ((length(digest) = 32)),
     CONSTRAINT job_file_job_id_check CHECK ((job_id >= 0)),
@@ -2788,6 +2801,9 @@ ALTER TABLE ONLY weft.held_ready
 ALTER TABLE ONLY weft.job_array
     ADD CONSTRAINT job_array_pkey PRIMARY KEY (batch_id, first_job);
 
+ALTER TABLE ONLY weft.job_cache
+    ADD CONSTRAINT job_cache_pkey PRIMARY KEY (batch_id, job_id);
+
 ALTER TABLE ONLY weft.job_cancel
     ADD CONSTRAINT job_cancel_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -3305,6 +3321,8 @@ CREATE INDEX group_hold_limit_idx ON weft.group_hold USING btree (limit_id, batc
 CREATE INDEX group_hold_unswept_idx ON weft.group_hold USING btree (batch_id) WHERE (NOT swept);
 
 CREATE INDEX job_array_name_idx ON weft.job_array USING btree (batch_id, name, first_job) WHERE (name IS NOT NULL);
+
+CREATE INDEX job_cache_key_idx ON weft.job_cache USING btree (key, batch_id, job_id) WHERE ((from_batch IS NULL) AND (key IS NOT NULL));
 
 CREATE INDEX job_change_error_idx ON weft.job_change USING btree (batch_id, job_id) WHERE (to_state = 8);
 
@@ -3916,6 +3934,8 @@ ALTER TABLE weft.job ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_array ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.job_cache ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.job_cancel ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_change ENABLE ROW LEVEL SECURITY;
@@ -4182,6 +4202,8 @@ CREATE POLICY system_rows ON weft.job TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_array TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.job_cache TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.job_cancel TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_change TO weft_system USING (true);
@@ -4427,6 +4449,8 @@ CREATE POLICY tenant_rows ON weft.held_ready TO weft_tenant USING ((tenant_id = 
 CREATE POLICY tenant_rows ON weft.job TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_array TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_cache TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_cancel TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4994,6 +5018,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_array TO weft_system;
 GRANT SELECT ON TABLE weft.job_array TO weft_api;
 GRANT SELECT ON TABLE weft.job_array TO weft_driver;
 GRANT SELECT ON TABLE weft.job_array TO weft_views;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cache TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cache TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_cancel TO weft_system;

@@ -61,7 +61,7 @@ async def open_file(
             hint="`weft tenant show` says how long files are kept.",
         )
     if found.address is None:
-        kept = f"b{batch_id}/{found.digest.hex()}"
+        kept = f"b{found.batch_id}/{found.digest.hex()}"
         store: FileReader | None = services.files(found.folder) if services.files else None
         detail = "The worker that ran it keeps them in a home of its own."
         hint = "Give the workers and the server one home."

@@ -134,6 +134,8 @@ class Follower:
     def _end(self, log: AttemptLog | None, job: Row) -> End:
         facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
         if log is None:
+            if "outputs_of" in job:
+                facts["outputs_of"] = job["outputs_of"]
             return End({"state": job["state"], "attempt": None, **facts})
         facts = {name: getattr(log, name) for name in facts}
         if (missing := missing_output(self._logs, log)) is not None:

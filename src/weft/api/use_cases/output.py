@@ -7,7 +7,7 @@ from weft.api.calls.call import call
 from weft.api.calls.path_ids import AttemptNumber, BatchId, JobId
 from weft.api.services import Services
 from weft.core.access.rights import Right
-from weft.core.ends.end_words import explain_end
+from weft.core.ends.end_words import never_started
 from weft.core.errors import AttemptNotFound, OutputElsewhere, OutputGone
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS
@@ -60,9 +60,8 @@ class Outputs:
             job = await self._store.get_job(self._caller, self._batch_id, job_id)
             if job["state"] not in ENDED_WORDS:
                 raise _no_attempt(self._batch_id, job_id, "The job has not started.")
-            shows = f"`weft status {format_job_ref(self._batch_id, job_id)}` shows its history."
-            end = f"It never started: {explain_end({**job, 'spec': None})}."
-            raise _no_attempt(self._batch_id, job_id, end, hint=shows)
+            why, look = never_started(job, format_job_ref(self._batch_id, job_id))
+            raise _no_attempt(self._batch_id, job_id, why, hint=look)
         if (missing := missing_output(self._logs, log)) is not None:
             raise missing
         return log

@@ -29,7 +29,7 @@ from weft.cli.terminal.raw_output import STDERR, STDOUT
 from weft.cli.terminal.runs import earlier_runs
 from weft.cli.terminal.screen import note, print_json
 from weft.client.api import Api, LogEvent, Stream
-from weft.core.ends.end_words import explain_end
+from weft.core.ends.end_words import explain_end, never_started
 from weft.core.errors import AttemptNotFound, Invalid, OutputElsewhere
 from weft.core.ids import BatchId, format_job_ref
 from weft.core.states import ENDED_WORDS
@@ -228,15 +228,12 @@ async def _follow(client: Api, wanted: Wanted, job_id: int, attempt: int | None)
 
 def _say_end(event: LogEvent, batch_id: int, job_id: int, *, is_silent: bool) -> None:
     """Say why there is no output; raise `AttemptNotFound` if the job never started."""
-    ref, end = format_job_ref(batch_id, job_id), explain_end(event.facts)
+    ref = format_job_ref(batch_id, job_id)
     if event.facts.get("attempt") is None:
-        raise AttemptNotFound(
-            f"job {ref} has no output",
-            detail=f"It never started: {end}.",
-            hint=f"`weft status {ref}` shows its history.",
-        )
+        why, look = never_started(event.facts, ref)
+        raise AttemptNotFound(f"job {ref} has no output", detail=why, hint=look)
     if is_silent and event.facts["state"] != "success":
-        note(f"{ref} wrote nothing: {end}")
+        note(f"{ref} wrote nothing: {explain_end(event.facts)}")
 
 
 async def _print_stream(

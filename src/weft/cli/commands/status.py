@@ -254,7 +254,9 @@ def _print_job(
 def _why(job: Document) -> str | None:
     """Return why an ended job is what it is; None: it succeeded as most do."""
     subtype: str | None = job.get("subtype")
-    return subtype if job["state"] == "success" else explain_end(job)
+    if job["state"] == "success":
+        return subtype or (explain_end(job) if "outputs_of" in job else job.get("not_cached"))
+    return explain_end(job)
 
 
 def _progress(progress: Document | None) -> str | None:

@@ -14,6 +14,7 @@ from weft.wire.mistakes import word_of
 
 OWN = "x-"
 _WHAT_RUNS: Final = frozenset({"command", "script", "function", "simulation"})
+_RUN_ALWAYS: Final = frozenset({"wait", "service"})
 VALUES_FILE: Final = "values_file"
 _PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
     "timeout_s": parse_seconds,
@@ -29,7 +30,8 @@ def expand(
 ) -> dict[str, Any]:
     """Return the document that a job file means: each job with the `defaults`, which give way to
     what the job says, without the keys that begin with `x-`. `options` of the command line take
-    the place of defaults. `directory`: where a relative `values_file` is.
+    the place of defaults, and `--no-cache` that of what jobs say. `directory`: where a relative
+    `values_file` is.
 
     Raise `InvalidDocument` with all that is wrong with it as a file, and then also with each field
     of a wrong name or type: nobody wants to hear of them one after the other.
@@ -41,10 +43,11 @@ def expand(
         problems.add(WrongType, "/defaults", f"expected a mapping, got {word_of(defaults)}")
         defaults = {}
     defaults = _merged(_without_own(defaults), options or {})
+    forced = {"cache": "off"} if (options or {}).get("cache") == "off" else {}
     jobs = document.get("jobs")
     if isinstance(jobs, list):
         document["jobs"] = [
-            _job(one, defaults, pointer_of("jobs", index), directory, problems)
+            _job({**one, **forced}, defaults, pointer_of("jobs", index), directory, problems)
             if isinstance(one, Mapping)
             else one
             for index, one in enumerate(jobs)
@@ -82,6 +85,8 @@ def _job(
     if _WHAT_RUNS & given.keys():
         for name in _WHAT_RUNS - given.keys():
             job.pop(name, None)
+    if _RUN_ALWAYS & given.keys() and "cache" not in given:
+        job.pop("cache", None)
     if VALUES_FILE in job:
         try:
             job["values"] = _values(job, directory)

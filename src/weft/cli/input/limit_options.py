@@ -84,6 +84,9 @@ class LimitOptions:
     machine: Annotated[str | None, Parameter(group="Job")] = None
     """Run alone on a machine that is made for it: the name of a flavour of its pool."""
 
+    cache: Annotated[bool | None, Parameter(group="Job")] = None
+    """Do not run it if the same has succeeded before; --no-cache: run it whatever a file says."""
+
     retries: Annotated[int | None, Parameter(group="Job", validator=bounded(0, 99))] = None
     """How often a job that failed is tried again (default 0)."""
 
@@ -118,6 +121,8 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     }
     if options.preemptible:
         fields["preemptible"] = True
+    if options.cache is not None:
+        fields["cache"] = "inputs" if options.cache else "off"
     if options.machine is not None:
         check_text([options.machine])
         fields["machine"] = options.machine

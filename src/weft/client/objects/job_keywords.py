@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 
 class RetryKeywords(TypedDict, total=False):
@@ -83,6 +83,8 @@ class JobKeywords(RetryKeywords, total=False):
     service: Mapping[str, Any] | None
     wait: Mapping[str, Any] | None
     """`{"health": {"http": "http://127.0.0.1:8080/ready"}}`: started again whenever it ends."""
+    cache: Literal["inputs", "off"] | None
+    """`"inputs"`: it does not run if the same has succeeded before; default: it runs."""
     app: str | None
     """`"wordcount-1.0"`: an application that it runs, instead of a command."""
     parameters: Mapping[str, Any] | None

@@ -26,7 +26,8 @@ def explain_reason(job: Mapping[str, Any]) -> str:
     """Return in a few words why a job ended: the same for all with the same reason."""
     reason, state = job.get("reason"), str(job["state"])
     if state == "success":
-        return "succeeded"
+        other = job.get("outputs_of")
+        return f"succeeded as {other}, whose outputs it has" if other else "succeeded"
     if reason == "exit":
         return f"exit code {job.get('exit_code')}"
     if job.get("signal") and reason == "signal":
@@ -52,6 +53,14 @@ def explain_reason(job: Mapping[str, Any]) -> str:
         "cancelled": "cancelled",
     }
     return words.get(str(reason), state if reason is None else f"{state}: {reason}")
+
+
+def never_started(job: Mapping[str, Any], ref: str) -> tuple[str, str]:
+    """Return why an ended job has no output, and where to look instead."""
+    look = f"`weft status {ref}` shows its history."
+    if other := job.get("outputs_of"):
+        look = f"`weft logs {other}` shows the output of that one."
+    return f"It never started: {explain_end({**job, 'spec': None})}.", look
 
 
 def over_memory(peak_bytes: int | None, reserved_bytes: int | None) -> str:

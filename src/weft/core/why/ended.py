@@ -96,7 +96,8 @@ def _end(job: EndFacts) -> Iterator[Cause]:
     if job.service is not None:
         tries = f" (a service, {_started(job)})"
     if job.state == "success":
-        yield Cause("success", f"succeeded{where}{took}{tries}", command("logs", name_of(job)))
+        how, other = explain_end(msgspec.to_builtins(job)), job.outputs_of or name_of(job)
+        yield Cause("success", f"{how}{where}{took}{tries}", command("logs", other))
         return
     how = explain_end(msgspec.to_builtins(job))
     by = f" by {job.actor}" if job.actor and job.state == "cancelled" else ""

@@ -215,6 +215,8 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: float | None = None
     actor: str | None = None
     """The user who cancelled it."""
+    outputs_of: str | None = None
+    """The job that succeeded in its place."""
     service: dict[str, Any] | None = None
     """What makes it one; None: it is none."""
     again: str | None = None

@@ -161,3 +161,5 @@ class StoredFile(NamedTuple):
     """Which folder of a home has the files of this database."""
     why_gone: str | None
     """Why it was removed, in one sentence; None: it was not."""
+    batch_id: int
+    """Among whose files it is kept."""

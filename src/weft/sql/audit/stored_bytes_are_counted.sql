@@ -18,7 +18,7 @@ recounted AS (
         UNION ALL
         SELECT p.batch_id, octet_length(p.body) FROM weft.batch_payload p
         UNION ALL
-        SELECT f.batch_id, f.n_bytes FROM weft.job_file f WHERE f.address IS NULL
+        SELECT f.batch_id, f.n_bytes FROM weft.job_file f WHERE f.address IS NULL AND f.from_batch IS NULL
         UNION ALL
         SELECT o.batch_id, -o.n_bytes FROM weft.output_term o) x
     GROUP BY 1),

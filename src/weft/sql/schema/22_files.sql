@@ -12,6 +12,8 @@ CREATE TABLE weft.job_file (
     address text CHECK (length(address) <= 4096),  -- NULL: the api keeps it
     kept_at timestamptz NOT NULL,
     message text CHECK (octet_length(message) <= 65536),  -- what it says to the sink of its batch; NULL: nothing
+    -- The batch among whose files the api keeps it: that of the job whose outputs this one has. NULL: its own.
+    from_batch bigint,
     PRIMARY KEY (batch_id, job_id, attempt, path)
 );
 CREATE INDEX job_file_path_idx ON weft.job_file (batch_id, path);
@@ -38,3 +40,17 @@ CREATE TABLE weft.output_term (
     n_bytes bigint NOT NULL DEFAULT 0  -- of what was removed, which counts no more
 );
 CREATE INDEX output_term_own_idx ON weft.output_term (batch_id) WHERE keep_s IS NOT NULL AND removed_at IS NULL;
+
+-- Jobs that need not run if the same has succeeded before (`cache`), and whose outputs they have then.
+CREATE TABLE weft.job_cache (
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    tenant_id int NOT NULL,
+    spec_key bytea NOT NULL,  -- the digest of what runs
+    wants jsonb,  -- files of jobs that it gets
+    key bytea,  -- the digest of that, of who submitted it and of those files; NULL: not ready yet, or one is missing
+    from_batch bigint,  -- the job that succeeded with this key; NULL: there is none, and it runs
+    from_job int,
+    PRIMARY KEY (batch_id, job_id)
+);
+CREATE INDEX job_cache_key_idx ON weft.job_cache (key, batch_id, job_id) WHERE from_batch IS NULL AND key IS NOT NULL;

@@ -11,6 +11,7 @@ import msgspec
 
 from weft.core.errors import BunchDiffers, FieldError
 from weft.ports.store import JobRows, Reserved
+from weft.submission.translation.cache import KEYS
 from weft.wire.spec import JobSpec, decode_chunk
 
 JOBS_MAX = 100_000
@@ -67,7 +68,8 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
     columns = zip(rows.label_job, rows.label_name, rows.label_attributes, strict=True)
     labels = {job: (name, attributes) for job, name, attributes in columns}
     labels |= {array.first_job: (array.name, array.attributes) for array in rows.arrays}
-    rare = dict(zip(rows.rare_job, rows.rare_fields, strict=True))
+    kept = ({k: v for k, v in own.items() if k != KEYS} for own in rows.rare_fields)
+    rare = dict(zip(rows.rare_job, kept, strict=True))
     sets, parents = _sets_by_combo(rows, update), _parents_by_child(rows, update)
     job = rows.first_job
     for entry, count in enumerate(counts):

@@ -19,6 +19,7 @@ from weft.core.text.texts import wrong_name
 from weft.settings import Settings
 from weft.submission.translation import apps, services, simulations, waits
 from weft.submission.translation.apps import check_parameters
+from weft.submission.translation.cache import CACHE, check_cache
 from weft.submission.translation.executors import CONTAINER as EXECUTOR
 from weft.submission.translation.executors import check_executor
 from weft.submission.translation.files import check_inputs, check_outputs
@@ -189,6 +190,7 @@ _LISTED: Final = (
         services.NOT_BESIDE,
     ),
     kept("wait", kept_of_wait, check_wait, waits.NOT_BESIDE),
+    kept(CACHE, check=check_cache),
 )
 
 

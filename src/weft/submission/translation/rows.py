@@ -11,6 +11,7 @@ from weft.core.graph.parents import Parents, count_of, numbers_of
 from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
 from weft.submission.translation.apps import FoundApp, with_apps
+from weft.submission.translation.cache import CACHE, fill_keys
 from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.executors import USUAL
@@ -129,6 +130,8 @@ def fill_chunks(
     specs = changed_specs(fields, specs, jobs)
     if context.apps:
         specs = with_apps(specs, jobs, context.apps, context.settings)
+    if any(field.name == CACHE for field in fields):
+        fill_keys(rows, specs, jobs, positions, carriers, context)
     alone = carrying(jobs, carriers)
     arrays: list[int] = []
     if positions.has_arrays:

@@ -39,6 +39,8 @@ Door = Annotated[str | UnsetType, Meta(description="through which it came; missi
 ForeignId = Annotated[str | UnsetType, Meta(description="its id at the door; missing if none")]
 _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if not given")
 _OF_SUCCESS = Meta(description="of a success by `exit_codes` or an answer; missing for others")
+_IN_SPITE = Meta(description="why it runs in spite of `cache`; missing if it need not")
+_OF_OTHER = Meta(description="the job whose it has, as `b3.j7`; missing if they are its own")
 _OF_PROGRESS = Meta(description="as the attempt says itself; missing if it says nothing")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
@@ -174,6 +176,9 @@ class Job(JobNumber, kw_only=True):
     service: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
     wait: Annotated[dict[str, Any] | UnsetType, _IF_GIVEN] = UNSET
     answer: Annotated[dict[str, Any] | UnsetType, _OF_SUCCESS] = UNSET
+    cache: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
+    not_cached: Annotated[str | UnsetType, _IN_SPITE] = UNSET
+    outputs_of: Annotated[str | UnsetType, _OF_OTHER] = UNSET
     status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 
@@ -476,22 +481,18 @@ class HiddenChanged(Struct, kw_only=True):
     was_hidden: Annotated[bool, Meta(description="before this request")]
 
 
-class JobHoldChanged(Struct, kw_only=True):
+class JobHoldChanged(JobNumber, kw_only=True):
     """The result of a hold or a release of a job."""
 
-    batch_id: int
-    job_id: int
     result: Annotated[
         str,
         Meta(description="`held`, perhaps by a group; `released`; or the state in which it ended"),
     ]
 
 
-class JobCancelled(Struct, kw_only=True):
+class JobCancelled(JobNumber, kw_only=True):
     """The result of a cancel of a job."""
 
-    batch_id: int
-    job_id: int
     result: Annotated[
         str,
         Meta(description="`cancelled`; `cancelling`: it runs; or the state in which it has ended"),

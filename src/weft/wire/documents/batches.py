@@ -323,6 +323,14 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     outputs: JobOutputs = None
     service: JobService = None
     wait: JobWait = None
+    cache: Annotated[
+        Literal["inputs", "off"] | None,
+        says(
+            "`inputs`: it does not run if one of yours with the same command, environment, code "
+            "and inputs has succeeded and its output is kept; it has its files then.",
+            "inputs",
+        ),
+    ] = None
 
     @property
     def array_size(self) -> int | None:

@@ -1,12 +1,17 @@
--- _end_waits: end those of these jobs of a batch whose time to wait for somebody or for a date is over; if no job waits so, those that can
---   no longer end by their deadlines. What waits for its parents first goes on; it is noted as late when they have ended.
+-- _end_waits: end those of these jobs of a batch that need not run; if there are none, those whose time to wait for somebody or for a date
+--   is over; if no job waits so, those that can no longer end by their deadlines. What waits for its parents first goes on; it is noted as
+--   late when they have ended.
 -- Safe to repeat: yes, only waiting jobs are changed.   For: sweep_deadlines.
--- Locks: job (in key order); as _end_late (rows above); as _end_without_attempt (rows above).   Plan: deadlines and jobs by key.
--- Returns: the others, for another call.   Owner: weft_system.
+-- Locks: job (in key order); as _end_unchanged (instead); as _end_late (rows above); as _end_without_attempt (rows above).
+-- Plan: deadlines and jobs by key.   Returns: the others, for another call.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_waits(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_waits int[]; v_good int[]; v_bad int[];
+    v_same int[] := weft._end_unchanged(of_batch_id, of_job_ids, _end_waits.at);
 BEGIN
+    IF v_same <> '{}' THEN
+        RETURN ARRAY(SELECT x FROM unnest(of_job_ids) x EXCEPT SELECT x FROM unnest(v_same) x ORDER BY 1);
+    END IF;
     SELECT array_agg(w.job_id), array_agg(w.job_id) FILTER (WHERE w.succeeds AND w.state = STATE_READY),
         array_agg(w.job_id) FILTER (WHERE NOT w.succeeds AND w.state = STATE_READY) INTO v_waits, v_good, v_bad
     FROM (SELECT j.job_id, j.state, d.succeeds FROM weft.job_deadline d

@@ -1,6 +1,6 @@
 -- _end_without_attempt: end jobs of a batch that wait, and of which no attempt will run: well, with a result, which their documents show
 --   under its names; or as errors of a kind, if there is none.
--- For: answer_job, _end_waits.   Safe to repeat: yes, only waiting jobs are changed.
+-- For: answer_job, _end_waits, _end_unchanged.   Safe to repeat: yes, only waiting jobs are changed.
 -- Locks: job (in key order); as _end_as_errors (rows above); as _end_waiting (instead); as _announce.   Plan: jobs and labels by key.
 -- message: what their histories say beside the kind; those of errors need one.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_without_attempt(of_batch_id bigint, of_job_ids int[], at timestamptz, kind text, message text,

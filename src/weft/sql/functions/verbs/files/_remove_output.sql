@@ -13,7 +13,8 @@ BEGIN
     END IF;
     v_bytes := weft._saturated(coalesce((SELECT sum(weft._kept_bytes(a.stdout_bytes, a.stderr_bytes, a.truncated))
             FROM weft.attempt a WHERE a.batch_id = of_batch_id), 0)
-        + coalesce((SELECT sum(f.n_bytes) FROM weft.job_file f WHERE f.batch_id = of_batch_id AND f.address IS NULL), 0));
+        + coalesce((SELECT sum(f.n_bytes) FROM weft.job_file f
+            WHERE f.batch_id = of_batch_id AND f.address IS NULL AND f.from_batch IS NULL), 0));
     v_before := coalesce((SELECT t.n_bytes FROM weft.output_term t WHERE t.batch_id = of_batch_id), 0);
     INSERT INTO weft.output_term AS t (batch_id, tenant_id, removed_at, why, n_bytes)
     VALUES (of_batch_id, v_tenant, _remove_output.at, _remove_output.why, v_bytes)

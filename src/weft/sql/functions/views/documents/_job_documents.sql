@@ -24,6 +24,9 @@ LANGUAGE sql STABLE AS $$
         || coalesce(l.rare_fields, r.rare_fields, '{}') - '{gates,latest_start,queue,end_rules,more,app_revision}'::text[]
         || CASE WHEN a.state = STATE_SUCCESS AND a.exit_code <> 0 THEN jsonb_strip_nulls(jsonb_build_object('subtype',
             weft._success_subtype(coalesce(l.rare_fields, r.rare_fields) -> 'end_rules', a.exit_code))) ELSE '{}' END
+        || CASE WHEN j.state = STATE_SUCCESS AND j.attempt = 0 THEN coalesce((
+            SELECT jsonb_build_object('outputs_of', format('b%s.j%s', c.from_batch, c.from_job)) FROM weft.job_cache c
+            WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.from_batch IS NOT NULL), '{}') ELSE '{}' END
         || CASE WHEN j.lifecycle_id IS NULL THEN '{}' ELSE weft._status_fields(j) END
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o

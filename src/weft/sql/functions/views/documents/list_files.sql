@@ -11,5 +11,6 @@ BEGIN
         (SELECT max(x.attempt) FROM weft.job_file x WHERE x.batch_id = list_files.batch_id AND x.job_id = list_files.job_id))
         AND (list_files.after_path IS NULL OR f.path > list_files.after_path)
         AND NOT EXISTS (SELECT FROM weft.output_term o WHERE o.batch_id = f.batch_id AND f.kept_at <= o.removed_at AND f.address IS NULL)
+        AND (f.from_batch IS NULL OR weft._why_gone(f.from_batch) IS NULL)
     ORDER BY f.path LIMIT list_files.limit_rows;
 END $$;

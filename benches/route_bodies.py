@@ -65,7 +65,7 @@ FORMS: Final[Mapping[str, str]] = {
 }
 """What the forms of pages send."""
 QUERIES: Final[Mapping[str, str]] = {
-    "GET /v1/batches/{b}/logs": "find=x",
+    "GET /v1/batches/{b}/logs": "find=x", "GET /v1/sources/{source}/history": "key=x",
     "PUT /v1/app-parts/{s}/{n}": "bytes=2", "PUT /v1/batches/{b}/payloads/{s}/{n}": "bytes=2",
 }  # fmt: skip
 """What a path needs behind it."""

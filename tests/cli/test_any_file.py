@@ -5,8 +5,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -35,55 +37,43 @@ BROKEN = {
     "NUL": b"port = 1\0\n",
     "no such date": b"port = 2026-02-30\n",
 }
-WORDS: dict[tuple[str, ...], list[str]] = {
-    ("run",): ["--", "true"], ("each",): ["--", "true"], ("submit",): ["p.json"],
-    ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
-    ("queue", "apply"): ["queues.toml", "--yes"], ("queue", "test"): ["p.json"],
-    ("pool", "apply"): ["pools.toml", "--yes"],
-    ("line", "apply"): ["p.json"], ("line", "set"): ["b1.j1", "done"],
-    ("line", "redeliver"): ["wekeo", "1"], ("line", "decide"): ["wekeo", "1", "pass"],
-    ("line", "drop"): ["wekeo", "--yes"],
-    ("series", "rerun"): ["scenes", "T", "--from", "1"],
-    ("source", "replay"): ["scenes", "--since", "2027-01-01"], ("param", "diff"): ["2027-01-01"],
-    ("files", "ls"): ["b1.j1"], ("files", "cat"): ["b1.j1", "x"], ("files", "get"): ["b1.j1", "x"],
-    ("products", "rm"): ["1"],
-    ("licence", "set"): ["spice", "5"],
-    ("transport", "letters", "ack"): ["1", "--note", "seen"],
-    **{("transport", "letters", name): ["1"] for name in ("show", "resend", "rm")},
-    **{("db", "views", name): ["grafana"] for name in ("add", "rm")},
-    ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],
-    ("token", "create"): ["ci"],
-    **{(name,): ["b1"] for name in ("cancel", "hold", "release", "retry")},
-    ("operation", "cancel"): ["1"],
-    ("query", "save"): ["a", "x"], ("query", "rm"): ["a"],
-    ("secret", "set"): ["db", "--file", "p.json"], ("secret", "rm"): ["db"],
-    ("token", "revoke"): ["3"], ("session", "rm"): ["7"],
-    **{("billing", "project", name): ["p"]
-       for name in ("close", "create", "delete", "members", "reopen", "show")},
-    ("billing", "project", "limit"): ["p", "5"],
-    ("quota", "set"): ["--user", "bob", "--jobs", "5"],
-    ("limit", "set"): ["5", "--user", "bob"],
-    ("tenant", "create"): ["acme", "--admin", "ann"], ("tenant", "show"): ["acme"],
-    ("tenant", "set"): ["acme", "--on-user-removal", "cancel"],
-    ("user", "add"): ["bob"], ("user", "role"): ["bob", "viewer"], ("user", "rm"): ["bob"],
-    ("schedule", "add"): ["0 2 * * *", "p.json"],
-    **{("schedule", name): ["s1"] for name in ("show", "pause", "resume", "rm", "run-now")},
-    **{("condition", name): ["c1"] for name in ("show", "test", "fail")},
-    ("condition", "release"): ["c1", "1"],
-    ("usage",): ["b1.j1"], ("signal",): ["b1.j1", "USR1"], ("extend",): ["b1.j1", "--by", "10m"],
-    ("message",): ["b1.j1", "reload"], ("unshare",): ["b1", "--with", "ann"],
-    ("failures", "ack"): ["b1", "--note", "seen"],
-    ("import",): ["agave", "jobs.jsonl"],
-    ("billing", "correct-rates"): ["1", "--cpu", "0.02", "--reason", "too few zeros"],
+OF_NAME = {
+    "FILE": "p.json", "--file": "p.json", "DUMP": "jobs.jsonl", "SYSTEM": "agave",
+    "TARGET": "b1.j1", "JOB": "b1.j1", "BATCH": "b1", "CONDITION": "c1", "SCHEDULE": "s1",
+    "--by": "10m",
 }  # fmt: skip
-"""What some commands need before they read settings."""
+"""What is written for an argument that a command cannot do without, ..."""
+OF_TYPE = {int: "1", tuple[int, ...]: "1", datetime: "2027-01-01"}
+"""... by its type if not by its name. A choice is the first one, and all else an x."""
+WORDS: dict[tuple[str, ...], list[str]] = {
+    ("run",): ["--", "true"], ("each",): ["--", "true"], ("exec",): ["b1.j1", "--", "true"],
+    **{(name,): ["b1"] for name in ("cancel", "dag", "groups", "hold", "release", "retry")},
+    ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
+    ("install",): ["--systemd", "--root=root"], ("queue", "apply"): ["queues.toml", "--yes"],
+    ("pool", "apply"): ["pools.toml", "--yes"], ("line", "redeliver"): ["wekeo", "1"],
+    ("source", "replay"): ["x", "--since", "2027-01-01"], ("line", "drop"): ["x", "--yes"],
+    ("store", "add"): ["a", "s3://bucket", "--access", "read", "--env"],
+    ("secret", "set"): ["db", "--file", "p.json"], ("limit", "set"): ["5", "--user", "bob"],
+    ("quota", "set"): ["--user", "bob", "--jobs", "5"],
+    ("tenant", "set"): ["acme", "--on-user-removal", "cancel"],
+}  # fmt: skip
+"""What some commands need otherwise before they read settings."""
 AGAVE_JOB = {
     "id": "a-007", "name": "old", "owner": "tester", "appId": "count-1.0", "status": "FAILED",
     "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T13:00:00Z",
 }  # fmt: skip
 READ_NONE = {("block",), ("progress",), ("down",), ("completion",), ("check-order",), ("bench",),
-             ("convert", "dax"), ("simulate",), ("app", "add")}  # fmt: skip
+             ("convert", "dax"), ("simulate",), ("app", "add"), ("install",)}  # fmt: skip
 """Commands that need no settings."""
+
+
+def needed_by(command: tuple[str, ...]) -> Iterator[str]:
+    """Yield the words without which a command cannot be called, as its signature has them."""
+    for one in COMMANDS[command].assemble_argument_collection():
+        if one.required and one.parse:
+            yield from [one.name] if one.name.startswith("--") else []
+            of_type = OF_TYPE.get(one.hint) or str((*get_args(one.hint), "x")[0])
+            yield OF_NAME.get(one.name, of_type)
 
 
 @pytest.fixture
@@ -148,9 +138,7 @@ def test_each_command_names_a_broken_file(
     (home.parent / "queues.toml").write_text('[[queue]]\nname = "short"\npriority = 1\n')
     (home.parent / "pools.toml").write_text('[[pool]]\nname = "burst"\n')
     (home.parent / "jobs.jsonl").write_text(json.dumps(AGAVE_JOB))
-    arguments = COMMANDS[command].assemble_argument_collection()
-    needed = ["b1" for one in arguments if one.required and one.parse]
-    words = [*command, *WORDS.get(command, needed)]
+    words = [*command, *WORDS.get(command, needed_by(command))]
     unread, problems = [], []
     for kind, content in BROKEN.items():
         (home / "weft.toml").write_bytes(content)

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from cases import cases
+from cli.anything import COMMANDS
 from client.http_server import answer, serving
+from e2e.every_command import OTHERS, READING
 from weft.cli.app import run_command
 from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
@@ -217,3 +219,8 @@ def test_a_line_has_one_name_wherever_it_is_read() -> None:
 
     other = re.compile(r"(?<!make )\bsetup\b", re.IGNORECASE)
     assert [path for path, text in read.items() if other.search(text)] == []
+
+
+def test_each_command_is_known_to_read_or_not() -> None:
+    """What reads is asked where a secret must not be told: a new command is not forgotten."""
+    assert READING.keys() | OTHERS == {" ".join(one) for one in COMMANDS}

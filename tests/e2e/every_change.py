@@ -55,6 +55,7 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
             "update": {"n_jobs": 1, "n_job_groups": 0, "token": "more"}, "bunch": [_HAIL_JOB],
             "job_groups": [],
         },
+        "POST /ga4gh/tes/v1/tasks": {"executors": [{"image": "x", "command": ["true"]}]},
         "POST /v1/imports": {
             "door": "aloe", "check": True, "jobs": [{"id": "1", "user": "nobody", "document": {},
                                                      "created_at": "2024-05-01T10:00:00Z",

@@ -22,12 +22,13 @@ pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 
 NOT_SHOWN = {
     "GET /api/jobs/{job_id}": {404}, "GET /internal/jobs/{job_id}/status": {404},
-    "GET /": {303}, "GET /login/oidc/callback": {401}, "GET /login/oidc/start": {404},
-    "GET /v1/worker-link/notices": {400}, "GET /v1/batches/{b}/jobs/{j}/file": {404},
+    "GET /": {303}, "GET /batches/{b}": {303}, "GET /login/oidc/callback": {401},
+    "GET /login/oidc/start": {404}, "GET /v1/worker-link/notices": {400},
+    "GET /v1/batches/{b}/jobs/{j}/file": {404},
 }  # fmt: skip
 """Routes that show nothing here, and how they answer."""
-OF_NO_JOB = re.compile(r"\{aloe_id\}")
-"""Routes of a door whose jobs are others: what they are asked for is not there."""
+OF_NO_JOB = re.compile(r"\{(aloe|task)_id\}")
+"""Routes of doors whose jobs are others: what they are asked for is not there."""
 REFUSED, FAILED = 400, 500
 _ISSUER = "it asks an issuer"
 _PAGE = "it asks for a page before it"
@@ -57,6 +58,7 @@ NOT_DONE = {
     "POST /v1/batches/{b}/groups/{g}/members": "the group is no set",
     "POST /v1/batches/{b}/jobs/{j}/status": "the job has no lifecycle",
     "POST /v1/batches/{b}/updates/{u}/commit": _NO_UPDATE,
+    "POST /v1/batches/{b}/jobs/{j}/answer": "its line asks nothing",
     "POST /v1/conditions/{c}/fail": _GONE,
     "POST /v1/conditions/{c}/release": _GONE,
     "POST /v1/device-logins": _ISSUER,
@@ -65,9 +67,11 @@ NOT_DONE = {
     "POST /v1/logins": _ISSUER,
     "POST /v1/logins/finish": _ISSUER,
     "POST /v1/operations/{o}/cancel": _ENDED,
+    "POST /v1/setups/{setup}/trial": _OTHER_FORM,
     "POST /v1/sinks/{sink}/deliveries/{message}/decide": "no message is held",
     "POST /v1/sinks/{sink}/deliveries/{message}/redeliver": "nothing was delivered",
     "POST /v1/sinks/{sink}/given-up": "no message was given up",
+    "POST /v1/worker-link/join": "it asks for an invitation",
     "POST /v1/workers/{w}/lose": "the worker is at work",
     "PUT /v1/apps/{app}": "its folder was not sent",
     "PUT /v1/setups/{setup}": _OTHER_FORM,
@@ -116,6 +120,7 @@ def siege(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sie
         settings = {
             "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1",
             "WEFT_SOURCE_PATHS": str(found.incoming),
+            "WEFT_WORKER_CPU_M": "8000",  # jobs that are resubmitted go on
         }
         up = found.weft.run("up", "--port", "0", "--detach", env=settings, timeout_s=300)
         assert up.returncode == 0, up.stderr

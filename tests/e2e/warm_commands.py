@@ -1,6 +1,6 @@
 """The command line without its imports: a process has its modules and forks itself for each
-command, which then has its own arguments, environment, directory and streams, as if it had been
-started. An interpreter and its imports take half a second of processor time.
+command, which then has its own arguments, environment, directory, umask and streams, as if it
+had been started. An interpreter and its imports take half a second of processor time.
 """
 
 import contextlib
@@ -26,7 +26,8 @@ def run_warm(
     timeout_s: float, stdin: bytes = b"",
 ) -> "subprocess.CompletedProcess[bytes]":  # fmt: skip
     """Run one command to its end."""
-    request = json.dumps([list(arguments), dict(environment), str(cwd or Path.cwd())])
+    os.umask(mask := os.umask(0))
+    request = json.dumps([list(arguments), dict(environment), str(cwd or Path.cwd()), mask])
     own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with own, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         with its:
@@ -72,26 +73,28 @@ def serve() -> None:
         request, streams, *_ = socket.recv_fds(requests, REQUEST_MAX, 4)
         if not request:
             return
-        arguments, environment, cwd = json.loads(request)
+        arguments, environment, cwd, mask = json.loads(request)
         if arguments and arguments[0] in COMMANDS:
             importlib.import_module(COMMANDS[arguments[0]][0].partition(":")[0])
         if not os.fork():
             requests.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _follow(arguments, environment, cwd, streams)
+            _follow(arguments, environment, cwd, mask, streams)
         for descriptor in streams:
             os.close(descriptor)
 
 
 def _follow(
-    arguments: list[str], environment: Mapping[str, str], cwd: str, streams: Sequence[int]
-) -> None:
+    arguments: list[str], environment: Mapping[str, str], cwd: str, mask: int,
+    streams: Sequence[int],
+) -> None:  # fmt: skip
     """Run the command in a process of its own, and report its number and how it ended."""
     *standard, answer = streams
     process = os.fork()
     if not process:
         os.close(answer)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.umask(mask)
         _become(arguments, environment, cwd, standard)
     with socket.socket(fileno=answer) as caller, contextlib.suppress(BrokenPipeError):
         caller.send(str(process).encode())

@@ -22,7 +22,6 @@ from weft.ports.store import Caller
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
 
-pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N = 4_000
 """Rows of others in each table."""
 MOST = 200
@@ -296,7 +295,9 @@ ELSEWHERE = {
         "list_group_edges list_groups list_job_entries list_job_permissions list_jobs "
         "list_parent_groups list_parents list_permissions list_sets list_files"
     ),
-    "a part of one source or sink, by its key": "list_source_items list_messages",
+    "a part of one source, sink or job of a topic, by its key": (
+        "list_source_items list_messages list_topic_runs"
+    ),
     "few rows of the tenant, for its operators": (
         "list_apps list_dead_messages list_parameters list_sources list_stores list_versions"
     ),
@@ -336,6 +337,7 @@ def test_each_list_is_among_the_calls_or_elsewhere() -> None:
     assert not known & {function for function, *_ in calls(scene).values()}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
 async def test_lists_read_what_they_show(world: World, *, analysed: bool) -> None:
     for (table,) in await world.admin.fetch(

@@ -1,13 +1,12 @@
 """`weft exec`, as a user runs it beside a job."""
 
 import json
-import os
 import signal
 from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, kill_api, until
 from weft import Client
 from weft.client.http.exec_calls import ExecLost
 from worker.spawner_process import marked
@@ -39,11 +38,11 @@ def test_command_runs_beside_a_job(weft: Weft, tmp_path: Path) -> None:
         trail = json.loads(weft.run("trail", "--json").stdout)
         with weft.started(*words) as running:
             until(begun.exists)
-            api = json.loads((weft.home / "run" / "api.ready").read_text())
-            os.kill(api["pid"], signal.SIGKILL)
+            kill_api(weft)
             running.wait(60)
         assert running.returncode == ExecLost.exit_code
         until(lambda: not marked("WEFT_EXEC="))
+        batch.cancel()  # by the next api: other tests need it
 
     assert (copied.stdout, copied.stderr, copied.returncode) == (data, b"y\n", 3)
     assert (unread.exit_code, len(large.stdout)) == (0, 100_000_000)

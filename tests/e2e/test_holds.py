@@ -67,17 +67,21 @@ def test_a_held_stage_waits_while_the_rest_runs(weft: Weft, tmp_path: Path) -> N
     assert weft.run("audit").returncode == 0
 
 
+def add_jobs(weft: Weft, batch: str, *commands: list[str]) -> None:
+    with Client(home=weft.home) as client:
+        builder = client.update_batch(int(batch.removeprefix("b")))
+        for command in commands:
+            builder.create_job(command)
+        builder.submit()
+
+
 def test_what_is_submitted_to_a_held_batch_starts_when_it_is_released(
     weft: Weft, tmp_path: Path
 ) -> None:
     batch = submit(weft, tmp_path, "jobs: [{command: ['true']}]")
     weft.run("wait", batch)
     weft.run("hold", batch)
-    with Client(home=weft.home) as client:
-        builder = client.update_batch(int(batch.removeprefix("b")))
-        for _ in range(50):
-            builder.create_job(["true"])
-        builder.submit()
+    add_jobs(weft, batch, *[["true"]] * 50)
     status = as_json(weft, "status", batch)
 
     assert (status["held"], status["n_ready"], status["n_succeeded"]) == (True, 50, 1)
@@ -91,11 +95,13 @@ def full_worker(weft: Weft, tmp_path: Path) -> Iterator[str]:
     """Give a batch whose first job has all of the worker, and whose second waits for it."""
     cpu = as_json(weft, "top")["workers"][0]["cpu"]
     all_of_it = f"{{command: [sleep, '1000'], name: whole, resources: {{cpu: {cpu}}}}}"
-    batch = submit(weft, tmp_path, f"jobs:\n  - {all_of_it}\n  - {{command: [date]}}")
+    batch = submit(weft, tmp_path, f"jobs: [{all_of_it}]")
     try:
         with weft.started("logs", "-f", f"{batch}.j1"):
             while as_json(weft, "status", f"{batch}.j1")["state"] != "running":
                 pass
+            # Nothing is claimed ahead by a worker whose only job has run for so long.
+            add_jobs(weft, batch, ["date"])
             yield batch
     finally:
         weft.run("cancel", batch)

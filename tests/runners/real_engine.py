@@ -17,6 +17,7 @@ import pytest
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
+from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import Engine, RemoteRunner
@@ -87,6 +88,11 @@ class Watched:
             raise
 
 
+def attempt(number: int, spec: JobSpec) -> Assignment:
+    """Return the first attempt of a small job."""
+    return Assignment(AttemptKey(1, number, 1), spec, 100, 16, (1, number))
+
+
 LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 
 
@@ -107,25 +113,53 @@ def runner_of(
     return RemoteRunner(engine, Handles(root / "state"), logs, GATEWAY, close, limits_at(root))
 
 
-class RealEngineSuite(RemoteRunnerSuite):
-    """The suite, for engines that are watched."""
+class OnDiskSuite(RemoteRunnerSuite):
+    """The suite, for runners whose state and logs are in one directory."""
 
     root: Path
+    dies: str
+    """A program that is killed at a call: its arguments are the root, the address and the call."""
+    dies_at = "asked"
+    """The call before the engine has heard of an attempt."""
+
+    @property
+    def address(self) -> str:
+        """Return where the engine is."""
+        return ""
+
+    def log_store(self) -> FileLogStore:
+        return FileLogStore(self.root / "logs")
+
+    def blocked(self) -> tuple[Assignment, Ask]:
+        ask = Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
+        return attempt(2, JobSpec(executor="blocked")), ask
+
+    async def settled(self) -> None:
+        await until(lambda: not list((self.root / "state" / "handles").iterdir()))
+
+    async def die_before_submit(self, one: Assignment) -> None:
+        await self.die_at(self.dies_at, one)
+
+    async def die_at(self, call: str, one: Assignment) -> None:
+        """Be a gateway that is killed at this call."""
+        died = await asyncio.to_thread(
+            subprocess.run,
+            [sys.executable, "-c", self.dies, str(self.root), self.address, call],
+            input=msgspec.json.encode(one), check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL
+
+
+class RealEngineSuite(OnDiskSuite):
+    """The suite, for engines that are watched."""
+
     cluster: Any
     engines: list[Watched]
     engine_of: Callable[[Path, str], Any]
     """Makes one, given where the cluster is."""
     looks: bool = False
     """Whether what is short is not told: the gateway needs time to see it."""
-    dies: str
-    """A program that is killed at a call: its arguments are the root, the address and the call."""
-    dies_at: str
-    """The call before the engine has heard of an attempt."""
-
-    @property
-    def address(self) -> str:
-        """Return where the engine is."""
-        raise NotImplementedError
 
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         """Let the engine answer nobody."""
@@ -144,9 +178,6 @@ class RealEngineSuite(RemoteRunnerSuite):
     def assignment(self, job_id: int, *, runs_s: float = 0.0, fails: bool = False) -> Assignment:
         longer_s = runs_s + 3 if self.looks and 0 < runs_s < 5 else runs_s
         return super().assignment(job_id, runs_s=longer_s, fails=fails)
-
-    def log_store(self) -> FileLogStore:
-        return FileLogStore(self.root / "logs")
 
     @asynccontextmanager
     async def _away(self) -> AsyncIterator[Callable[[str], Awaitable[None]]]:
@@ -175,13 +206,6 @@ class RealEngineSuite(RemoteRunnerSuite):
     def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
         return self._away()
 
-    def blocked(self) -> tuple[Assignment, Ask]:
-        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
-        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
-
-    async def settled(self) -> None:
-        await until(lambda: not list((self.root / "state" / "handles").iterdir()))
-
     brings_asks = True
     """Whether it brings back what jobs ask to wait for."""
 
@@ -192,10 +216,7 @@ class RealEngineSuite(RemoteRunnerSuite):
             """echo '{"condition": "full"}' >"${WEFT_BLOCK_FILE:-/dev/null}"; exit 75""",
             """head -c 3500 /dev/zero >>"$WEFT_PRODUCTS" """,
         ]
-        some = [
-            Assignment(AttemptKey(1, n, 1), JobSpec(script=one), 100, 16, (1, n))
-            for n, one in enumerate(lines, 1)
-        ]
+        some = [attempt(n, JobSpec(script=one)) for n, one in enumerate(lines, 1)]
         async with self.ended() as agent:
             await agent.runner.submit(some)
             ends = [await agent.end_of(one) for one in some]
@@ -218,11 +239,8 @@ class RealEngineSuite(RemoteRunnerSuite):
     async def test_signal_reaches_the_first_process(self, tmp_path: Path) -> None:
         """Or the engine says that it cannot send any, and the job goes on."""
         ready = tmp_path / "ready"
-        one = Assignment(
-            AttemptKey(1, 4, 1),
-            JobSpec(script=f"trap 'exit 7' USR1; while :; do touch {ready}; sleep 0.1; done"),
-            100, 16, (1, 4),
-        )  # fmt: skip
+        script = f"trap 'exit 7' USR1; while :; do touch {ready}; sleep 0.1; done"
+        one = attempt(4, JobSpec(script=script))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
@@ -245,22 +263,35 @@ class RealEngineSuite(RemoteRunnerSuite):
         evidence = self.root / "evidence"
         for number, call in enumerate(self.kills, 1):
             spec = JobSpec(script=f"echo {call} >>{evidence}", executor=self.executor)
-            one = Assignment(AttemptKey(1, 4 + number, 1), spec, 100, 16, (1, 4 + number))
+            one = attempt(4 + number, spec)
             await self.die_at(call, one)
             async with self.ended() as agent:
                 if one.key not in [end.key for end in agent.known.ended]:
                     assert (await agent.end_of(one)).exit_code == 0
         assert evidence.read_text().split() == [*self.kills]
 
-    async def die_before_submit(self, one: Assignment) -> None:
-        await self.die_at(self.dies_at, one)
+    async def test_limit_is_kept_and_its_end_says_so(self) -> None:
+        spec = JobSpec(command=("sleep", "60"), executor=self.executor, timeout_s=1.5)
+        async with self.ended() as agent:
+            end = await agent.run(attempt(8, spec))
+            assert end.reason == Reason.TIMEOUT
+            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
 
-    async def die_at(self, call: str, one: Assignment) -> None:
-        """Be a gateway that is killed at this call."""
-        died = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-c", self.dies, str(self.root), self.address, call],
-            input=msgspec.json.encode(one), check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
-        assert died.returncode == -signal.SIGKILL
+
+class GivenTwiceSuite(RealEngineSuite):
+    """The suite, for engines that can be asked by two gateways."""
+
+    def other_engine(self) -> Any:  # noqa: ANN401 (of a kind)
+        """Return one that has not read what others have submitted."""
+        return self.engine_of(self.root, self.address)
+
+    async def test_attempt_that_is_given_twice_runs_once(self) -> None:
+        evidence = self.root / "evidence"
+        script = f"echo ran >>{evidence}; sleep 1"
+        one = attempt(6, JobSpec(script=script, executor=self.executor))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            await self.other_engine().submit({one.key.name: one})
+            assert (await agent.end_of(one)).exit_code == 0
+
+        assert evidence.read_text() == "ran\n"

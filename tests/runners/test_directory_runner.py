@@ -1,10 +1,6 @@
 """The fake remote runner of `weft.testing` passes the suites of the port."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -13,11 +9,8 @@ import msgspec
 import pytest
 
 from runners.directory_engine import DirectoryEngine, moments
-from weft.core.attempt_key import AttemptKey
-from weft.core.ends.conditions import Ask
+from runners.real_engine import OnDiskSuite, dies_in, runner_of
 from weft.core.states import Phase
-from weft.plugins.log_stores.files import FileLogStore
-from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
@@ -26,48 +19,26 @@ from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 from weft.wire.documents.files import LogDocument
 from weft.wire.documents.secrets import SecretUse
-from weft.wire.spec import JobSpec
-
-_DIES = """
-import asyncio, os, pathlib, signal, sys
-import msgspec
-from weft.plugins.log_stores.files.writer import FileLogWriter
-from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
-from weft.ports.runner import Assignment
-from runners.directory_engine import DirectoryEngine
-
-class Dies(DirectoryEngine):
-    async def submit(self, assignments):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-async def main():
-    root = pathlib.Path(sys.argv[1])
-    logs = FileLogWriter(root / "logs")
-    runner = RemoteRunner(Dies(root / "engine"), Handles(root / "state"), logs, "hpc")
-    await runner.adopt()
-    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
-
-asyncio.run(main())
-"""
 
 
-class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
+def engine_of(root: Path, address: str = "", *, queued_s: float = 0.05) -> DirectoryEngine:
+    del address
+    return DirectoryEngine(root / "engine", queued_s=queued_s)
+
+
+class TestDirectoryRunner(OnDiskSuite, FollowedOutputSuite, EngineFaultsSuite):
+    dies = dies_in("test_directory_runner", "submit")
+
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path) -> None:
         self.root = tmp_path
         self.queued_s = 0.05
 
     def engine(self) -> DirectoryEngine:
-        return DirectoryEngine(self.root / "engine", queued_s=self.queued_s)
+        return engine_of(self.root, queued_s=self.queued_s)
 
     def runner(self) -> RemoteRunner:
-        return RemoteRunner(
-            self.engine(), Handles(self.root / "state"), FileLogWriter(self.root / "logs"), "hpc"
-        )
-
-    def log_store(self) -> FileLogStore:
-        return FileLogStore(self.root / "logs")
+        return runner_of(self.root, self.engine())
 
     def submitted(self) -> list[str]:
         return self.engine().names()
@@ -91,30 +62,11 @@ class TestDirectoryRunner(FollowedOutputSuite, EngineFaultsSuite):
         text = moments(3)
         return msgspec.structs.replace(one, spec=spec), text[:10] + text[-10:]
 
-    def blocked(self) -> tuple[Assignment, Ask]:
-        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
-        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
-
-    async def settled(self) -> None:
-        async with asyncio.timeout(60):
-            while list((self.root / "state" / "handles").iterdir()):
-                await asyncio.sleep(0)
-
-    async def die_before_submit(self, one: Assignment) -> None:
-        died = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-c", _DIES, str(self.root)], input=msgspec.json.encode(one),
-            check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
-        assert died.returncode == -signal.SIGKILL
-
     async def test_what_is_withdrawn_while_the_engine_is_away_is_so_later(self) -> None:
         """It may be given again, and runs then: nothing that was said of it arrives late."""
         one, self.queued_s = assignment(1), 60
         engine = self.engine()
-        runner = RemoteRunner(
-            engine, Handles(self.root / "state"), FileLogWriter(self.root / "logs"), "hpc"
-        )
+        runner = runner_of(self.root, engine)
         watch = RunnerWatch(runner, await runner.adopt())
         following = asyncio.ensure_future(watch.follow())
         await runner.submit([one])

@@ -1,29 +1,20 @@
 """The engine of docs/guides/engines.md passes the suites of the port, as it stands there."""
 
 import asyncio
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import msgspec
 import pytest
 
-from runners.real_engine import GATEWAY, LIMITS
-from weft.core.attempt_key import AttemptKey
-from weft.core.ends.conditions import Ask, Blocked
+from runners.real_engine import LIMITS, OnDiskSuite, attempt, dies_in, runner_of
+from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
-from weft.plugins.log_stores.files import FileLogStore
-from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
-from weft.plugins.runners.remote.handles import Handles
 from weft.ports.runner import Assignment
 from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.wire.spec import JobSpec
@@ -31,20 +22,6 @@ from weft.wire.spec import JobSpec
 pytestmark = pytest.mark.slow
 GUIDE = (Path(__file__).parents[2] / "docs" / "guides" / "engines.md").read_text()
 LINES_MAX = 130
-_DIES = """
-import asyncio, os, pathlib, signal, sys
-import msgspec
-from runners import test_engine_guide as here
-from weft.ports.runner import Assignment
-
-async def main():
-    runner, engine = here.runner_at(pathlib.Path(sys.argv[1]))
-    await runner.adopt()
-    engine.submit = lambda assignments: os.kill(os.getpid(), signal.SIGKILL)
-    await runner.submit([msgspec.json.decode(sys.stdin.buffer.read(), type=Assignment)])
-
-asyncio.run(main())
-"""
 
 
 def example() -> ModuleType:
@@ -54,8 +31,9 @@ def example() -> ModuleType:
     return module
 
 
-def runner_at(root: Path) -> tuple[RemoteRunner, Any]:
-    """Return a runner on an engine that refuses while the file `away` is there."""
+def engine_of(root: Path, address: str = "") -> Any:  # noqa: ANN401 (as guides are)
+    """Return an engine that refuses while the file `away` is there."""
+    del address
 
     class Watched(example().FolderEngine):  # type: ignore[misc]  # untyped, as guides are
         def answer(self, call: str) -> None:
@@ -82,24 +60,21 @@ def runner_at(root: Path) -> tuple[RemoteRunner, Any]:
             self.answer("stop")
             await super().stop(names, grace_ms=grace_ms)
 
-    engine = Watched(root / "engine", LIMITS)
-    logs = FileLogWriter(root / "logs")
-    return RemoteRunner(engine, Handles(root / "state"), logs, GATEWAY), engine
+    return Watched(root / "engine", LIMITS)
 
 
-class TestEngineOfTheGuide(FollowedOutputSuite):
+class TestEngineOfTheGuide(OnDiskSuite, FollowedOutputSuite):
+    dies = dies_in("test_engine_guide", "submit")
+
     @pytest.fixture(autouse=True)
     def _at(self, tmp_path: Path) -> Iterator[None]:
         self.root = tmp_path
         yield
         for pid in (tmp_path / "engine").glob("*/run/pid"):
-            assert not runner_at(tmp_path)[1].lives(pid.parents[1]), pid
+            assert not engine_of(tmp_path).lives(pid.parents[1]), pid
 
     def runner(self) -> RemoteRunner:
-        return runner_at(self.root)[0]
-
-    def log_store(self) -> FileLogStore:
-        return FileLogStore(self.root / "logs")
+        return runner_of(self.root, engine_of(self.root))
 
     def submitted(self) -> list[str]:
         engine = self.root / "engine"
@@ -122,26 +97,8 @@ class TestEngineOfTheGuide(FollowedOutputSuite):
     def away(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
         return self._away()
 
-    def blocked(self) -> tuple[Assignment, Ask]:
-        one = Assignment(AttemptKey(1, 2, 1), JobSpec(executor="blocked"), 100, 16, (1, 2))
-        return one, Ask("licence_missing", "tcp", {"host": "licences", "port": "1"})
-
-    async def settled(self) -> None:
-        async with asyncio.timeout(60):
-            while list((self.root / "state" / "handles").iterdir()):
-                await asyncio.sleep(0)
-
-    async def die_before_submit(self, one: Assignment) -> None:
-        died = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-c", _DIES, str(self.root)], input=msgspec.json.encode(one),
-            check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )  # fmt: skip
-        assert died.returncode == -signal.SIGKILL
-
     async def test_limit_is_kept(self) -> None:
-        spec = JobSpec(command=("sleep", "60"), timeout_s=0.5)
-        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
+        one = attempt(8, JobSpec(command=("sleep", "60"), timeout_s=0.5))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             assert (await agent.end_of(one)).reason == Reason.TIMEOUT

@@ -14,7 +14,7 @@ from urllib.error import HTTPError
 import pytest
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
-from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at
+from runners.real_engine import GivenTwiceSuite, Watched, attempt, dies_in, limits_at
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
@@ -64,12 +64,12 @@ def cluster() -> Iterator[KubernetesCluster]:
         yield found
 
 
-class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
+class TestKubernetesRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = dies_in("test_kubernetes_runner", "_client.create")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
-    dies_at = "asked"
     brings_asks = False
     sends_signals = False
+    executor = "kubernetes"
     cluster: KubernetesCluster
     engine_of = staticmethod(engine_of)
 
@@ -91,24 +91,12 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.cluster.stopped()
 
-    async def test_attempt_that_is_given_twice_runs_once(self) -> None:
-        evidence = self.root / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="kubernetes")
-        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
-        async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await engine_of(self.root, self.address).submit({one.key.name: one})
-            assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
-
     async def test_cluster_keeps_a_limit_from_the_start_on(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """For the time when no gateway is there."""
         monkeypatch.setattr(statuses, "RUNS_S", 0.5)
-        spec = JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=60)
-        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
+        one = attempt(8, JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=60))
 
         def deadline() -> int:
             return int(self.cluster.pods()[0]["spec"]["activeDeadlineSeconds"])
@@ -120,20 +108,11 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
                 pass
             assert 660 <= told < 700
 
-    async def test_limit_is_kept_and_its_end_says_so(self) -> None:
-        spec = JobSpec(command=("sleep", "60"), executor="kubernetes", timeout_s=1.5)
-        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
-        async with self.ended() as agent:
-            end = await agent.run(one)
-            assert end.reason == Reason.TIMEOUT
-            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
-
     async def test_what_runs_is_as_it_was_submitted(self) -> None:
         """Its variables, its text to read, its script; and the pod is told."""
         script = '#!/bin/sh\nread -r line; echo "$A $line $WEFT_JOB $1"; exit 200'
         env = {"A": "it's $HOME $(B) $$"}
-        spec = JobSpec(script=script, command=("$(A)",), env=env, stdin="one\ntwo")
-        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        one = attempt(9, JobSpec(script=script, command=("$(A)",), env=env, stdin="one\ntwo"))
         async with self.ended() as agent:
             end = await agent.run(one)
             assert end.exit_code == 200
@@ -143,7 +122,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     async def test_image_that_cannot_be_pulled_ends_the_attempt(self) -> None:
         box = ContainerDocument(image="docker://missing/tools:1")
         spec = JobSpec(("true",), executor="kubernetes", container=box, requires=(CONTAINER,))
-        one = Assignment(AttemptKey(1, 4, 1), spec, 100, 16, (1, 4))
+        one = attempt(4, spec)
         async with self.ended() as agent:
             end = await agent.run(one)
             assert (end.reason, end.started_ns) == (Reason.NO_IMAGE, 0)
@@ -151,7 +130,7 @@ class TestKubernetesRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSui
     async def test_what_kubernetes_refuses_ends_with_its_words(self) -> None:
         box = ContainerDocument(image="docker://any", user="99999999999:1")
         spec = JobSpec(("true",), executor="kubernetes", container=box, requires=(CONTAINER,))
-        one = Assignment(AttemptKey(1, 4, 1), spec, 100, 16, (1, 4))
+        one = attempt(4, spec)
         refused = await engine_of(self.root, self.address).submit({one.key.name: one})
 
         (error,) = refused.values()

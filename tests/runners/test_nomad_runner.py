@@ -10,7 +10,15 @@ from urllib.parse import quote
 import pytest
 
 from runners.nomad_cluster import NomadCluster, nomad_cluster
-from runners.real_engine import LIMITS, RealEngineSuite, Watched, dies_in, limits_at, runner_of
+from runners.real_engine import (
+    LIMITS,
+    GivenTwiceSuite,
+    Watched,
+    attempt,
+    dies_in,
+    limits_at,
+    runner_of,
+)
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
@@ -46,10 +54,10 @@ def cluster() -> Iterator[NomadCluster]:
         yield found
 
 
-class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
+class TestNomadRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = dies_in("test_nomad_runner", "_dispatch")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
-    dies_at = "asked"
+    executor = "nomad"
     cluster: NomadCluster
     engine_of = staticmethod(engine_of)
     looks = True
@@ -71,22 +79,8 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     def engine_stopped(self) -> AbstractAsyncContextManager[None]:
         return self.cluster.stopped()
 
-    async def test_attempt_that_is_given_twice_runs_once(self, tmp_path: Path) -> None:
-        """Its name is the token of the dispatch."""
-        evidence = tmp_path / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="nomad")
-        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
-        async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await engine_of(self.root, self.cluster.address).submit({one.key.name: one})
-            assert (await agent.end_of(one)).exit_code == 0
-
-        assert evidence.read_text() == "ran\n"
-
-    async def test_limit_is_exact_and_its_end_says_so(self) -> None:
-        """Also to the gateway that adopts it."""
-        spec = JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=6)
-        adopted = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+    async def test_end_by_a_limit_is_told_to_the_gateway_that_adopts_it(self) -> None:
+        adopted = attempt(9, JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=6))
         async with self.adopted() as first:
             await first.runner.submit([adopted])
             await first.until(lambda told: adopted.key in begun(told))
@@ -95,17 +89,9 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             end = known[0] if known else await second.end_of(adopted)
             assert end.reason == Reason.TIMEOUT
 
-        spec = JobSpec(command=("sleep", "60"), executor="nomad", timeout_s=1.5)
-        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
-        async with self.ended() as agent:
-            end = await agent.run(one)
-            assert end.reason == Reason.TIMEOUT
-            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
-
     async def test_limit_does_not_move_and_stands_before_signals(self) -> None:
         """Both are said."""
-        spec = JobSpec(script="sleep 60", timeout_s=600)
-        one = Assignment(AttemptKey(1, 12, 1), spec, 100, 16, (1, 12))
+        one = attempt(12, JobSpec(script="sleep 60", timeout_s=600))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
@@ -122,8 +108,7 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     async def test_what_runs_is_as_it_was_submitted(self) -> None:
         """Its variables, its text to read, its script; and the node is told."""
         script = 'read -r line; echo "$A $line $WEFT_JOB"; exit 200'
-        spec = JobSpec(script=script, env={"A": "it's $HOME"}, stdin="one\ntwo")
-        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        one = attempt(9, JobSpec(script=script, env={"A": "it's $HOME"}, stdin="one\ntwo"))
         async with self.ended() as agent:
             end = await agent.run(one)
             assert end.exit_code == 200
@@ -211,7 +196,7 @@ class TestNomadRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         """Weft decides where it runs next; Nomad would do it by itself."""
         evidence = self.root / "evidence"
         spec = JobSpec(script=f"echo ran >>{evidence}; sleep 60")
-        one, other = Assignment(AttemptKey(1, 5, 1), spec, 100, 16, (1, 5)), assignment(6)
+        one, other = attempt(5, spec), assignment(6)
         (node,) = self.cluster.ask("GET", "nodes")
         drain = {"DrainSpec": {"Deadline": -1}, "MarkEligible": False}
         async with self.ended() as agent:

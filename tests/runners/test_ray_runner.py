@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runners.ray_cluster import RayCluster, ray_cluster
-from runners.real_engine import RealEngineSuite, Watched, dies_in, limits_at, runner_of
+from runners.real_engine import RealEngineSuite, Watched, attempt, dies_in, limits_at, runner_of
 from transports.proxy import Proxy, proxy_before
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
@@ -52,7 +52,6 @@ def cluster() -> Iterator[RayCluster]:
 class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
     dies = dies_in("test_ray_runner", "_client.submit")
     odd = (HttpCalls, "call", (200, b"<html>a proxy</html>"))
-    dies_at = "asked"
     engine_of = staticmethod(engine_of)
     looks = True
     sends_signals = False
@@ -101,7 +100,7 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         """
         evidence = self.root / "evidence"
         spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1")
-        one, stopped = (Assignment(AttemptKey(1, n, 1), spec, 100, 16, (1, n)) for n in (5, 6))
+        one, stopped = (attempt(n, spec) for n in (5, 6))
         async with self.ended() as agent:
             async with self.cluster.stopped(), asyncio.timeout(60):
                 await agent.runner.submit([one, stopped])
@@ -116,14 +115,6 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         assert len(evidence.read_text().split()) in {1, 2}
         assert self.submitted() == []
 
-    async def test_limit_is_kept_and_its_end_says_so(self) -> None:
-        spec = JobSpec(command=("sleep", "60"), executor="ray", timeout_s=1.5)
-        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
-        async with self.ended() as agent:
-            end = await agent.run(one)
-            assert end.reason == Reason.TIMEOUT
-            assert 1.4 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
-
     async def test_ends_are_what_the_program_did(self) -> None:
         """Codes, signals, both streams byte by byte; environment, stdin and directory."""
         lines = [
@@ -133,9 +124,7 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         ]
         specs = [JobSpec(script=one, executor="ray") for one in lines[:2]]
         specs.append(JobSpec(script=lines[2], stdin="in\n", env={"A": "x 'y'"}, cwd="/usr"))
-        some = [
-            Assignment(AttemptKey(1, n, 1), s, 100, 16, (1, n)) for n, s in enumerate(specs, 1)
-        ]
+        some = [attempt(n, s) for n, s in enumerate(specs, 1)]
         async with self.ended() as agent:
             await agent.runner.submit(some)
             ends = [await agent.end_of(one) for one in some]
@@ -152,8 +141,7 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
 
     async def test_stop_ends_all_processes(self) -> None:
         """Also those that do not want to."""
-        spec = JobSpec(script="trap '' TERM; (trap '' TERM; sleep 1041) & sleep 1042")
-        one = Assignment(AttemptKey(1, 2, 1), spec, 100, 16, (1, 2))
+        one = attempt(2, JobSpec(script="trap '' TERM; (trap '' TERM; sleep 1041) & sleep 1042"))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
@@ -205,7 +193,7 @@ class TestNodes:
         monkeypatch.setattr("weft.testing.runner_suite.WITHIN_S", 90.0)
         alive = tmp_path / "alive"
         script = f"while :; do date +%s.%N >{alive}; sleep 0.1; done"
-        one = Assignment(AttemptKey(1, 1, 1), JobSpec(script=script), 100, 16, (1, 1))
+        one = attempt(1, JobSpec(script=script))
         watch, following = await self._run(gateway, [one])
         cluster.kill(dies)
         if dies == "head":

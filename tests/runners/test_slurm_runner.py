@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.real_engine import LIMITS, RealEngineSuite, Watched, limits_at
+from runners.real_engine import LIMITS, GivenTwiceSuite, Watched, attempt, limits_at
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.states import Phase, Reason
@@ -80,7 +80,7 @@ def cluster() -> Iterator[SlurmCluster]:
         yield found
 
 
-class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
+class TestSlurmRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
     odd = (LocalShell, "run", Answer(0, "Welcome to the cluster!\n", ""))
     lost_as = (Reason.LOST, Reason.SYSTEM)
     keeps_start = False  # it was in the folder
@@ -106,34 +106,15 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         has_some = any(isinstance(one, SlurmEngine) and one._given for one in self.engines)
         return self.cluster.controller_down(saves=has_some)
 
-    async def test_attempt_that_is_given_twice_runs_once(self, tmp_path: Path) -> None:
-        """Its folder is the fence, whatever Slurm was told."""
-        evidence = tmp_path / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 1", executor="slurm")
-        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
-        async with self.ended() as agent:
-            await agent.runner.submit([one])
-            other = engine_of(self.root, self.cluster.conf)
-            other._is_read = True  # it has not read what was submitted
-            await other.submit({one.key.name: one})
-            assert (await agent.end_of(one)).exit_code == 0
-            assert len(self.cluster.run("squeue", "-h", "-t", "all", "-n", "x").split()) == 0
-
-        assert evidence.read_text() == "ran\n"
-
-    async def test_limit_is_exact_and_its_end_says_so(self) -> None:
-        """Slurm counts minutes."""
-        spec = JobSpec(command=("sleep", "60"), executor="slurm", timeout_s=1.5)
-        one = Assignment(AttemptKey(1, 8, 1), spec, 100, 16, (1, 8))
-        async with self.ended() as agent:
-            end = await agent.run(one)
-            assert end.reason == Reason.TIMEOUT
-            assert 1.0 < (end.ended_ns - end.started_ns) / 1e9 < 20.0
+    def other_engine(self) -> _Watched:
+        """The folder of an attempt is the fence, whatever Slurm was told."""
+        other = engine_of(self.root, self.cluster.conf)
+        other._is_read = True  # it has not read what was submitted
+        return other
 
     async def test_limit_moves_and_so_does_slurms(self) -> None:
         """And signals are named that shells beside a job let through."""
-        spec = JobSpec(script="sleep 8", executor="slurm", timeout_s=4)
-        one = Assignment(AttemptKey(1, 12, 1), spec, 100, 16, (1, 12))
+        one = attempt(12, JobSpec(script="sleep 8", executor="slurm", timeout_s=4))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)
@@ -166,8 +147,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         assert peak > 50_000_000
 
     async def test_program_that_is_missing_is_named_so(self) -> None:
-        spec = JobSpec(command=("/nonexistent/program",), executor="slurm")
-        one = Assignment(AttemptKey(1, 9, 1), spec, 100, 16, (1, 9))
+        one = attempt(9, JobSpec(command=("/nonexistent/program",), executor="slurm"))
         async with self.ended() as agent:
             end = await agent.run(one)
             assert (end.reason, end.exit_code) == (Reason.NO_PROGRAM, 127)
@@ -199,7 +179,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
 
         def asking(number: int, **choice: str) -> Assignment:
             spec = JobSpec(script="true", executor="slurm", engine=EngineOptions(**choice))
-            return Assignment(AttemptKey(1, number, 1), spec, 100, 16, (1, number))
+            return attempt(number, spec)
 
         some = [asking(1, partition="all"), asking(2, account="climate")]
         refused = await engine.submit({one.key.name: one for one in some})
@@ -214,8 +194,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         """Nor does a login shell begin before it."""
         monkeypatch.setenv("WEFT_CANARY", "swordfish")
         seen = tmp_path / "seen"
-        spec = JobSpec(script=f"env >{seen}; ps -e -o args >>{seen}", executor="slurm")
-        one = Assignment(AttemptKey(1, 11, 1), spec, 100, 16, (1, 11))
+        one = attempt(11, JobSpec(script=f"env >{seen}; ps -e -o args >>{seen}", executor="slurm"))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             assert (await agent.end_of(one)).exit_code == 0
@@ -280,8 +259,7 @@ class TestSlurmRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         decides whether the job runs again.
         """
         evidence = tmp_path / "evidence"
-        spec = JobSpec(script=f"echo ran >>{evidence}; sleep 60", executor="slurm")
-        one = Assignment(AttemptKey(1, 6, 1), spec, 100, 16, (1, 6))
+        one = attempt(6, JobSpec(script=f"echo ran >>{evidence}; sleep 60", executor="slurm"))
         async with self.ended() as agent:
             await agent.runner.submit([one])
             await agent.until(lambda told: len(told.started) == 1)

@@ -15,10 +15,9 @@ from types import SimpleNamespace
 import asyncssh
 import pytest
 
-from runners.real_engine import RealEngineSuite, Watched, limits_at, runner_of
+from runners.real_engine import RealEngineSuite, Watched, attempt, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
 from runners.test_slurm_runner import DIES
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
@@ -192,7 +191,7 @@ class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
 
     async def test_long_output_is_collected_without_its_middle(self) -> None:
         spec = JobSpec(script="head -c 1000000 /dev/zero | tr '\\0' x", executor="slurm")
-        one = Assignment(AttemptKey(1, 7, 1), spec, 100, 16, (1, 7))
+        one = attempt(7, spec)
         async with self.ended() as agent:
             await agent.run(one)
             (path,) = (self.root / "cluster" / TAG).glob("weft-b1-j7-a1/out")

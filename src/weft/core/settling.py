@@ -45,15 +45,18 @@ async def settle_each(
 ) -> None:
     """Do it with all items; if that fails, with each by itself, and settle those that fail.
 
-    `do` may thus see an item twice. `beyond`: errors that say nothing about an item are raised.
+    `do` thus sees an item twice before it is settled, also one that is alone: the first mistake
+    may have been of the moment. `beyond`: errors that say nothing about an item are raised.
     """
     try:
         await do(items)
     except beyond:
         raise
-    except Exception as error:  # noqa: BLE001 (whatever an item may cause)
-        if len(items) == 1:
-            await settle(items[0], error)
-            return
+    except Exception:  # noqa: BLE001 (whatever an item may cause)
         for one in items:
-            await settle_each([one], do, settle, beyond=beyond)
+            try:
+                await do([one])
+            except beyond:
+                raise
+            except Exception as error:  # noqa: BLE001 (as above)
+                await settle(one, error)

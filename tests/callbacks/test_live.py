@@ -175,7 +175,7 @@ async def test_what_is_never_taken_is_given_up(live: Live) -> None:
     settings = _with(callback_attempts_max=3)
     async with receiving(answering(500)) as receiver, driving(live.dsns, settings):
         batch = await live.complete(receiver.url)
-        (row,) = await live.until(batch, "failed")
+        (row,) = await live.until(batch, "given_up")
 
         assert len(receiver.received) == 3
         assert (row["n_attempts"], row["last_status"], row["next_at"]) == (3, 500, None)
@@ -190,7 +190,7 @@ async def test_private_address_is_refused_at_the_call_too(live: Live) -> None:
             for url in (receiver.url, f"http://localhost:{receiver.port}/")
         ]
         for batch in batches:
-            (row,) = await live.until(batch, "failed")
+            (row,) = await live.until(batch, "given_up")
             assert "private" in row["last_error"]
 
         assert receiver.n_open_max == 0

@@ -31,6 +31,7 @@ recorded: how many cases and jobs, whether all went well, and seconds of all cas
 of which a killed worker may cause one each, also of a job that had come to an end of which nobody
 was told: what it did is done twice, and its end counts once; `back in` is the longest time until
 work went on.
+A point (`src/weft/faults.py`) is a step at which a test lets a process die, fail or wait, once.
 A dash: not recorded yet. `make faults` records all again; `make faults ARGS='-m fault'` some.
 """
 COLUMNS = "| fault | test | load | outcome | seconds |\n|---|---|---|---|---|\n"

@@ -3,6 +3,7 @@
 For tests alone: `WEFT_FAULTS=fired:/DIR,seed:7,agent.before_report=kill@3,api.after_commit=raise`.
 The third time that a process passes the first point it is killed, whichever process that is, and
 DIR, which exists, has a file of this name from then on. Without a number the seed says when.
+A point stands where something is done outside and not recorded yet: there work is doubled or lost.
 """
 
 import os
@@ -14,8 +15,9 @@ from random import Random
 from typing import Final
 
 POINTS: Final = (
-    "agent.after_claim", "agent.after_report", "agent.before_report", "api.after_commit",
-    "driver.after_fold", "spawner.after_start",
+    "agent.after_claim", "agent.after_pack", "agent.after_report", "agent.after_usage",
+    "agent.before_report", "api.after_commit", "driver.after_callback", "driver.after_fold",
+    "driver.after_message", "migrate.after_step", "spawner.after_start",
 )  # fmt: skip
 DELAY_S: Final = 2.0
 _LATEST: Final = 20

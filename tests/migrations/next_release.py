@@ -38,12 +38,12 @@ class NextRelease:
 
     folder: Path
 
-    def call(self, name: str, dsn: str) -> Any:  # noqa: ANN401 (any document)
+    def call(self, name: str, dsn: str, **environ: str) -> Any:  # noqa: ANN401 (any document)
         """Let it do something as the owner of a database; return the answer, or the error."""
         done = subprocess.run(
             [sys.executable, "-c", CALL, name, dsn],
             check=True, capture_output=True, text=True,
-            env={**os.environ, "PYTHONPATH": str(self.folder)},
+            env={**os.environ, "PYTHONPATH": str(self.folder), **environ},
         )  # fmt: skip
         return json.loads(done.stdout)
 

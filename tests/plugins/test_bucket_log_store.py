@@ -11,7 +11,7 @@ from typing import Any
 
 import obstore
 import pytest
-from obstore.store import MemoryStore
+from obstore.store import LocalStore, MemoryStore
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LogBucketAway
@@ -58,7 +58,7 @@ class Site:
         self.path = path
         self.root = path / "worker"
         self.root.mkdir(exist_ok=True)
-        self.store = MemoryStore()
+        self.store: LocalStore | MemoryStore = MemoryStore()
         self.is_away = False
         self.bucket = LogBucket(URL, "weft/", self._open)
         self.directory = LogDirectory(directory_name(self.root), "there", f"{URL}/db")

@@ -14,6 +14,7 @@ from typing import TypeVar
 import asyncpg
 
 from weft.core.errors import Conflict, WeftError
+from weft.faults import fault_point
 from weft.sql import SqlFile, files_of, is_post, number_of, program_schema, text_of, whole_schema
 from weft.store.contract import (
     OtherWorker,
@@ -28,6 +29,7 @@ from weft.store.errors import MIGRATE_HINT, SchemaMissing, SchemaTooOld
 from weft.store.installed_functions import functions_current, install_functions, obsolete_functions
 
 Result = TypeVar("Result")
+_after_step = fault_point("migrate.after_step")
 
 OLDEST_SERVER = 150000
 DEADLOCKS_MAX = 10
@@ -160,6 +162,7 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
             done = [await _make_schema(connection)]
         if done or not await functions_current(connection):
             await install_functions(connection)
+            _after_step()
             done.append("functions and views")
         if await connection.fetchval(text_of("catalog", "said_schema")) < program_schema():
             await connection.execute(text_of("catalog", "say_schema"), program_schema())
@@ -273,12 +276,15 @@ async def _make_schema(connection: asyncpg.Connection) -> str:
         await connection.execute(schema.text)
         for file in (schema, *files_of("migrations")):
             await _note(connection, file)
+    _after_step()
     return schema.name
 
 
 async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
     """Apply a migration; return its name."""
-    return await _persist(partial(_apply_once, connection, file))
+    name = await _persist(partial(_apply_once, connection, file))
+    _after_step()
+    return name
 
 
 async def _persist(attempt: Callable[[], Awaitable[Result]]) -> Result:

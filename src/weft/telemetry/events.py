@@ -124,6 +124,7 @@ EVENTS = MappingProxyType(
         "job, attempts, status, error, retry_in_s, ms",
         "callback.held": "a check of a product failed, and a person decides about its message · "
         "delivery, batch, group, job, attempts, status, ms, error",
+        "callback.outcome_lost": "a mistake after a delivery, which is made again · delivery",
         "callback.given_up": "a callback or message is given up · delivery, batch, group, job, "
         "attempts, status, error, ms",
         "callback.no_key": "callbacks wait: this driver has no key to sign them · hint",

@@ -40,6 +40,7 @@ from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
 from weft.driver.loops.deliveries_in_flight import STALE_S, InFlight
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.notice_forms import NoticeForm
+from weft.faults import fault_point
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.ending import tasks_beside
 from weft.ports.mailer import Mail, Mailer
@@ -54,8 +55,9 @@ REDIRECTIONS_MAX = 5
 LATE_S = 0.01
 """The timer rings this long after the date, so that the database agrees that it has passed."""
 
-
 RECORDED_MAX = 500
+_after_callback = fault_point("driver.after_callback")
+_after_message = fault_point("driver.after_message")
 
 
 class _Ended(NamedTuple):
@@ -173,7 +175,14 @@ class CallbackLoop:
                     one, sent_at=one.sent_at + int(waited_s), age_s=one.age_s + waited_s
                 )
                 answered, once = await self._tried(one, made)
-        report = self._report_of(one, answered, once=once)
+        try:
+            (_after_callback if one.sink is None else _after_message)()
+            report = self._report_of(one, answered, once=once)
+        except Exception as error:
+            log.exception("callback.outcome_lost", delivery=one.name)
+            unknown = Answered(error=f"its outcome is not known: {type(error).__name__}")
+            bare = msgspec.structs.replace(one, sink=None, subscription=None)
+            report = self._report_of(bare, unknown, once=once)
         self._ended.append(_Ended(one, report, time.monotonic() - begun))
         self._has_ended.set()
 
@@ -202,7 +211,7 @@ class CallbackLoop:
         except ValueError as error:
             return Answered(error=str(error)), False
         except Exception as error:  # noqa: BLE001 (one receiver must not hold up all others)
-            return Answered(error=f"it cannot be sent: {type(error).__name__}"), False
+            return Answered(error=f"it cannot be sent: {type(error).__name__}"), once
 
     async def _record(self) -> None:
         """Record what has ended: what ends meanwhile is recorded together."""

@@ -22,7 +22,8 @@ async def _run(context: LoopContext) -> None:
     while True:
         begun = time.monotonic()
         folded = await context.store.fold_deltas(context.epoch)
-        _after_fold()
+        if folded.deltas:
+            _after_fold()
         metrics.DELTAS_FOLDED.inc(folded.deltas)
         context.ring(folded.loops)
         if folded.deltas > 0:

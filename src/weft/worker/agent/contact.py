@@ -4,6 +4,7 @@ import asyncio
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
+from weft.faults import fault_point
 from weft.ports.patience import until_answered
 from weft.ports.store import HeartbeatAnswer
 from weft.telemetry import metrics
@@ -18,6 +19,7 @@ from weft.worker.agent.incarnation import Incarnation
 _LISTEN_AGAIN_S = 0.2
 _LATE_NS = 1_000_000_000
 """A slower answer does not prove that the database still knows this worker: ask again."""
+_after_usage = fault_point("agent.after_usage")
 
 
 class DeclaredLost(Exception):
@@ -90,11 +92,13 @@ class Contact:
     async def _beat_once(self) -> HeartbeatAnswer:
         self._asked_ns = boottime.now_ns()
         self._count(self._held.running_count, self._held.live_count)
-        heard = self._memory.heard()
+        heard, keys = self._memory.heard(), self._keys(None)
         answer = await self._store.heartbeat(
-            self._incarnation_id, self._keys(None), draining=self.draining,
+            self._incarnation_id, keys, draining=self.draining,
             claiming=self._memory.is_claiming, heard=heard,
         )  # fmt: skip
+        if keys:
+            _after_usage()
         self._memory.confirm(heard)
         return answer
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from weft.core.states import Reason
+from weft.faults import fault_point
 from weft.wire.spawner import Account
 from weft.worker.spawner.accounts import AccountSpawn
 from weft.worker.spawner.posix_spawn import Spawn
 from weft.worker.spawner.programs import NO_ROOM, CannotStart, explain
 
 _BUSY_TRIES: Final = 50
+_after_start = fault_point("spawner.after_start")
 
 
 class StartedProcess(NamedTuple):
@@ -107,8 +109,11 @@ class Prepared:
                 raise _why_not(started, self._path, self._cwd) from started
             raise started
         try:
-            pidfd = _open_pidfd(started.pid)
-        except BaseException:
+            _after_start()
+            pidfd = os.pidfd_open(started.pid)
+        except BaseException:  # it runs, but it could not be watched
+            os.killpg(started.pid, signal.SIGKILL)
+            os.waitpid(started.pid, 0)
             self.close()
             raise
         self._close(self._its)
@@ -131,16 +136,6 @@ def not_passable(error: ValueError) -> CannotStart:
     """Return the failure of words that the kernel passes to no program, such as one with a NUL."""
     message = f"the arguments or the environment cannot be passed to a program: {error}"
     return CannotStart(Reason.BAD_SPEC, message)
-
-
-def _open_pidfd(pid: int) -> int:
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        # It runs, but it could not be watched.
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise
 
 
 def _why_not(error: OSError, path: str, cwd: str) -> Exception:

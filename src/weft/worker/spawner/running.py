@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from weft.core.states import Reason
-from weft.faults import fault_point
 from weft.wire.spawner import Command, LiveProcess
 from weft.worker.spawner import cgroups, sandboxed, tree
 from weft.worker.spawner.accounts import read_why
@@ -33,7 +32,6 @@ _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
 _START_THREADS = 4
 """More parallel starts only wait for kernel locks."""
-_after_start = fault_point("spawner.after_start")
 
 
 class Running:
@@ -105,7 +103,6 @@ class Running:
     def _on_started(
         self, attempt: SpawnerAttempt, prepared: Prepared, started: StartedProcess | Exception
     ) -> None:
-        _after_start()
         attempt.starting = False
         try:
             self._launcher.finish(attempt, prepared, started)

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
+from weft.faults import fault_point
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.changes import Changes, ToLookAt, written_since
 from weft.plugins.log_stores.s3.packs import GONE, Part, Record, joined, pack_of, records_of
@@ -40,6 +41,7 @@ _RECORD_BYTES: Final = 4 << 20
 _MARGIN_NS: Final = 2_000_000_000
 _NOT_SHIPPED: Final = (".checkpoint", ".arriving")
 _USAGE: Final = usage_path("")
+_after_pack = fault_point("agent.after_pack")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +96,11 @@ class BucketShipper:
                 try:
                     await self.ship()
                     away_s = 0.0
-                except (WeftError, OSError) as error:
+                except Exception as error:
+                    is_known = isinstance(error, WeftError | OSError)
                     away_s = min(_AWAY_S_MAX, 2 * max(away_s, self._terms.every_s))
                     metrics.LOG_PACKS.labels("failed").inc()
-                    log.warning("logs.not_in_bucket", error=f"{error}")
+                    log.warning("logs.not_in_bucket", error=f"{error}", exc_info=not is_known)
                 if self._waiting:
                     self.changes.happened.set()
         except asyncio.CancelledError:
@@ -195,6 +198,7 @@ class BucketShipper:
     async def _ship_next(self) -> bool:
         """Ship a pack of the tenant who has waited longest; say whether it is full."""
         tenant, waiting = next(iter(self._waiting.items()))
+        self._waiting[tenant] = self._waiting.pop(tenant)  # behind the others, also if this fails
         some, rest = _first_of(waiting, self._terms.pack_bytes_max)
         parts = joined(part for _, part in some)
         made = _Made(
@@ -212,6 +216,7 @@ class BucketShipper:
             self._last_ms = max(self._last_ms + 1, time.time_ns() // 1_000_000)
             name, data = pack_of(self._last_ms, tenant, merged.batches, found)
             await self._bucket.put(self._below + name, data)
+            _after_pack()
             metrics.LOG_PACKS.labels("shipped").inc()
             metrics.LOG_PACK_BYTES.inc(len(data))
             for below in range(level):
@@ -220,9 +225,10 @@ class BucketShipper:
             if len(known) >= MERGED:  # they are too large to become one
                 known.clear()
             known.append(merged._replace(names=(name,)))
-        del self._waiting[tenant]
         if rest:
-            self._waiting[tenant] = rest  # behind the others
+            self._waiting[tenant] = rest
+        else:
+            del self._waiting[tenant]
         for old in merged.names if found else ():
             await self._bucket.remove(self._below + old)
         return bool(rest)

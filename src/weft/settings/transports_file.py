@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from weft.core.alike import alike
 from weft.core.bounded import Unreadable, read_toml
 from weft.core.scheduling.offers import POSTGRES
 from weft.ports.transport import ASSIGNOR, Connection
@@ -101,18 +102,11 @@ def read_transports(path: Path | None) -> Sequence[Connection]:
     `InvalidSetting`, which names the entry.
     """
     return [
-        Connection(
-            name=transport.name,
-            kind=transport.kind,
-            address=transport.address,
-            tenants=transport.tenants,
-            virtual_host=transport.virtual_host,
-            user=transport.user,
+        alike(
+            Connection,
+            transport,
             password=_password_of(transport, folder),
             ca_file=None if transport.ca_file is None else folder.parent / transport.ca_file,
-            assignor=transport.assignor,
-            sinks=transport.sinks,
-            sources=transport.sources,
         )
         for transport in known_transports(path)
         if (folder := path) is not None

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-import asyncpg
+import msgspec
 
 from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.store.database import Database
-from weft.store.declared import calls, documents, nothing, number, value
+from weft.store.declared import calls, documents, filled, nothing, number, value
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import decode_chunk
 
@@ -74,7 +74,7 @@ class SubmissionCalls:
             idempotency_key=idempotency_key,
             digest=digest,
         )
-        return row["batch_id"], _reserved(row), row["is_new"]
+        return row["batch_id"], filled(Reserved, row), row["is_new"]
 
     async def create_update(
         self,
@@ -103,7 +103,7 @@ class SubmissionCalls:
             digest=digest,
             groups_max=self._limits.batch_groups_max,
         )
-        return _reserved(row), row["is_new"]
+        return filled(Reserved, row), row["is_new"]
 
     @calls(value, batch_id="of_batch_id")
     async def get_key_answer(
@@ -113,7 +113,7 @@ class SubmissionCalls:
         one has its key, and `replaced`, the batch that it replaced.
         """
 
-    @calls(lambda rows: _reserved(rows[0]), update_id="of_update_id")
+    @calls(lambda rows: filled(Reserved, rows[0]), update_id="of_update_id")
     async def get_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Return the numbers that an update reserved. Raise `UpdateNotFound`."""
 
@@ -229,7 +229,7 @@ class SubmissionCalls:
     ) -> Sequence[bytes]:
         """Return those of these payloads that the batch does not have whole."""
 
-    @calls(lambda rows: _reserved(rows[0]), update_id="of_update_id")
+    @calls(lambda rows: filled(Reserved, rows[0]), update_id="of_update_id")
     async def commit_update(self, caller: Caller, batch_id: int, update_id: int) -> Reserved:
         """Make the update visible and runnable; before, only `get_update` and `get_bunch` see it.
 
@@ -238,38 +238,12 @@ class SubmissionCalls:
         """
 
 
-def _reserved(row: asyncpg.Record) -> Reserved:
-    return Reserved(
-        update_id=row["update_id"],
-        first_job=row["first_job"],
-        first_group=row["first_group"],
-        n_jobs=row["n_jobs"],
-        n_groups=row["n_groups"],
-        committed=row["committed"],
-    )
-
-
 def _batch(new: NewBatch) -> dict[str, Any]:
-    return {
-        "name": new.name,
-        "billing_project": new.billing_project,
-        "attributes": new.attributes,
-        "callback": new.callback,
-        "cancel_after_n_failures": new.cancel_after_n_failures,
-        "gates": new.gates,
-        "door": new.door,
-        "foreign_trace": new.foreign_trace,
-        "foreign_id": new.foreign_id,
-        "foreign_document": new.foreign_document,
-        "foreign_kind": new.foreign_kind,
-        "lifecycle": new.lifecycle,
-        "sink": new.sink,
-        "subscriptions": new.subscriptions,
-        "output_keep_s": new.output_keep_s,
-        "unique_by": new.unique,
-        "created_at": new.created_at and new.created_at.isoformat(),
-        "ended_at": new.ended_at and new.ended_at.isoformat(),
-    }
+    """Return it with the names of the columns, but for the trace, which is sent beside it."""
+    found = msgspec.structs.asdict(new)
+    del found["trace_id"]
+    dates = {name: found[name] and found[name].isoformat() for name in ("created_at", "ended_at")}
+    return {"unique_by": found.pop("unique"), **found, **dates}
 
 
 def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from weft.core.alike import alike
 from weft.core.errors import (
     FieldError,
     GroupExists,
@@ -112,27 +113,7 @@ def _new_batch(
     check.check_unique(document.unique, settings, problems)
     check.check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
-    return NewBatch(
-        name=document.name,
-        billing_project=document.billing_project,
-        attributes=document.attributes,
-        callback=document.callback,
-        cancel_after_n_failures=document.cancel_after_n_failures,
-        gates=batch_gates(document),
-        trace_id=origin.trace_id,
-        door=origin.door,
-        foreign_trace=origin.foreign_trace,
-        foreign_id=origin.foreign_id,
-        foreign_document=origin.foreign_document,
-        foreign_kind=origin.foreign_kind,
-        subscriptions=origin.subscriptions,
-        output_keep_s=origin.output_keep_s,
-        created_at=origin.created_at,
-        ended_at=origin.ended_at,
-        lifecycle=document.lifecycle,
-        sink=document.sink,
-        unique=document.unique,
-    )
+    return alike(NewBatch, document, origin, gates=batch_gates(document))
 
 
 async def create_update(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from weft.core.alike import alike
 from weft.core.billing.rates import exact_price
 from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 from weft.core.errors import InvalidValue, PackageMissing
@@ -96,26 +97,7 @@ def _pool_of(
     quota_cpu_m = None
     if document.quota_cpu is not None:
         quota_cpu_m = _read(document.quota_cpu, parse_cpu_m, f"{at}/quota_cpu", problems)
-    return Pool(
-        name=document.name,
-        provider=document.provider,
-        tenant=document.tenant,
-        options=document.options,
-        min_workers=document.min_workers,
-        max_workers=document.max_workers,
-        idle_s=document.idle_s,
-        creates_per_round=document.creates_per_round,
-        create_batch=document.create_batch,
-        deletes_per_round=document.deletes_per_round,
-        delete_share=document.delete_share,
-        window_s=document.window_s,
-        min_work_s=document.min_work_s,
-        stale_s=document.stale_s,
-        regions=document.regions,
-        quota_cpu_m=quota_cpu_m,
-        quota_share=document.quota_share,
-        flavours=tuple(flavours),
-    )
+    return alike(Pool, document, quota_cpu_m=quota_cpu_m, flavours=tuple(flavours))
 
 
 def _flavour_of(document: FlavourDocument, price: str, at: str, problems: Problems) -> Flavour:
@@ -133,16 +115,12 @@ def _flavour_of(document: FlavourDocument, price: str, at: str, problems: Proble
             problems.add(InvalidValue, where, "this is a label, too; a worker offers a name once")
     if document.price_per_hour is not None:
         price = _read(document.price_per_hour, exact_price, f"{at}/price_per_hour", problems)
-    return Flavour(
-        name=document.name,
+    return alike(
+        Flavour,
+        document,
         cpu_m=_read(document.cpu, parse_cpu_m, f"{at}/cpu", problems),
         memory_mib=_read(document.memory, parse_memory_mib, f"{at}/memory", problems),
         storage_mib=_read(document.storage, parse_mebibytes, f"{at}/storage", problems),
-        gpus=document.gpus,
-        countables=document.countables,
-        labels=document.labels,
-        containers=document.containers,
-        preemptible=document.preemptible,
         walltime_s=document.walltime_s or 0,
         price_per_hour=price,
     )

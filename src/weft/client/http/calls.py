@@ -1,6 +1,7 @@
 """Requests to the api that carry and return documents."""
 
 from collections.abc import Mapping
+from functools import partialmethod
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -42,9 +43,30 @@ class DocumentCalls:
 
     _session: HttpSession
 
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        document: Document | None = None,
+        *,
+        query: Query | None = None,
+        key: str | None = None,
+    ) -> Document:
+        body = None if document is None else msgspec.json.encode(document, enc_hook=_plain)
+        answer = await self._session.request(method, path, query=query, body=body, key=key)
+        result: Document = decode(answer)
+        return result
+
+    _put = partialmethod(_ask, "PUT")
+    _patch = partialmethod(_ask, "PATCH")
+
     async def _get(self, path: str, query: Query | None = None) -> Document:
-        answer: Document = decode(await self._session.request("GET", path, query=query))
-        return answer
+        return await self._ask("GET", path, query=query)
+
+    async def _delete(
+        self, path: str, query: Query | None = None, *, key: str | None = None
+    ) -> Document:
+        return await self._ask("DELETE", path, query=query, key=key)
 
     async def _post(
         self,
@@ -74,30 +96,6 @@ class DocumentCalls:
             return await self._get(path, {"limit": page_rows, **query, "cursor": cursor})
 
         return Listing(read_page)
-
-    async def _put(self, path: str, document: Document) -> Document:
-        answer: Document = decode(
-            await self._session.request(
-                "PUT", path, body=msgspec.json.encode(document, enc_hook=_plain)
-            )
-        )
-        return answer
-
-    async def _delete(
-        self, path: str, query: Query | None = None, *, key: str | None = None
-    ) -> Document:
-        answer: Document = decode(
-            await self._session.request("DELETE", path, query=query, key=key)
-        )
-        return answer
-
-    async def _patch(self, path: str, patch: Document, *, key: str | None = None) -> Document:
-        answer: Document = decode(
-            await self._session.request(
-                "PATCH", path, body=msgspec.json.encode(patch, enc_hook=_plain), key=key
-            )
-        )
-        return answer
 
 
 class Requests(DocumentCalls):

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
@@ -15,6 +16,12 @@ from weft.core.text.amounts import duration
 from weft.core.text.escapes import escaped_in_json
 from weft.extensions.each.parts.feed import SHOWN_CHARS
 from weft.extensions.each.parts.ledger import Ledger
+
+_COUNTED: Final = (
+    "n_submitted", "n_succeeded", "n_failed", "n_skipped", "n_reprinted", "n_cancelled",
+    "halted_by", "n_missing", "n_cut", "failures",
+)  # fmt: skip
+"""What a ledger has of the document on standard error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +65,7 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
         "batch_id": run.batch_id,
         "interrupted": run.interrupted,
         "seconds": round(run.seconds, 3),
-        "n_submitted": ledger.n_submitted,
-        "n_succeeded": ledger.n_succeeded,
-        "n_failed": ledger.n_failed,
-        "n_skipped": ledger.n_skipped,
-        "n_reprinted": ledger.n_reprinted,
-        "n_cancelled": ledger.n_cancelled,
-        "halted_by": ledger.halted_by,
-        "n_missing": ledger.n_missing,
-        "n_cut": ledger.n_cut,
-        "failures": ledger.failures,
+        **{name: getattr(ledger, name) for name in _COUNTED},
     }
     print(escaped_in_json(msgspec.json.encode(document).decode()), file=sys.stderr)
 

@@ -33,19 +33,13 @@ class Jobs(StorePart):
         Only those in `states`, if given.
         """
 
+    @calls(
+        lambda rows: [entry_of(row) for row in rows], limit="limit_rows", of_job_ids=lambda: None
+    )
     async def list_job_entries(
         self, caller: Caller, batch_id: int, *, after: int, limit: int
     ) -> Sequence[JobEntry]:
         """Return what short lists show of jobs, in order of their numbers above `after`."""
-        rows = await self._database.call(
-            "list_job_entries",
-            caller=caller,
-            batch_id=batch_id,
-            after=after,
-            limit_rows=limit,
-            of_job_ids=None,
-        )
-        return [entry_of(row) for row in rows]
 
     @calls(
         lambda rows: ([with_words(item) for item in rows[0]["items"]], rows[0]["next_after"]),

@@ -83,6 +83,10 @@ class Machines(StorePart):
         them, from 0 to 1. Safe to repeat.
         """
 
+    @calls(
+        records, provider="of_provider", names=lambda names: [*names],
+        waits=lambda names, waits: waits or [""] * len(names),
+    )  # fmt: skip
     async def reconcile_machines(
         self,
         epoch: int,
@@ -100,15 +104,6 @@ class Machines(StorePart):
         `asked_s`: how long ago the list was asked for. What changed since, or within two minutes
         before, is left for the next time. Safe to repeat.
         """
-        rows = await self._database.call(
-            "reconcile_machines",
-            epoch=epoch,
-            of_provider=provider,
-            names=names,
-            waits=waits or [""] * len(names),
-            asked_s=asked_s,
-        )
-        return [dict(row) for row in rows]
 
     @calls(documents)
     async def preemption_rounds(self, epoch: int) -> Sequence[Row]:

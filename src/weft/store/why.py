@@ -22,12 +22,9 @@ class Why(StorePart):
     raise `ConditionNotFound` then.
     """
 
+    @calls(lambda rows: msgspec.convert(value(rows), JobFacts))
     async def why_job(self, caller: Caller, batch_id: int, job_id: int) -> JobFacts:
         """Return what keeps a job from running. Raise `JobNotFound`."""
-        facts = await self._database.value(
-            "why_job", caller=caller, batch_id=batch_id, job_id=job_id
-        )
-        return msgspec.convert(facts, JobFacts)
 
     @calls(lambda rows: [msgspec.convert(row[0], JobFacts) for row in rows])
     async def why_jobs(

@@ -4,13 +4,21 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 
+from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
+from weft.extensions.link.worker import shipping
+from weft.extensions.link.worker.looking import Looking
+from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.runners.spawner import SpawnerRunner
+from weft.ports.ending import tasks_beside
 from weft.ports.store import WorkerStore
+from weft.ports.worker_link import Look
+from weft.wire.log_format import own_path
 from weft.worker.agent import agent
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.session import Session
@@ -155,3 +163,52 @@ async def test_a_job_that_fails_a_step_ends_alone(
 
     found = {report.job_id: report.reason for report in reports}
     assert found == {1: None, BAD: Reason.SYSTEM, 3: None, 4: None}
+
+
+class OneMistake:
+    """An api whose first answer is a mistake; it counts the calls."""
+
+    incarnation_id = 1
+
+    def __init__(self, error: type[Exception]) -> None:
+        self._error = error
+        self.names: list[str] = []
+        self.is_done = asyncio.Event()
+
+    async def call(self, name: str, *_: object) -> int:
+        """Do as `LinkCaller` does."""
+        self.names.append(name)
+        if len(self.names) == 1:
+            raise self._error("a mistake")
+        self.is_done.set()
+        return 0
+
+
+class NoFiles:
+    """The directory of an attempt that has left nothing."""
+
+    async def listed(self, _: object) -> list[object]:
+        """Do as `RunningFiles` does."""
+        return []
+
+
+@ERRORS
+async def test_a_mistake_ends_no_loop_of_a_worker_outside(
+    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipping, "EVERY_S", 0.01)
+    shipped, answered = OneMistake(error), OneMistake(error)
+    shipper, looking = Shipper(cast("Any", shipped)), Looking(cast("Any", answered), "node")
+    key = AttemptKey(1, 1, 1)
+    shipper.root, looking.running = tmp_path, cast("Any", NoFiles())
+    file = own_path(tmp_path, 1, 1, 1)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"out")
+    shipper.follow([key])
+    for number in "12":
+        looking.ask(msgspec.json.encode(Look(number=number, key=key)).decode())
+    loops = [asyncio.create_task(loop.run()) for loop in (shipper, looking)]
+    async with tasks_beside(loops):
+        await asyncio.gather(shipped.is_done.wait(), answered.is_done.wait())
+
+    assert answered.names == ["answer_look"] * 2

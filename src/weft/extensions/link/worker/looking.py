@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from weft.client.http.address import Endpoint, parse_url
 from weft.client.http.trust import require_tls
 from weft.core.bounded import read_json
-from weft.core.errors import WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
@@ -108,8 +105,8 @@ class Looking:
                 await self._caller.call(
                     "answer_look", self._caller.incarnation_id, look.number, seen
                 )
-            except (msgspec.DecodeError, WeftError) as error:  # who asked waits no longer
-                log.warning("link.not_answered", error=str(error))
+            except Exception as error:  # noqa: BLE001 (whatever it is, others ask, too)
+                log.warning("link.not_answered", error=f"{error!r}")
 
     async def _look(self, look: Look) -> Seen:
         assert self.running is not None

@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.errors import LinkFrameRefused, LinkRefused, SpoolFull, Unavailable, WeftError
+from weft.core.errors import LinkFrameRefused, LinkRefused, SpoolFull, Unavailable
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.store import EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX, LogPart
@@ -59,7 +59,7 @@ class Shipper:
             await asyncio.sleep(EVERY_S)
             try:
                 await self._ship(self._live, ())
-            except (WeftError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 (whatever it is, more output comes)
                 if not isinstance(error, Unavailable):
                     log.warning("logs.not_shipped", error=f"{error}")
                 await asyncio.sleep(EVERY_S)
@@ -76,7 +76,7 @@ class Shipper:
             await self._ship(keys, sorted(segments))
         except Unavailable:
             raise
-        except (WeftError, OSError) as error:
+        except Exception as error:  # noqa: BLE001 (as the sentence above says)
             log.warning("logs.not_shipped", error=f"{error}")
         told = [self._told(report) for report in reports]
         self._live -= keys

@@ -148,7 +148,9 @@ def _head(screen: Screen, url: str, width: int) -> Text:
 
 
 def _tabs(screen: Screen, width: int) -> Text:
-    """Return the three lists, the open one marked, and the way to what is shown."""
+    """Return the lists, the open one marked, and the way to what is shown, which is cut before
+    the marks behind it.
+    """
     line = Text(no_wrap=True)
     for key, (title, _) in ROOTS.items():
         is_here = screen.views[0].kind == title
@@ -157,15 +159,16 @@ def _tabs(screen: Screen, width: int) -> Text:
     for view in screen.views[1:]:
         line.append(f" > {view.title}")
     view = screen.view
-    marks = [
+    found = [
         f"only {view.only}" if view.only else "",
         f"filter: {one_line(view.query, width=40)}" if view.query else "",
         f"sorted by {view.sort}" if view.sort else "",
         "reversed" if view.is_reversed else "",
         _follows(view),
     ]
-    for mark in filter(None, marks):
-        line.append(f"  [{mark}]", "yellow")
+    marks = Text("".join(f"  [{mark}]" for mark in found if mark), "yellow")
+    line.truncate(max(0, width - marks.cell_len), overflow="ellipsis")
+    line.append_text(marks)
     line.truncate(width, overflow="ellipsis")
     return line
 

@@ -12,6 +12,7 @@ from rich.live import Live
 from weft.cli.terminal.interrupts import Interrupts
 from weft.cli.terminal.plain import one_line, plain
 from weft.client.api import Api
+from weft.client.http.blocking import need_loop
 from weft.core.access.rights import RIGHTS_OF, Right, UserRole, require
 from weft.core.errors import Unavailable, WeftError
 from weft.core.ids import format_job_ref
@@ -46,6 +47,7 @@ class Top:
 
     async def run(self) -> None:
         """Show the screen until somebody leaves. Raise what ends the connection for good."""
+        await need_loop()
         loop = asyncio.get_running_loop()
         _ = self._start(self._listen())
         console = Console()

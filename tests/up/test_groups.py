@@ -71,7 +71,7 @@ def test_doctor_says_what_jobs_get_and_why(home: Path) -> None:
     two = findings(home, f"{GROUP},{OTHER}")["namespaces"]
     never = findings(home, str(GROUP), WEFT_JOB_NAMESPACE="never")["namespaces"]
 
-    assert two["verdict"] == never["verdict"] == "ok"
+    assert two["verdict"] == never["verdict"] == "off"
     assert f"keep your other groups ({OTHER})" in two["found"]
     assert "job_namespace = always" in two["advice"]
     assert "`never`" in never["found"]

@@ -2,15 +2,17 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 import msgspec
+import pytest
 
 from weft.ports.provider import MachineCredential, Provider, ProviderSite, WantedMachine
 from weft.settings import Settings
-from weft.testing.provider_suite import until_gone, wanted
+from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
 
 CONNECT = "https://weft.example.org"
 TOKEN = "weft_7"
@@ -48,6 +50,34 @@ def write_program(directory: Path, text: str) -> Path:
     path.write_text(text)
     path.chmod(0o700)
     return path
+
+
+class DeploymentSuite(ProviderSuite):
+    """The suite of the port, on clouds and clusters that deployments share."""
+
+    async def test_other_deployments_are_left_alone(
+        self,
+        provider: Any,  # noqa: ANN401 (one of a kind)
+        site: ProviderSite,
+    ) -> None:
+        one = self.wanted()
+        made = await provider.create(one)
+        other = type(provider)(replace(site, tag=f"{site.tag}x"))
+        await other.delete(one.name)
+        assert await other.list() == []
+        await other.close()
+        assert [found.provider_id for found in await provider.list()] == [made.provider_id]
+
+
+class ProgramSuite(DeploymentSuite):
+    """The suite, where machines run what the module calls `PROGRAM`."""
+
+    @pytest.fixture(autouse=True)
+    def _program(self, program: Path) -> None:
+        self.options = {"program": str(program)}
+
+    def wanted(self) -> WantedMachine:
+        return machine_for(Path(str(self.options["program"])))
 
 
 def machine_for(program: Path, /, **options: str | int) -> WantedMachine:

@@ -4,19 +4,18 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
+from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from weft.extensions.engines.nomad.provider import NomadProvider
 from weft.extensions.engines.nomad.provider.jobs import id_of, token_path
 from weft.extensions.engines.nomad.settings import NomadSettings
-from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
-from weft.testing.provider_suite import ProviderSuite, wanted
+from weft.ports.provider import ProviderError, ProviderSite
+from weft.testing.provider_suite import wanted
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(600)]
 PROGRAM = """#!/bin/sh
@@ -37,11 +36,6 @@ def cluster() -> Iterator[NomadCluster]:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Path:
-    return write_program(tmp_path, PROGRAM)
-
-
-@pytest.fixture
 def site(tmp_path: Path, cluster: NomadCluster) -> ProviderSite:
     own = NomadSettings(nomad_address=cluster.address, nomad_connect=CONNECT, nomad_core_mhz=100)
     return site_with(own, tmp_path)
@@ -53,15 +47,8 @@ async def provider(site: ProviderSite) -> AsyncIterator[NomadProvider]:
         yield found
 
 
-class TestNomadProvider(ProviderSuite):
+class TestNomadProvider(ProgramSuite):
     """The suite of the port."""
-
-    @pytest.fixture(autouse=True)
-    def _program(self, program: Path) -> None:
-        self.options = {"program": str(program)}
-
-    def wanted(self) -> WantedMachine:
-        return machine_for(Path(str(self.options["program"])))
 
 
 async def until_there(path: Path) -> str:
@@ -141,17 +128,6 @@ async def test_a_maker_that_died_before_the_job_was_there_is_gone_on_with(
     await until_there(program.with_name("weft.ready"))
     assert program.with_name("weft.token").read_text() == f"{TOKEN}\n"
     assert len(await provider.list()) == 1
-
-
-async def test_other_deployments_and_jobs_are_left_alone(
-    provider: NomadProvider, site: ProviderSite, program: Path
-) -> None:
-    one = machine_for(program)
-    made = await provider.create(one)
-    other = NomadProvider(replace(site, tag=f"{site.tag}x"))
-    await other.delete(one.name)
-    assert await other.list() == []
-    assert [found.provider_id for found in await provider.list()] == [made.provider_id]
 
 
 async def test_what_nomad_refuses_and_an_outage_are_named(

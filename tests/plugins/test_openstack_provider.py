@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
-from plugins.provider_site import CONNECT, cleaned, site_with
+from plugins.provider_site import CONNECT, DeploymentSuite, cleaned, site_with
 from weft.extensions.engines.openstack.provider import OpenStackProvider
 from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import MachineCredential, ProviderError, ProviderSite, WantedMachine
-from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
+from weft.testing.provider_suite import until_gone, wanted
 
 pytestmark = [
     pytest.mark.engine(name="openstack"),
@@ -57,7 +57,7 @@ async def provider(site: ProviderSite) -> AsyncIterator[OpenStackProvider]:
         yield found
 
 
-class TestOpenStackProvider(ProviderSuite):
+class TestOpenStackProvider(DeploymentSuite):
     """The suite of the port."""
 
     options = OPTIONS
@@ -127,17 +127,6 @@ async def test_a_quota_is_asked_before(provider: OpenStackProvider, cloud: OpenS
     error = await why_not(provider, msgspec.structs.replace(machine(), flavour=large))
     assert error.is_full
     assert "20 of 20 cores, and the machine needs 4" in str(error)
-
-
-async def test_other_deployments_are_left_alone(
-    provider: OpenStackProvider, site: ProviderSite
-) -> None:
-    one = machine()
-    made = await provider.create(one)
-    other = OpenStackProvider(replace(site, tag=f"{site.tag}x"))
-    await other.delete(one.name)
-    assert await other.list() == []
-    assert await provider.list() == [made]
 
 
 async def test_a_server_in_state_error_says_why(

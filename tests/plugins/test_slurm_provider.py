@@ -1,18 +1,17 @@
 """The provider `slurm` on a real Slurm."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
+from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.extensions.engines.slurm.provider import SlurmProvider
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
-from weft.testing.provider_suite import ProviderSuite, until_gone, wanted
+from weft.testing.provider_suite import until_gone, wanted
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(300)]
 PROGRAM = """#!/bin/sh
@@ -27,11 +26,6 @@ while :; do sleep 0.1; done
 def cluster() -> Iterator[SlurmCluster]:
     with slurm_cluster() as found:
         yield found
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
-    return write_program(tmp_path, PROGRAM)
 
 
 @pytest.fixture
@@ -54,12 +48,8 @@ def machine(program: Path, **options: str | int) -> WantedMachine:
     return msgspec.structs.replace(one, flavour=flavour)
 
 
-class TestSlurmProvider(ProviderSuite):
+class TestSlurmProvider(ProgramSuite):
     """The suite of the port."""
-
-    @pytest.fixture(autouse=True)
-    def _program(self, program: Path) -> None:
-        self.options = {"program": str(program)}
 
     def wanted(self) -> WantedMachine:
         return machine(Path(str(self.options["program"])))
@@ -150,17 +140,6 @@ async def test_a_pilot_that_was_submitted_twice_begins_once(
     await provider.delete(one.name)
     await until_gone(provider, one.name)
     assert not (folder / one.name).exists()
-
-
-async def test_other_deployments_are_left_alone(
-    provider: SlurmProvider, site: ProviderSite, program: Path
-) -> None:
-    one = machine(program)
-    made = await provider.create(one)
-    other = SlurmProvider(replace(site, tag=f"{site.tag}x"))
-    await other.delete(one.name)
-    assert await other.list() == []
-    assert [found.provider_id for found in await provider.list()] == [made.provider_id]
 
 
 @pytest.mark.parametrize(

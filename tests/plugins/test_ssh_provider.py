@@ -15,12 +15,20 @@ import asyncssh
 import msgspec
 import pytest
 
-from plugins.provider_site import CONNECT, TOKEN, cleaned, machine_for, site_with, write_program
+from plugins.provider_site import (
+    CONNECT,
+    TOKEN,
+    ProgramSuite,
+    cleaned,
+    machine_for,
+    site_with,
+    write_program,
+)
 from plugins.ssh_hosts import DIRECTORY, SshdHost, hosts_file, sshd_hosts
 from weft.extensions.engines.ssh.provider import SshProvider, check_hosts
 from weft.extensions.engines.ssh.settings import SshSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
-from weft.testing.provider_suite import ProviderSuite, wanted
+from weft.testing.provider_suite import wanted
 
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(300)]
 PROGRAM = """#!/bin/sh
@@ -63,11 +71,6 @@ def hosts() -> Iterator[Sequence[SshdHost]]:
         yield found
 
 
-@pytest.fixture
-def program(tmp_path: Path) -> Path:
-    return write_program(tmp_path, PROGRAM)
-
-
 def settings_at(root: Path, **others: str) -> SshSettings:
     return SshSettings(
         ssh_hosts_file=root / "hosts.toml", ssh_identity=root / "identity", ssh_connect=CONNECT,
@@ -106,15 +109,8 @@ def running(hosts: Sequence[SshdHost], one: WantedMachine) -> list[str]:
     ]
 
 
-class TestSshProvider(ProviderSuite):
+class TestSshProvider(ProgramSuite):
     """The suite of the port."""
-
-    @pytest.fixture(autouse=True)
-    def _program(self, program: Path) -> None:
-        self.options = {"program": str(program)}
-
-    def wanted(self) -> WantedMachine:
-        return machine_for(Path(str(self.options["program"])))
 
 
 async def test_a_worker_outlives_the_connection_and_its_token_is_its_own(
@@ -246,18 +242,6 @@ async def test_no_process_is_ended_that_is_not_proved_to_be_the_worker(
     assert hosts[0].shell("cat /proc/$1/comm", stranger) == "sleep\n"
     hosts[0].shell("kill $1", stranger)
     assert await provider.list() == []
-
-
-async def test_other_deployments_are_left_alone(
-    provider: SshProvider, site: ProviderSite, program: Path
-) -> None:
-    one = machine_for(program)
-    made = await provider.create(one)
-    other = SshProvider(replace(site, tag=f"{site.tag}x"))
-    await other.delete(one.name)
-    assert await other.list() == []
-    await other.close()
-    assert await provider.list() == [made]
 
 
 @pytest.mark.parametrize(

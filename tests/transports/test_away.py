@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,20 +9,13 @@ import pytest
 
 from e2e.conftest import until
 from transports.rabbit_broker import RabbitBroker
-from transports.site import Site, weft_beside
-from transports.test_rabbitmq import CONNECTION
+from transports.site import Site
+from transports.test_rabbitmq import site
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 
+__all__ = ["site"]
 pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
-
-
-@pytest.fixture
-def site(rabbit: RabbitBroker, tmp_path: Path) -> Iterator[Site]:
-    """Give a weft whose queue `q` travels over the broker."""
-    connection = CONNECTION.format(address=rabbit.address)
-    with weft_beside(tmp_path, "rabbit", connection, RABBIT_PASSWORD="guest") as site:
-        yield site
 
 
 def as_user(site: Site, name: str) -> httpx.Client:
@@ -101,5 +92,4 @@ def test_one_incident_is_there_while_the_broker_is_away_for_those_whose_jobs_wai
         assert made.status_code == 201, made.text
         heard = kinds_until(stranger, "batch.complete")
         assert [one for one in heard if one.startswith("condition")] == []
-    audit = site.run("audit")
-    assert audit.returncode == 0, audit.stdout + audit.stderr
+    site.prove_audit()

@@ -143,13 +143,12 @@ def test_a_kill_between_offer_and_outcome_loses_and_doubles_nothing(
         until(lambda: site.status(batch) not in {"running", "ready", "queued", "pending"})
     ran = Counter(done.read_text().split())
     counts = json.loads(site.run("status", batch, "--json").stdout)
-    audit = site.run("audit")
+    site.prove_audit()
 
     assert site.status(batch) == "success", counts
     assert sorted(ran, key=int) == [str(n) for n in range(N_JOBS)]
     assert max(ran.values()) <= 2, "once more where its answer was lost with the broker"
     assert sum(ran.values()) <= N_JOBS + 2
-    assert audit.returncode == 0, audit.stdout + audit.stderr
 
 
 def test_a_cancel_of_what_a_foreign_program_runs_counts_at_once(
@@ -163,7 +162,6 @@ def test_a_cancel_of_what_a_foreign_program_runs_counts_at_once(
         cancelled = site.run("cancel", batch)
         until(lambda: site.status(batch) == "cancelled")
         go.write_text("")
-    audit = site.run("audit")
+    site.prove_audit()
 
     assert cancelled.returncode == 0, cancelled.stderr
-    assert audit.returncode == 0, audit.stdout + audit.stderr

@@ -4,16 +4,14 @@ import asyncio
 import contextlib
 import random
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from e2e.conftest import until
 from transports.kafka_broker import KafkaBroker
-from transports.site import Site, weft_beside
-from transports.test_kafka import CONNECTION, connection
+from transports.site import Site
+from transports.test_kafka import connection, site
 from weft.ports.transport import Route, TransportError
 from weft.testing.transport_suite import a_route
 
@@ -25,18 +23,12 @@ from confluent_kafka.cimpl import NewTopic
 
 from weft.extensions.brokers.kafka import KafkaTransport
 
+__all__ = ["site"]
 pytestmark = [pytest.mark.engine(name="kafka"), pytest.mark.timeout(600)]
 N_JOBS: Final = 20_000
 N_PARTS: Final = 40
 N_REPLAYED: Final = 200
 REBALANCE_S: Final = 5.0
-
-
-@pytest.fixture
-def site(kafka: KafkaBroker, tmp_path: Path) -> Iterator[Site]:
-    """Give a weft whose queue `q` travels over the broker."""
-    with weft_beside(tmp_path, "kafka", CONNECTION.format(address=kafka.address)) as site:
-        yield site
 
 
 async def test_a_topic_of_another_type_is_refused(kafka: KafkaBroker) -> None:
@@ -86,12 +78,11 @@ def test_a_days_messages_replayed_and_shuffled_start_nothing(
     last = site.run("run", "--queue", "q", "--", "true")
     asyncio.run(emptied(kafka))
     ran = done.read_text().split()
-    audit = site.run("audit")
+    site.prove_audit()
 
     assert n_sent >= 2 * N_REPLAYED
     assert last.returncode == 0, last.stderr
     assert len(ran) == len(set(ran)) == 2 * N_REPLAYED
-    assert audit.returncode == 0, audit.stdout + audit.stderr
 
 
 def replay(kafka: KafkaBroker, seed: int) -> int:
@@ -158,8 +149,7 @@ def test_a_rebalance_every_5_seconds_loses_and_doubles_no_job(
         is_over.set()
         thread.join()
     ran = done.read_text().split()
-    audit = site.run("audit")
+    site.prove_audit()
 
     assert len(ran) == len(set(ran)) == N_JOBS
     assert joins
-    assert audit.returncode == 0, audit.stdout + audit.stderr

@@ -86,16 +86,11 @@ def test_events_go_on_in_order_when_the_broker_was_killed(
         told.extend(taken("all"))
         return f"batch.complete.{batch}" in [key for key, _ in told]
 
-    def run() -> str:
-        ran = site.run("run", "--json", "--", "true")
-        assert ran.returncode == 0, ran.stderr
-        return f"b{json.loads(ran.stdout.splitlines()[0])['batch_id']}"
-
-    batches = [run()]
+    batches = [site.run_one()]
     until(lambda: is_complete(batches[0]))
-    batches.append(run())
+    batches.append(site.run_one())
     rabbit.kill()  # its events may be under way
-    batches += [run(), run()]
+    batches += [site.run_one(), site.run_one()]
     rabbit.start()
     for batch in batches:
         until(lambda batch=batch: is_complete(batch))  # type: ignore[misc]

@@ -279,6 +279,5 @@ def test_each_message_is_one_job_though_the_driver_is_killed(
         refused = "SELECT reason FROM weft.source_item WHERE state = 'refused'"
         until(lambda: bool(query(site.home, refused)))
         assert query(site.home, refused)[0][0].startswith("the message is not JSON: ")
-        audit = site.run("audit")
-        assert audit.returncode == 0, audit.stdout + audit.stderr
+        site.prove_audit()
     assert asyncio.run(origin.n_left()) == 0

@@ -227,13 +227,6 @@ def test_few_due_times_tell_the_shortest_interval(
     assert shortest_interval(cron, BERLIN, begin) == shortest
 
 
-def test_shortest_interval_sees_changes_of_the_clock() -> None:
-    begin = at("2026-01-01")
-
-    assert shortest_interval("0 2 * * *", BERLIN, begin) == timedelta(hours=23)
-    assert shortest_interval("*/5 * * * *", BERLIN, begin) == timedelta(minutes=5)
-
-
 @cases(
     ("missed", "late_s", "runs"),
     [("skip", 3600, []), ("skip", 0, [5]), ("last", 3600, [5]), ("all", 3600, [3, 4, 5])],

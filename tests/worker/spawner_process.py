@@ -306,6 +306,13 @@ class Agent:
             self.ended[ended.key] = ended
 
 
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for a fact of which no event tells."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not is_so():
+        assert time.monotonic() < deadline
+
+
 def until_gone(*pids: int) -> None:
     """Wait until these processes of the host have ended."""
     for pid in pids:

@@ -82,14 +82,6 @@ async def test_unknown_executor_is_a_bad_spec(worker: Worker) -> None:
     assert second.reason is None
 
 
-async def test_missing_program_is_an_error_with_its_name(worker: Worker) -> None:
-    worker.store.submit(JobSpec(command=("no-such-program",)))
-    (report,) = await worker.store.until(1)
-
-    assert report.reason == Reason.NO_PROGRAM
-    assert "no-such-program" in report.message
-
-
 LARGE = JobSpec(function=FunctionSpec(call="a:b", arguments=b"", arguments_digest="00" * 32))
 
 

@@ -5,7 +5,6 @@ import re
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,17 +18,11 @@ from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup, prepare_cg
 from weft.plugins.runners.spawner.sandbox import find_no_network
 from weft.wire.spawner import Account, Cgroup
 from worker import cgroup_kernel
-from worker.spawner_process import Agent, SpawnerProcess, process
+from worker.spawner_process import Agent, SpawnerProcess, process, until
 
 LIMITS = cgroup_limits(cpu_m=1500, memory_mib=64, has_quota=False, processes_max=30)
 ESCAPE = "setsid env -i /bin/sh -c 'trap \"\" TERM; touch {0}; sleep 600 & wait; wait' & "
 """Starts a process without the attempt's mark, group and session; it tells that it runs."""
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
 
 
 @pytest.fixture

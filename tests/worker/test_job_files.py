@@ -205,15 +205,9 @@ async def test_files_of_a_job_under_an_account(of_root: Worker, tmp_path: Path) 
 
 
 async def test_input_comes_from_a_web_server(worker: Worker) -> None:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nweb\n")
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/sets/a.txt"
+    async with Server().running() as server:
+        server.files["/sets/a.txt"] = b"web\n", ""
+        url = f"{server.url}/sets/a.txt"
         sums = [f"sha256:{digest(text).hex()}" for text in (b"web\n", b"else")]
         good, bad = (FileInput(url, checksum=one) for one in sums)
         worker.store.submit(sh("cat a.txt > b", inputs=(good,), outputs=("b",)))

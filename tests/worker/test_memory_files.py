@@ -2,23 +2,15 @@
 
 import os
 import stat
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from weft.core.states import Reason
 from weft.worker.spawner.memory_files import DIRECTORY, MemoryFiles, NoMemoryFileSystem
-from worker.spawner_process import SpawnerProcess, process
+from worker.spawner_process import SpawnerProcess, process, until
 
 FILES = {"key.pem": "canary-6f1d", "other": "é\n"}
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
 
 
 def test_files_are_private_and_go_with_what_the_job_put_beside_them(tmp_path: Path) -> None:

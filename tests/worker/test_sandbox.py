@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spawner import Command
 from weft.wire.spec import FunctionSpec, JobSpec
-from worker.spawner_process import PATH, Agent, SpawnerProcess, key_of, process
+from worker.spawner_process import PATH, Agent, SpawnerProcess, key_of, process, until
 
 PLAIN_USER = 65534 if os.geteuid() == 0 else None
 """As whom root runs the spawner here: jobs of root get no sandbox."""
@@ -85,12 +84,6 @@ def make(path: Path) -> Path:
     if PLAIN_USER is not None:
         os.chown(path, PLAIN_USER, PLAIN_USER)
     return path
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
 
 
 class Sandboxed:

@@ -12,7 +12,8 @@ from weft.cli.input.option_names import name_options, option_of
 from weft.core.errors import FieldError, InvalidParameter, InvalidSetup, NoWorkerFits
 
 EVERYTHING = JobOptions(
-    cpu="2", memory="1Gi", timeout="1h", retries=3, cwd=Path("/"), env=("A/B=1",),
+    cpu="2", memory="1Gi", timeout="1h", retries=3, retry_wait="5s", cwd=Path("/"),
+    env=("A/B=1",),
     not_before="2027-01-01T00:00:00Z", concurrency_key="db=2", rate="api=3/1s", preemptible=True,
     machine="small",
 )  # fmt: skip
@@ -37,7 +38,7 @@ def test_each_option_of_a_job_has_its_name() -> None:
 
     assert places == {
         "word 1 of the command", "word 2 of the command", "standard input", "--name", "--cpu",
-        "--memory", "--timeout", "--retries", "--cwd", "--env A/B", "umask",
+        "--memory", "--timeout", "--retries", "--retry-wait", "--cwd", "--env A/B", "umask",
         "--not-before", "--concurrency-key", "--rate", "--preemptible", "--machine",
     }  # fmt: skip
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import httpx
 import pytest
 
 from e2e.warm_commands import run_warm
@@ -24,6 +25,14 @@ PROGRAM = (sys.executable, "-m", "weft.cli")
 STARTED = ("up", "down", "api", "driver", "worker", "doctor", "-V", "--version")
 """Commands that start processes, or whose own start is looked at."""
 AT_START = ("PYTHON", "LC_", "LANG", "TZ")
+
+
+class Started(subprocess.Popen[bytes]):
+    """A command that runs, whose streams are pipes."""
+
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+    stderr: IO[bytes]
 
 
 @dataclass(frozen=True)
@@ -58,15 +67,20 @@ class Weft:
     def told(self, *arguments: str, **options: Any) -> bytes:  # noqa: ANN401 (as `run`)
         """Run one command that ends well; return what it prints."""
         done = self.run(*arguments, **options)
-        assert done.returncode == 0, done.stderr.decode()
+        assert done.returncode == 0, (done.stdout + done.stderr).decode()
         return done.stdout
+
+    def submit(self, *jobs: Mapping[str, object], **fields: object) -> str:
+        """Submit jobs; return the name of their batch."""
+        document = json.dumps({"jobs": jobs, **fields}).encode()
+        return self.told("submit", "-", "--format", "json", stdin=document).decode().strip()
 
     @contextmanager
     def started(
         self, *arguments: str, stdin: int = subprocess.DEVNULL, cwd: Path | None = None
-    ) -> "Iterator[subprocess.Popen[bytes]]":
+    ) -> Iterator[Started]:
         """Start one command and leave it running; at the end it is killed if it still is."""
-        with subprocess.Popen(
+        with Started(
             [*PROGRAM, *arguments], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             cwd=cwd, env=self.environment(),
         ) as process:  # fmt: skip
@@ -76,15 +90,32 @@ class Weft:
                 process.kill()
 
 
+@contextmanager
+def weft_up(home: Path, *options: str, **settings: str) -> Iterator[Weft]:
+    """Start a weft in a home, with these settings; at the end it is down."""
+    found = Weft(home)
+    found.told("up", "--port", "0", "--detach", *options, env=settings, timeout_s=300)
+    try:
+        yield found
+    finally:
+        found.told("down", timeout_s=120)
+
+
 @pytest.fixture(scope="session")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft that is up."""
-    result = Weft(tmp_path_factory.mktemp("home"))
-    result.told("up", "--port", "0", "--detach", env={"WEFT_INPUT_PRIVATE_HOSTS": "127.0.0.2"})
-    try:
-        yield result
-    finally:
-        result.told("down")
+    home = tmp_path_factory.mktemp("home")
+    with weft_up(home, WEFT_INPUT_PRIVATE_HOSTS="127.0.0.2") as found:
+        yield found
+
+
+@pytest.fixture
+def http(weft: Weft) -> Iterator[httpx.Client]:
+    """Give a client of the weft, as its owner."""
+    known = json.loads((weft.home / "client.json").read_text())
+    headers = {"authorization": f"Bearer {known['token']}"}
+    with httpx.Client(base_url=known["url"], headers=headers, timeout=30) as client:
+        yield client
 
 
 def lines(text: bytes) -> Sequence[str]:

@@ -57,9 +57,8 @@ class PoolSite:
             file.write_text(document)
             self.weft.told(kind, "apply", str(file), "--yes")
 
-    def submit(self, **job: object) -> Any:  # noqa: ANN401 (a finished command)
-        text = json.dumps({"jobs": [{"queue": "hpc", **job}]})
-        return self.weft.run("submit", "-", "--format", "json", stdin=text.encode())
+    def submit(self, **job: object) -> str:
+        return self.weft.submit({"queue": "hpc", **job})
 
     def machines(self) -> list[Any]:
         found: list[Any] = self.told("pool", "show", "hpc")["machine_list"]

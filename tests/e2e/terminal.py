@@ -59,6 +59,11 @@ class Terminal:
         return bool(piece)
 
 
+def script_of(*words: str) -> str:
+    """Return the script that is a command."""
+    return f"import sys; sys.argv[1:] = {[*words]!r}; from weft.cli.app import main; main()"
+
+
 @contextmanager
 def on_terminal(
     script: str, environment: Mapping[str, str], *, columns: int = 100

@@ -1,12 +1,11 @@
 """What bundles of Agave say of systems and inputs, and what becomes of it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from e2e.conftest import Weft, until
 from e2e.test_agave import ended, submitted
@@ -27,14 +26,6 @@ name = "depth"
 priority = 3
 pools = ["lake"]
 """
-
-
-@pytest.fixture(scope="module")
-def http(weft: Weft) -> Iterator[httpx.Client]:
-    known = json.loads((weft.home / "client.json").read_text())
-    headers = {"authorization": f"Bearer {known['token']}"}
-    with httpx.Client(base_url=known["url"], headers=headers, timeout=30) as client:
-        yield client
 
 
 def add_app(weft: Weft, parent: Path, name: str, wrapper: str, more: Mapping[str, object]) -> None:

@@ -1,6 +1,5 @@
 """A bad node behind a gateway is avoided and shown; what attempts used is in their history."""
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,10 +33,7 @@ def test_bad_node_is_avoided_and_shown(weft: Weft, cluster: SlurmCluster, tmp_pa
     def submit(count: int) -> str:
         job = {"name": "one", "executor": "slurm", "script": SCRIPT, "count": count,
                "resources": {"cpu": "100m", "memory": "16Mi"}}  # fmt: skip
-        made = weft.run("submit", "-", "--format", "json",
-                        stdin=json.dumps({"jobs": [job]}).encode())  # fmt: skip
-        assert made.returncode == 0, made.stderr.decode()
-        return made.stdout.decode().strip()
+        return weft.submit(job)
 
     settings = {
         "WEFT_SLURM_CONF": str(cluster.conf), "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),

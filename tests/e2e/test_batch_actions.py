@@ -5,17 +5,14 @@ import json
 import pytest
 
 from e2e.conftest import Weft
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 from e2e.test_batches import as_json
 from weft import Client
 from weft.core.errors import BadQuery
 
 pytestmark = pytest.mark.heavy
 
-ASK = (
-    "import sys; from weft.cli.app import main; "
-    "sys.argv[1:] = ['cancel', '--batches', '@nightly']; main()"
-)
+ASK = script_of("cancel", "--batches", "@nightly")
 
 
 def test_batches_of_a_query_are_changed_after_a_question(weft: Weft) -> None:

@@ -36,11 +36,11 @@ def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
 
 
 def test_wait_for_a_batch_without_jobs_says_so(weft: Weft) -> None:
-    batch = weft.run("submit", "-", "--format", "json", stdin=b'{"jobs": []}').stdout.decode()
-    waited = weft.run("wait", batch.strip())
+    batch = weft.submit()
+    waited = weft.run("wait", batch)
 
     assert waited.returncode == 0
-    assert f"{batch.strip()}: success; it has no jobs" in waited.stderr.decode()
+    assert f"{batch}: success; it has no jobs" in waited.stderr.decode()
 
 
 def test_a_pipeline_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
@@ -63,21 +63,13 @@ def test_a_pipeline_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
     assert [change["to"] for change in job["history"]][-1] == "success"
     group = as_json(weft, "status", f"{batch}/count")
     assert group["n_succeeded"] == 2
-
-
-def test_tables_for_people(weft: Weft, tmp_path: Path) -> None:
-    batch = submit(weft, tmp_path)
-    weft.run("wait", batch)
-    status = weft.run("status", batch).stdout.decode()
-    job = weft.run("status", f"{batch}.j1").stdout.decode()
-    top = weft.run("top").stdout.decode()
-
-    assert "3 succeeded" in status
-    assert "count a" in job
-    assert "50 %, half (" in job
-    assert "success" in job
+    shown = weft.run("status", f"{batch}.j1").stdout.decode()
+    assert "count a" in shown
+    assert "50 %, half (" in shown
+    assert "success" in shown
+    assert "3 succeeded" in weft.run("status", batch).stdout.decode()
     assert batch in weft.run("ls").stdout.decode()
-    assert batch in top
+    assert batch in weft.run("top").stdout.decode()
 
 
 ARRAY = """
@@ -101,7 +93,7 @@ def test_an_array_from_submission_to_logs(weft: Weft, tmp_path: Path) -> None:
     assert logs == [f"{index} {index} n{index}\n".encode() for index in range(10, 15)]
     assert "part[12]" in part
     assert as_json(weft, "status", f"{batch}.j6")["parents"] == [1, 2, 3, 4, 5]
-    assert weft.run("audit").returncode == 0
+    weft.told("audit")
 
 
 def test_a_failed_batch_is_exit_code_1_and_names_its_jobs(weft: Weft, tmp_path: Path) -> None:
@@ -115,36 +107,6 @@ def test_a_failed_batch_is_exit_code_1_and_names_its_jobs(weft: Weft, tmp_path: 
     assert "bad one" in status
     assert "exit code 5" in status
     assert "program not found" in status
-
-
-def test_wait_for_one_job(weft: Weft, tmp_path: Path) -> None:
-    batch = submit(weft, tmp_path, "jobs: [{command: ['true']}, {command: ['false']}]")
-
-    assert weft.run("wait", f"{batch}.j1").returncode == 0
-    assert weft.run("wait", f"{batch}.j2").returncode == 1
-
-
-def test_toml_json_and_standard_input(weft: Weft, tmp_path: Path) -> None:
-    toml = '[[jobs]]\nname = "a"\ncommand = ["true"]\n'
-    first = submit(weft, tmp_path, toml, ".toml")
-    second = submit(weft, tmp_path, '{"jobs": [{"command": ["true"]}]}', ".json")
-    third = weft.run("submit", "-", "--wait", stdin=PIPELINE.encode())
-
-    assert weft.run("wait", first).returncode == 0
-    assert weft.run("wait", second).returncode == 0
-    assert third.returncode == 0
-
-
-def test_a_large_document_goes_in_bunches(weft: Weft, tmp_path: Path) -> None:
-    names = ", ".join(f"n{n}" for n in range(0, 2500, 100))
-    jobs = "\n".join(f"  - {{name: n{n}, group: /g{n % 3}}}" for n in range(2500))
-    text = f"jobs:\n  - {{name: last, parents: [{names}]}}\n{jobs}\n"
-    batch = submit(weft, tmp_path, text)
-
-    assert weft.run("wait", batch).returncode == 0
-    status = as_json(weft, "status", batch)
-    assert status["n_succeeded"] == 2501
-    assert as_json(weft, "status", f"{batch}/g1")["n_jobs"] == 833
 
 
 def test_a_mistake_in_a_large_document_names_its_place(weft: Weft, tmp_path: Path) -> None:
@@ -273,11 +235,7 @@ def test_db_status_and_migrate(weft: Weft) -> None:
 
 
 def test_logs_as_json_follow_a_job_to_its_end(weft: Weft) -> None:
-    command = ["sh", "-c", "echo one; sleep 1; echo two; echo err >&2"]
-    document = json.dumps({"jobs": [{"command": command}]})
-    batch = weft.run(
-        "submit", "--format", "json", "-", stdin=document.encode()
-    ).stdout.decode().strip()  # fmt: skip
+    batch = weft.submit({"script": "echo one; sleep 1; echo two; echo err >&2"})
 
     assert as_json(weft, "logs", "-f", f"{batch}.j1")["stdout"] == "one\ntwo\n"
     assert "stdout" not in as_json(weft, "logs", "--stream", "stderr", f"{batch}.j1")
@@ -328,7 +286,6 @@ def test_logs_of_a_group_are_followed_until_all_have_ended(weft: Weft, tmp_path:
 """
     batch = submit(weft, tmp_path, text)
     with weft.started("logs", "-f", f"{batch}/g") as follower:
-        assert follower.stdout is not None
         first = follower.stdout.readline()
         (tmp_path / "go").touch()
         rest = follower.stdout.read()

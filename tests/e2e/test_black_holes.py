@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import PROGRAM, Weft
+from e2e.conftest import PROGRAM, Weft, weft_up
 from weft import Client
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -22,12 +22,8 @@ SETTINGS = {
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
-    found = Weft(tmp_path / "home")
-    found.told("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
-    try:
+    with weft_up(tmp_path / "home", **SETTINGS) as found:
         yield found
-    finally:
-        found.run("down")
 
 
 @pytest.fixture

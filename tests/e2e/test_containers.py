@@ -13,6 +13,7 @@ import pytest
 from e2e.conftest import until
 from e2e.plain_user import UID, WEFT, PlainUser, plain_user
 from e2e.registry import Registry, registry, trust
+from e2e.test_plain_user import submit
 from e2e.tmux import program
 
 pytestmark = [
@@ -37,15 +38,6 @@ def user() -> Iterator[PlainUser]:
 def images() -> Iterator[Registry]:
     with registry() as found:
         yield found
-
-
-def submit(user: PlainUser, *jobs: dict[str, Any]) -> str:
-    """Submit jobs; return the batch."""
-    file = user.home / "jobs.json"
-    file.unlink(missing_ok=True)
-    file.write_text(json.dumps({"jobs": jobs}))
-    file.chmod(0o644)
-    return user.weft("submit", str(file)).strip()
 
 
 def job(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, weft_up
 from weft import Client
 
 WRITES = ("sh", "-c", "head -c 9000 /dev/zero | tr '\\0' x; sleep {}")
@@ -15,13 +15,10 @@ WRITES = ("sh", "-c", "head -c 9000 /dev/zero | tr '\\0' x; sleep {}")
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft whose worker keeps 4 KiB of each stream."""
-    own = Weft(tmp_path_factory.mktemp("home"))
-    (own.home / "weft.toml").write_text('stream_bytes_max = "4KiB"\nstream_head_bytes = "1KiB"\n')
-    own.told("up", "--port", "0", "--detach")
-    try:
+    home = tmp_path_factory.mktemp("home")
+    (home / "weft.toml").write_text('stream_bytes_max = "4KiB"\nstream_head_bytes = "1KiB"\n')
+    with weft_up(home) as own:
         yield own
-    finally:
-        own.run("down")
 
 
 @pytest.mark.heavy

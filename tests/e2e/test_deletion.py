@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 from e2e.test_batches import as_json, submit
 from weft import Client
 from weft.core.errors import BatchNotFound
@@ -19,13 +19,11 @@ jobs:
   - {name: second, command: ['true'], parents: [first]}
   - {name: last, command: ['true'], parents: [second], always_run: true}
 """
-DELETE = "import sys; from weft.cli.app import main; sys.argv[1:] = ['delete', '{}']; main()"
 
 
 def test_running_batch_is_deleted_with_all_of_it(weft: Weft, tmp_path: Path) -> None:
     batch, other = submit(weft, tmp_path, ENDLESS), submit(weft, tmp_path, "jobs: [{}]")
     with weft.started("logs", "-f", f"{batch}.j1") as follower:
-        assert follower.stdout is not None
         assert follower.stdout.readline() == b"ready\n"
         done = weft.run("delete", batch, "--yes", "--json")
     operation = json.loads(done.stdout)
@@ -40,19 +38,19 @@ def test_running_batch_is_deleted_with_all_of_it(weft: Weft, tmp_path: Path) -> 
     assert weft.run("logs", f"{batch}.j1").returncode == 2
     assert weft.run("delete", batch, "--yes").returncode == 2
     assert weft.run("wait", other).returncode == 0
-    assert weft.run("audit").returncode == 0
+    weft.told("audit")
 
 
 def test_deletion_is_asked_for_twice(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path, "jobs: [{}]")
     unasked = weft.run("delete", batch, "--json")
-    with on_terminal(DELETE.format(batch), weft.environment()) as terminal:
+    with on_terminal(script_of("delete", batch), weft.environment()) as terminal:
         terminal.until(f"{batch}: 1 job")
         terminal.until("[y/N] ")
         terminal.type("n\n")
         assert terminal.finish() == 4
     assert as_json(weft, "status", batch)["n_jobs"] == 1
-    with on_terminal(DELETE.format(batch), weft.environment()) as terminal:
+    with on_terminal(script_of("delete", batch), weft.environment()) as terminal:
         terminal.until("[y/N] ")
         terminal.type("y\n")
         terminal.until(f"{batch}: deleted")
@@ -64,7 +62,7 @@ def test_deletion_is_asked_for_twice(weft: Weft, tmp_path: Path) -> None:
 
 def test_ctrl_c_at_the_question_deletes_nothing(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path, "jobs: [{}]")
-    with on_terminal(DELETE.format(batch), weft.environment()) as terminal:
+    with on_terminal(script_of("delete", batch), weft.environment()) as terminal:
         terminal.until("[y/N] ")
         terminal.interrupt()
         terminal.until("weft: nothing was deleted")

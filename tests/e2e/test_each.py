@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import PROGRAM, Weft
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 
 pytestmark = pytest.mark.slow
 
@@ -50,14 +50,6 @@ def test_a_failure_is_exit_code_1_with_the_list_of_those(weft: Weft) -> None:
     assert b"2 succeeded, 1 failed" in done.stderr
     assert b"j2  7  exit code 1" in done.stderr
     assert b"--resume" in done.stderr
-
-
-@pytest.mark.parametrize("given", [b"", b"\n\n\n"])
-def test_empty_input_is_nothing_to_do(weft: Weft, given: bytes) -> None:
-    done = weft.run("each", "--", "echo", stdin=given)
-
-    assert (done.returncode, done.stdout) == (0, b"")
-    assert done.stderr == b"weft: no input, nothing to do\n"
 
 
 def test_lines_are_one_argument_whatever_is_in_them(weft: Weft) -> None:
@@ -101,22 +93,22 @@ def test_the_file_of_lines(weft: Weft, tmp_path: Path) -> None:
     assert b"No such file" in missing.stderr
 
 
-def test_a_line_that_cannot_travel_fails_and_the_others_run(weft: Weft) -> None:
-    done = weft.run("each", "--", "echo", stdin=b"good\nbad \0\nalso good\n")
+@pytest.mark.parametrize(
+    ("options", "bad", "told"),
+    [
+        ([], b"bad \0", [b"line 2: bad", b"it contains a NUL character"]),
+        ([], b"x" * 200_000, [b"2 succeeded, 1 failed", b"  line 2: xxx"]),
+        (["-s", "15"], b"x" * 15, [b"at most 15 (-s)"]),
+    ],
+    ids=["NUL", "long", "long for -s"],
+)
+def test_a_line_that_cannot_travel_fails_and_the_others_run(
+    weft: Weft, options: list[str], bad: bytes, told: list[bytes]
+) -> None:
+    done = weft.run("each", *options, "--", "echo", stdin=b"good\n%s\nalso good\n" % bad)
 
-    assert done.returncode == 1
-    assert done.stdout == b"good\nalso good\n"
-    assert b"line 2: bad" in done.stderr
-    assert b"it contains a NUL character" in done.stderr
-
-
-def test_a_line_that_is_too_long_fails_and_the_others_run(weft: Weft) -> None:
-    done = weft.run("each", "--", "echo", stdin=b"good\n" + b"x" * 200_000 + b"\nalso good\n")
-
-    assert done.returncode == 1
-    assert done.stdout == b"good\nalso good\n"
-    assert b"2 succeeded, 1 failed" in done.stderr
-    assert b"  line 2: xxx" in done.stderr
+    assert (done.returncode, done.stdout) == (1, b"good\nalso good\n")
+    assert [one for one in told if one not in done.stderr] == []
 
 
 def test_a_closed_output_ends_it_quietly_and_cancels_the_rest(weft: Weft) -> None:
@@ -185,8 +177,6 @@ def test_interrupt_cancels_and_says_how_to_go_on(weft: Weft, tmp_path: Path) -> 
     script = f"echo {{}}; test {{}} -lt 3 || test -e {tmp_path}/fast || sleep 4321.{os.getpid()}"
     command = ("each", "--name", "i", "--", "sh", "-c", script)
     with weft.started(*command, stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         process.stdin.write(b"".join(b"%d\n" % n for n in range(1, 30)))
         process.stdin.flush()
         assert process.stdout.readline() == b"1\n"
@@ -241,8 +231,7 @@ def test_a_missing_program_is_told_once_per_line(weft: Weft) -> None:
 
 
 def test_lines_of_a_terminal_are_asked_for(weft: Weft) -> None:
-    script = "from weft.cli.app import main; import sys; sys.argv[1:] = {!r}; main()"
-    with on_terminal(script.format(["each", "--", "echo"]), weft.environment()) as terminal:
+    with on_terminal(script_of("each", "--", "echo"), weft.environment()) as terminal:
         terminal.until("reading lines from the terminal; end with Ctrl-D")
         terminal.type("one line\n\x04")
         terminal.until("1 succeeded")
@@ -262,7 +251,6 @@ def test_a_pipe_in_quotes_is_told_to_need_a_shell(weft: Weft) -> None:
 def test_many_lines_are_read_no_faster_than_they_run(weft: Weft) -> None:
     """The window is bounded: the reader of an endless input stops when nothing is printed."""
     with weft.started("each", "-j", "1", "--", "sleep", "4321", stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
         os.set_blocking(process.stdin.fileno(), False)
         written = _write_until_stuck(process.stdin.fileno(), b"x" * 99 + b"\n", 1_000_000)
         process.send_signal(signal.SIGINT)

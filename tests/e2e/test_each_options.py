@@ -181,10 +181,6 @@ def test_input_ends_before_the_line_of_eof(weft: Weft) -> None:
     assert (done.returncode, done.stdout) == (0, b"a\n")
 
 
-def test_a_program_that_is_not_there_is_127(weft: Weft) -> None:
-    assert weft.run("each", "--", "no-such-program", ":::", "1").returncode == 127
-
-
 def test_a_line_of_any_bytes_arrives(weft: Weft, tmp_path: Path) -> None:
     raw = b"bad \xff\xfe %s \\ '\"$x`"
     done = weft.run("each", "--", "printf", "<%s>", "[{}]", stdin=raw + b"\ngood\n")
@@ -228,6 +224,7 @@ def test_a_failed_line_of_any_bytes_is_resumed(weft: Weft, tmp_path: Path) -> No
         (["-j", "x%", "--", "echo"], b"is not a number of jobs"),
         (["-j", "-many", "--", "echo"], b"weft: -j '-many' is not a number of jobs"),
         (["--xargs", "--", "echo", ":::", "a"], b"knows no columns and no values"),
+        (["--halt", "now,fail=0%", "--", "true", ":::", "1"], b"is not a rule"),
     ],
 )
 def test_options_that_cannot_be_followed(weft: Weft, words: list[str], told: bytes) -> None:
@@ -242,13 +239,6 @@ def test_a_program_reads_that_an_option_is_wrong(weft: Weft) -> None:
     done = weft.run("each", "--json", "-d", "ab", "--", "echo")
 
     assert json.loads(done.stderr)["code"] == "CLI.BAD_INPUT_OPTION"
-
-
-def test_a_line_too_long_for_s_fails_and_the_others_run(weft: Weft) -> None:
-    done = weft.run("each", "-s", "12", "--", "echo", stdin=b"a\nbbbbbbbbbbbbbbb\nc\n")
-
-    assert (done.returncode, done.stdout) == (1, b"a\nc\n")
-    assert b"at most 12 (-s)" in done.stderr
 
 
 def test_a_delay_keeps_all_jobs(weft: Weft) -> None:
@@ -346,14 +336,6 @@ def test_halt_stops_reading_a_pipe_that_stays_open(weft: Weft) -> None:
     with weft.started(
         "each", "--halt", "now,fail=1", "--", "false", stdin=subprocess.PIPE
     ) as process:
-        assert process.stdin is not None
         process.stdin.write(b"1\n")
         process.stdin.flush()
         assert process.wait(timeout=60) == 1
-
-
-def test_a_halt_that_is_not_a_rule_is_explained(weft: Weft) -> None:
-    done = weft.run("each", "--halt", "now,fail=0%", "--", "true", ":::", "1")
-
-    assert done.returncode == 2
-    assert b"is not a rule" in done.stderr

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import PROGRAM, Weft
+from e2e.conftest import PROGRAM, Weft, weft_up
 from runners.kubernetes_cluster import kubernetes_cluster
 from runners.nomad_cluster import nomad_cluster
 
@@ -47,10 +47,8 @@ def gateway(
 
 @pytest.fixture
 def weft(tmp_path: Path) -> Iterator[Weft]:
-    found = Weft(tmp_path / "home")
-    found.told("up", "--port", "0", "--detach", timeout_s=300)
-    yield found
-    found.run("down", timeout_s=120)
+    with weft_up(tmp_path / "home") as found:
+        yield found
 
 
 def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
@@ -63,7 +61,7 @@ def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
         return {"name": name, "executor": executor, "script": text, "count": COUNT,
                 "resources": small, **more}  # fmt: skip
 
-    jobs = [
+    jobs: list[dict[str, object]] = [
         job("scene", "nomad"),
         {"name": "scenes", "parents": ["scene"]},
         job("map", "kubernetes", parents=["scenes"]),
@@ -76,10 +74,7 @@ def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
         }  # fmt: skip
         with gateway(weft, "kubernetes", tmp_path / "kubernetes.log", of_kubernetes):
             with gateway(weft, "nomad", tmp_path / "first.log", of_nomad) as first:
-                made = weft.run("submit", "-", "--format", "json",
-                                stdin=json.dumps({"jobs": jobs}).encode())  # fmt: skip
-                assert made.returncode == 0, made.stderr.decode()
-                batch = made.stdout.decode().strip()
+                batch = weft.submit(*jobs)
                 while not seen.exists():
                     assert first.poll() is None
                 os.kill(first.pid, signal.SIGKILL)
@@ -102,10 +97,9 @@ def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:
         what: sorted(one["product"]["n"] for one in products if one["product"]["type"] == what)
         for what in ("scene", "map")
     }
-    audit = weft.run("audit", timeout_s=120)
+    weft.told("audit", timeout_s=120)
 
     assert numbers == {"scene": [*range(COUNT)], "map": [*range(COUNT)]}
-    assert audit.returncode == 0, audit.stdout.decode()
 
 
 def told(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)

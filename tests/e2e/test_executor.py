@@ -151,20 +151,6 @@ def test_a_running_call_is_cancelled_on_request(make: MakeExecutor, tmp_path: Pa
     executor.shutdown(wait=True)
 
 
-def test_print_is_the_log_of_the_job(weft: Weft, make: MakeExecutor) -> None:
-    executor = make()
-    future = executor.submit(os.write, 1, b"hello from a function\n")
-    future.result(WITHIN_S)
-    log = weft.run("logs", f"b{executor.batch_id}.j{future.job_id}")
-
-    assert log.stdout == b"hello from a function\n"
-
-
-def test_what_cannot_be_pickled_is_an_exception(make: MakeExecutor) -> None:
-    with pytest.raises(TypeError, match="cannot pickle"):
-        make().submit(threading.Lock).result(WITHIN_S)
-
-
 def test_a_call_whose_process_died_says_how(make: MakeExecutor) -> None:
     executor = make()
 
@@ -184,12 +170,6 @@ def test_a_call_whose_process_died_says_how(make: MakeExecutor) -> None:
 def test_a_call_that_takes_too_long_is_ended(make: MakeExecutor) -> None:
     with pytest.raises(CallDied, match="timeout"):
         make(timeout_s=0.2).submit(wait_for_ever).result(WITHIN_S)
-
-
-def test_a_large_result(make: MakeExecutor) -> None:
-    assert make().submit(operator.mul, b"0123456789", 3_000_000).result(WITHIN_S) == (
-        b"0123456789" * 3_000_000
-    )
 
 
 @pytest.mark.heavy
@@ -251,13 +231,6 @@ def test_wrong_retries_fail_all_calls(make: MakeExecutor) -> None:
     assert [one.pointer for one in error.errors] == ["/jobs/0/retry/wait_s"]
     with pytest.raises(TypeError, match="unexpected keyword argument 'retires'"):
         make(retires=2)
-
-
-def test_two_executors_share_no_process(make: MakeExecutor) -> None:
-    pids = [set(make().map(lambda _: os.getpid(), range(20), chunksize=1)) for _ in range(2)]
-
-    assert all(pids)
-    assert not pids[0] & pids[1]
 
 
 @pytest.mark.heavy

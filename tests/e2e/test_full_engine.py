@@ -4,7 +4,6 @@ It stands for 100,000 jobs at an engine that takes 1,000, which take hours: what
 times as much as what is taken, not a hundred times.
 """
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,19 +41,15 @@ def test_forty_times_what_the_engine_takes(
     }  # fmt: skip
     most = 0
     with gateway(weft, "slurm", tmp_path / "gateway.log", settings):
-        made = weft.run("submit", "-", "--format", "json",
-                        stdin=json.dumps({"jobs": [job]}).encode())  # fmt: skip
-        assert made.returncode == 0, made.stderr.decode()
-        batch, deadline = made.stdout.decode().strip(), time.monotonic() + WITHIN_S
+        batch, deadline = weft.submit(job), time.monotonic() + WITHIN_S
         while not (status := told(weft, "status", batch))["complete"]:
             assert time.monotonic() < deadline, (most, status)
             waiting = cluster.run("squeue", "-h", "-r", "-t", "PD,R,CG", "-o", "%i").split()
             most = max(most, len(waiting))
     ran = seen.read_text().split()
     refused = (tmp_path / "gateway.log").read_bytes()
-    audit = weft.run("audit", timeout_s=120)
+    weft.told("audit", timeout_s=120)
 
     assert status["n_succeeded"] == len(ran) == len(set(ran)) == JOBS
     assert 0 < most <= TAKES
     assert b"worker.engine_away" in refused, "Slurm did refuse"
-    assert audit.returncode == 0, audit.stdout.decode()

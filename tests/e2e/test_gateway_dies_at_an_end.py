@@ -1,6 +1,5 @@
 """A gateway that is killed between what its engine says of an end and what weft records of it."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -91,12 +90,6 @@ def test_the_next_gateway_reports_the_end_once(
     job = {"executor": runner, "resources": small,
            "script": f'echo ran >>{seen}; echo "said it"; exit 7'}  # fmt: skip
 
-    def submit() -> str:
-        made = weft.run("submit", "-", "--format", "json",
-                        stdin=json.dumps({"jobs": [job]}).encode())  # fmt: skip
-        assert made.returncode == 0, made.stderr.decode()
-        return made.stdout.decode().strip()
-
     with engine(tmp_path) as settings:
         for number, at in enumerate(("report", "recorded"), 1):
             log = tmp_path / f"{at}.log"
@@ -110,7 +103,7 @@ def test_the_next_gateway_reports_the_end_once(
                     env=weft.environment(settings), stderr=output,
                 )  # fmt: skip
             until(partial(_has_registered, first, log))
-            batch = submit()
+            batch = weft.submit(job)
             assert first.wait(300) == -signal.SIGKILL, log.read_text()
             known = told(weft, "status", batch)["complete"]
             assert known == (at == "recorded")
@@ -120,5 +113,4 @@ def test_the_next_gateway_reports_the_end_once(
             assert (attempt["exit_code"], attempt["worker"]) == (7, runner)
             assert weft.run("logs", f"{batch}.j1").stdout == b"said it\n"
             assert seen.read_text().split() == ["ran"] * number
-        audit = weft.run("audit", timeout_s=120)
-    assert audit.returncode == 0, audit.stdout.decode()
+        weft.told("audit", timeout_s=120)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, weft_up
 from faults.books import query
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -42,13 +42,8 @@ QUICKER = {"idle_s = 60": "idle_s = 1", "sleep 5": "sleep 0.2", "pools.toml": "p
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
     """Give a server that looks at its pools every second."""
-    found = Weft(tmp_path / "home")
-    up = ("up", "--detach", "--port", "0")
-    assert found.run(*up, env={"WEFT_AUTOSCALE_S": "1"}, timeout_s=WITHIN_S).returncode == 0
-    try:
+    with weft_up(tmp_path / "home", WEFT_AUTOSCALE_S="1") as found:
         yield found
-    finally:
-        found.run("down")
 
 
 def break_workers(weft: Weft, *pools: str) -> None:

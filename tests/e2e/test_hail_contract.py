@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from e2e.conftest import WITHIN_S, Weft
+from e2e.conftest import WITHIN_S, Weft, weft_up
 from e2e.hail_client import PIPELINE, STATES, HailClient, hail_python
 from weft.plugins.runners.spawner.sandbox import find_own_root
 
@@ -21,14 +21,11 @@ Posts: TypeAlias = "queue.Queue[tuple[str, str, Any]]"
 @pytest.fixture(scope="module")
 def weft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft whose callbacks may go to this host, and whose jobs read a directory of it."""
-    found = Weft(tmp_path_factory.mktemp("home"))
-    (shared := found.home / "shared").mkdir()
+    home = tmp_path_factory.mktemp("home")
+    (shared := home / "shared").mkdir()
     env = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_INPUT_PATHS": str(shared)}
-    found.told("up", "--port", "0", "--detach", env=env)
-    try:
+    with weft_up(home, **env) as found:
         yield found
-    finally:
-        found.told("down")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 
 pytestmark = pytest.mark.slow
 JOBS = """
@@ -84,9 +84,7 @@ def test_batch_that_is_followed_on_a_terminal_shows_its_progress(
 ) -> None:
     (tmp_path / "jobs.yaml").write_text("jobs: [{script: sleep 1; echo a}, {script: echo b}]")
     batch = weft.run("submit", str(tmp_path / "jobs.yaml")).stdout.decode().strip()
-    words = f"import sys; sys.argv[1:] = ['logs', '-f', '{batch}']"
-    script = f"{words}; from weft.cli.app import main; main()"
-    with on_terminal(script, weft.environment()) as one:
+    with on_terminal(script_of("logs", "-f", batch), weft.environment()) as one:
         assert one.finish() == 0
     assert f"\x1b[2K{batch} " in one.shown
     assert f"{batch}.j1:" in one.shown

@@ -1,7 +1,6 @@
 """The door for clients of JobWeaver, by the requests that its documentation shows."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,14 +13,6 @@ from e2e.conftest import Weft, until
 
 SLEEP = {"action": "SLEEP", "durationMs": 10}
 KEYS = {"timeStamp", "status", "errorCode", "message", "jobId"}
-
-
-@pytest.fixture
-def http(weft: Weft) -> Iterator[httpx.Client]:
-    known = json.loads((weft.home / "client.json").read_text())
-    headers = {"authorization": f"Bearer {known['token']}"}
-    with httpx.Client(base_url=known["url"], headers=headers, timeout=30) as client:
-        yield client
 
 
 def job(*steps: object, retries: object = 0, **more: object) -> dict[str, Any]:

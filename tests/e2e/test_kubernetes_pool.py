@@ -50,9 +50,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def test_a_pool_of_pods_waits_grows_runs_and_shrinks(site: Site) -> None:
     site.apply(POOL, image="missing/worker:1")
     job = {"script": "echo $WEFT_JOB", "resources": {"cpu": "250m"}}
-    done = site.submit(**job, count=100)
-    assert done.returncode == 0, done.stderr.decode()
-    batch = done.stdout.decode().strip()
+    batch = site.submit(**job, count=100)
     site.until(
         lambda: any("ErrImagePull" in one["reason"] for one in site.told("pool", "log", "hpc")),
         "an image that cannot be pulled is told",
@@ -71,5 +69,4 @@ def test_a_pool_of_pods_waits_grows_runs_and_shrinks(site: Site) -> None:
     assert site.told("status", f"{batch}.j100")["attempts"][-1]["worker"].startswith("hpc-")
     site.until(lambda: not site.machines(), "the pods go")
     site.until(lambda: not site.cluster.pods(), "Kubernetes has removed them")
-    audit = site.weft.run("audit")
-    assert audit.returncode == 0, audit.stdout.decode()
+    site.weft.told("audit")

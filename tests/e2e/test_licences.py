@@ -17,10 +17,7 @@ def test_licences_are_set_used_and_removed(weft: Weft) -> None:
 
     assert told("licence", "set", "spice", "1") == "weft: spice: 1\n"
     job = {"command": ["true"], "resources": {"cpu": 0.1, "spice": 1}, "count": 4}
-    submitted = weft.run(
-        "submit", "-", "--format", "json", stdin=json.dumps({"jobs": [job]}).encode()
-    )
-    number = submitted.stdout.decode().strip()
+    number = weft.submit(job)
     assert weft.run("wait", number).returncode == 0
     shown = told("status", f"{number}.j1")
     (listed,) = json.loads(told("licence", "ls", "--json"))

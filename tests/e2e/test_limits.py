@@ -8,7 +8,6 @@ import pytest
 
 from e2e.conftest import Weft
 from e2e.test_batches import as_json
-from weft import Client
 
 pytestmark = pytest.mark.heavy
 
@@ -21,31 +20,6 @@ def test_job_starts_by_itself_when_its_time_comes(weft: Weft) -> None:
     assert done.returncode == 0, done.stderr
     assert datetime.fromisoformat(shown["started_at"]) >= at
     assert datetime.fromisoformat(shown["not_before"]) == at
-
-
-def test_options_of_submit_are_for_jobs_that_do_not_say_it(weft: Weft, tmp_path: Path) -> None:
-    file = tmp_path / "jobs.yaml"
-    file.write_text("jobs: [{name: now, not_before: 2000-01-01T00:00:00Z}, {name: later}]")
-    batch = weft.run("submit", str(file), "--not-before", "+2h").stdout.decode().strip()
-    later = weft.run("status", f"{batch}.j2").stdout.decode()
-
-    assert weft.run("wait", f"{batch}.j1").returncode == 0
-    assert "Not before" in later
-    assert "ready" in later
-    weft.run("cancel", batch)
-
-
-def test_program_says_when_its_job_may_start(weft: Weft) -> None:
-    with Client(home=weft.home) as client:
-        bb = client.create_batch()
-        at = datetime.now(UTC) + timedelta(hours=2)
-        job = bb.create_job(["true"], not_before=at, concurrency_key={"key": "db-x", "n": 2})
-        batch = bb.submit()
-        document = job.status()
-        batch.cancel()
-
-    assert datetime.fromisoformat(document["not_before"]) == at
-    assert document["concurrency_key"] == {"key": "db-x", "n": 2}
 
 
 def test_command_lines_with_one_key_take_turns(weft: Weft, tmp_path: Path) -> None:

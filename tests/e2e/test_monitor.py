@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, until, weft_up
 from e2e.test_batches import as_json
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -24,12 +24,8 @@ rounds = 1
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
-    found = Weft(tmp_path / "home")
-    found.told("up", "--detach", "--port", "0", env=SETTINGS)
-    try:
+    with weft_up(tmp_path / "home", **SETTINGS) as found:
         yield found
-    finally:
-        assert found.run("down").returncode == 0
 
 
 def test_stuck_process_is_killed_and_its_job_ends_after_its_rounds(
@@ -61,7 +57,7 @@ def test_stuck_process_is_killed_and_its_job_ends_after_its_rounds(
     assert "phase executing took longer than 1 s; was stopped 1 times before" in status
     assert "beyond a limit of its queue" in why
     assert "hangs" in log
-    assert own.run("audit").returncode == 0
+    own.told("audit")
 
 
 def running(mark: str) -> list[str]:

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 from weft.settings import all_declared
 
 pytestmark = pytest.mark.heavy
 WIDTH = 80
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-SCRIPT = "import sys; from weft.cli.app import main; sys.argv[1:] = {words!r}; main()"
 LONG = "a-name-that-is-much-too-long-for-a-column-" * 3
 FILE = f"""
 name: {LONG}
@@ -32,8 +31,7 @@ guard = "user == 'nobody' && job.name.startsWith('{LONG}')"
 
 def shown(weft: Weft, *words: str) -> list[str]:
     """Return the lines that a command draws."""
-    script = SCRIPT.format(words=list(words))
-    with on_terminal(script, weft.environment(), columns=WIDTH) as terminal:
+    with on_terminal(script_of(*words), weft.environment(), columns=WIDTH) as terminal:
         terminal.finish()
         return ESCAPES.sub("", terminal.shown).replace("\r", "").split("\n")
 

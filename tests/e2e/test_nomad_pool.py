@@ -28,17 +28,14 @@ def test_a_pool_of_nomad_jobs_runs_jobs_and_leaves_nothing(
     site: PoolSite, cluster: NomadCluster
 ) -> None:
     site.apply(POOL, provider="nomad", max_workers=2)
-    done = site.submit(command=["sleep", "1"], resources={"cpu": 1}, count=6)
-    assert done.returncode == 0, done.stderr.decode()
-    batch = done.stdout.decode().strip()
+    batch = site.submit(command=["sleep", "1"], resources={"cpu": 1}, count=6)
     site.until(lambda: site.told("status", batch)["complete"], "all jobs have run")
     status = site.told("status", batch)
     worker = site.told("status", f"{batch}.j1")["attempts"][-1]["worker"]
     site.until(lambda: not site.machines(), "the machines end")
-    audit = site.weft.run("audit")
+    site.weft.told("audit")
 
     assert (status["n_succeeded"], status["n_jobs"]) == (6, 6)
     assert worker.startswith("hpc-")
-    assert audit.returncode == 0, audit.stdout.decode()
     assert cluster.ask("GET", "jobs") == []
     assert cluster.ask("GET", "vars") == []

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from e2e.conftest import PROGRAM, Weft
+from e2e.pool_site import PoolSite
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
 from weft.extensions.engines.openstack.provider.user_data import FOLDER
 
@@ -38,18 +39,13 @@ pools = ["medium"]
 WITHIN_S = 180.0
 
 
-class Site:
+class Site(PoolSite):
     """A server whose pool `medium` is on a cloud, and the machines that were started."""
 
     def __init__(self, weft: Weft, cloud: OpenStackCloud, path: Path) -> None:
-        self.weft, self.path = weft, path
+        super().__init__(weft, path)
         self.admin = cloud.connect()
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
-
-    def told(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
-        done = self.weft.run(*arguments, "--json")
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
 
     def servers(self) -> dict[str, Any]:
         """Return the servers of pools, by name."""
@@ -213,8 +209,7 @@ def test_a_pool_of_servers_grows_loses_stale_ones_and_shrinks(site: Site) -> Non
     assert site.servers() == {}
     assert site.told("status", other_job)["state"] == "success"
     assert len(site.told("status", other_job)["attempts"]) == 1
-    audit = site.weft.run("audit")
-    assert audit.returncode == 0, audit.stdout.decode()
+    site.weft.told("audit")
     logs = "".join(one.read_text() for one in site.weft.home.rglob("*.log"))
     assert "pool.decided" in logs
     for name in site.workers:

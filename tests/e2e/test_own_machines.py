@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, until, weft_up
 from e2e.test_growing_pools import WITHIN_S, break_workers, workers_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -45,11 +45,7 @@ class Site:
 
     def submitted(self, queue: str, *command: str) -> str:
         job = {"command": command or ("true",), "queue": queue, "machine": "small"}
-        done = self.weft.run(
-            "submit", "-", "--format", "json", stdin=json.dumps({"jobs": [job]}).encode()
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return f"{done.stdout.decode().strip()}.j1"
+        return f"{self.weft.submit(job)}.j1"
 
     def state(self, job: str) -> str:
         return str(self.document("status", job)["state"])
@@ -62,10 +58,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a server that looks at its pools every second."""
     path: Path = tmp_path_factory.mktemp("own")
-    weft = Weft(path / "home")
-    up = ("up", "--detach", "--port", "0")
-    assert weft.run(*up, env={"WEFT_AUTOSCALE_S": "1"}, timeout_s=WITHIN_S).returncode == 0
-    try:
+    with weft_up(path / "home", WEFT_AUTOSCALE_S="1") as weft:
         kinds = [("own", 900), ("late", 900), ("never", 0.5)]
         for kind, text in (("pool", POOL), ("queue", QUEUE)):
             file = path / f"{kind}s.toml"
@@ -76,8 +69,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             weft.told(kind, "apply", str(file), "--yes")
         break_workers(weft, "late", "never")
         yield Site(weft)
-    finally:
-        weft.run("down")
     assert workers_of(weft.home) == []
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, weft_up
 from weft import Client
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -22,15 +22,11 @@ priority = 1
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
-    found = Weft(tmp_path / "home")
-    found.told("up", "--detach", "--port", "0", env=SETTINGS, timeout_s=WITHIN_S)
     file = tmp_path / "queues.toml"
     file.write_text(QUEUE)
-    assert found.run("queue", "apply", str(file), "--yes").returncode == 0
-    try:
+    with weft_up(tmp_path / "home", **SETTINGS) as found:
+        found.told("queue", "apply", str(file), "--yes")
         yield found
-    finally:
-        found.run("down")
 
 
 def why(own: Weft, job: str) -> list[str]:
@@ -67,4 +63,4 @@ def test_a_preemptible_job_makes_room_and_runs_again(
     assert [one["reason"] for one in attempts] == ["preempted", None]
     assert between == ["preempted"]
     assert marks.read_text().split() == ["began", "stopped", "began"]
-    assert own.run("audit").returncode == 0
+    own.told("audit")

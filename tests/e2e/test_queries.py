@@ -77,14 +77,6 @@ def test_wrong_query_is_marked(weft: Weft, batch: str) -> None:
     assert "CLI.TWO_GROUPS" in both.stderr.decode()
 
 
-def test_batches_are_chosen_by_a_query(weft: Weft, batch: str) -> None:
-    listed = as_json(weft, "ls", "name = cohorts and state = failure", "--limit", "0")
-    nothing = weft.run("ls", "name = nobody")
-
-    assert batch in [f"b{one['id']}" for one in listed]
-    assert "no batch matches" in nothing.stderr.decode()
-
-
 def test_a_key_that_nothing_has_is_told(weft: Weft, tmp_path: Path) -> None:
     batch = submit(weft, tmp_path, "jobs: [{command: ['false'], attributes: {cohort: a}}]")
     weft.run("wait", batch)

@@ -7,13 +7,10 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft, lines
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 from e2e.test_batches import as_json
 
 pytestmark = pytest.mark.heavy
-APPLY = (
-    "import sys; from weft.cli.app import main; sys.argv[1:] = ['queue', 'apply', '{}']; main()"
-)
 QUEUES = """
 [[queue]]
 name = "gpu"
@@ -63,7 +60,7 @@ def test_a_file_of_queues_is_shown_asked_for_and_applied(weft: Weft, file: Path)
 def test_queues_stay_if_the_question_is_not_answered_with_yes(
     weft: Weft, file: Path, key: str, code: int
 ) -> None:
-    with on_terminal(APPLY.format(file), weft.environment()) as terminal:
+    with on_terminal(script_of("queue", "apply", str(file)), weft.environment()) as terminal:
         terminal.until("Change the queues? [y/N] ")
         if key:
             terminal.type(key)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import WITHIN_S, Weft, until
+from e2e.conftest import WITHIN_S, Weft, until, weft_up
 from weft.settings import load_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -28,10 +28,7 @@ class Site:
         return done.stdout.decode()
 
     def submitted(self, job: dict[str, object]) -> str:
-        document = json.dumps({"jobs": [{"resources": {"cpu": 1}, **job}]}).encode()
-        done = self.weft.run("submit", "-", "--format", "json", stdin=document)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.decode().strip()
+        return self.weft.submit({"resources": {"cpu": 1}, **job})
 
     def count(self, batch: str, what: str) -> int:
         return int(json.loads(self.told("status", batch, "--json"))[what])
@@ -46,15 +43,9 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    weft = Weft(tmp_path_factory.mktemp("home"))
-    up = weft.run(
-        "up", "--port", "0", "--worker-cpu", "2", "--detach", env={"WEFT_RESERVE_AFTER_S": "1"}
-    )
-    assert up.returncode == 0, up.stderr.decode()
-    try:
+    home = tmp_path_factory.mktemp("home")
+    with weft_up(home, "--worker-cpu", "2", WEFT_RESERVE_AFTER_S="1") as weft:
         yield Site(weft)
-    finally:
-        weft.run("down")
 
 
 def waiting_for(path: Path) -> list[str]:

@@ -17,8 +17,6 @@ def test_each_survives_a_restart_of_the_server(tmp_path: Path) -> None:
     try:
         command = ("each", "--", "sh", "-c", "echo {}; sleep 0.05")
         with own.started(*command, stdin=subprocess.PIPE) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
             process.stdin.write(b"".join(b"%d\n" % n for n in range(100)))
             process.stdin.close()
             first = process.stdout.readline()

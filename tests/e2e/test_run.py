@@ -86,7 +86,6 @@ def test_output_comes_while_the_job_runs(weft: Weft, tmp_path: Path) -> None:
     os.mkfifo(fifo)
     script = f"echo first; cat {fifo}; echo last"
     with weft.started("run", "--", "sh", "-c", script) as process:
-        assert process.stdout is not None
         first = process.stdout.readline()
         with fifo.open("w") as go:
             go.write("between\n")
@@ -101,9 +100,7 @@ def test_interrupt_kills_the_whole_process_tree(weft: Weft, tmp_path: Path, numb
     pids = tmp_path / "pids"
     script = f"sleep 1234 & echo $! > {pids}; setsid sleep 1234 & echo $! >> {pids}; echo up; wait"
     with weft.started("run", "--", "sh", "-c", script) as process:
-        assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
-        assert process.stderr is not None
         if number == signal.SIGHUP:
             process.stderr.close()
         process.send_signal(number)
@@ -147,7 +144,6 @@ def test_a_job_that_cannot_fit_is_refused_with_the_reason(weft: Weft) -> None:
 def test_a_reader_that_goes_away_ends_the_job(weft: Weft) -> None:
     script = "while echo y; do sleep 0.01; done"
     with weft.started("run", "--", "sh", "-c", script) as process:
-        assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
 

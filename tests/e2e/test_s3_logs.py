@@ -1,6 +1,5 @@
 """Output of jobs is shipped to a bucket and read from there, on a real server of S3."""
 
-import json
 import os
 import shutil
 import time
@@ -11,7 +10,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, until, weft_up
 from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
 
@@ -31,16 +30,12 @@ def buckets() -> Iterator[Buckets]:
 @pytest.fixture(scope="module")
 def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft that ships to the bucket."""
-    found = Weft(tmp_path_factory.mktemp("home"))
     settings = {
         "WEFT_LOG_BUCKET": "s3://logs/of-weft", "WEFT_LOG_BUCKET_ENDPOINT": buckets.url,
         "WEFT_STORE_BUCKETS": "logs", "WEFT_SPOOL_LOOK_S": "1",
     }  # fmt: skip
-    found.told("up", "--port", "0", "--detach", env={**settings, **OPENS}, timeout_s=300)
-    try:
+    with weft_up(tmp_path_factory.mktemp("home"), **settings, **OPENS) as found:
         yield found
-    finally:
-        found.told("down")
 
 
 def lose(weft: Weft) -> None:
@@ -65,7 +60,7 @@ def test_the_log_of_a_running_job_is_in_the_bucket_and_outlives_the_machine(
     """Also that of short jobs; once it is deleted, nothing holds it."""
     script = f"echo begun-1; while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo ended-1"
     jobs = [{"script": script}, {"script": "echo short-1"}]
-    batch = weft.told("submit", "-", stdin=json.dumps({"jobs": jobs}).encode()).decode().strip()
+    batch = weft.submit(*jobs)
     began = time.monotonic()
     until(lambda: is_in(buckets, b"begun-1"))
     assert time.monotonic() - began < WITHIN_S + 5  # the job has to start, too

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, until, weft_up
 from e2e.hail_client import PIPELINE, STATES, HailClient, hail_python
 from e2e.metadata_service import Metadata
 from e2e.s3_server import PORT, Buckets, s3_server
@@ -57,27 +57,22 @@ def buckets() -> Iterator[Buckets]:
 @pytest.fixture(scope="module")
 def weft(buckets: Buckets, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a weft with a store of each kind."""
-    found = Weft(tmp_path_factory.mktemp("home"))
     settings = {
         "WEFT_STORE_PRIVATE_HOSTS": "127.0.0.0/8", "WEFT_STORE_BUCKETS": "genomes",
         "WEFT_STORE_SINGLE_BYTES_MAX": f"{PART}",
     }  # fmt: skip
-    found.told("up", "--port", "0", "--detach", env={**settings, **OPENS})
-    try:
+    with weft_up(tmp_path_factory.mktemp("home"), **settings, **OPENS) as found:
         found.told("secret", "set", "results-key", stdin=f"AKIASECRET:{SECRET}".encode())
         at = ("--endpoint", buckets.url)
         found.told("store", "add", "genomes", "s3://genomes", "--access", "read", "--env", *at)
         results = ("results", "s3://results/lab-7", "--access", "write")
         found.told("store", "add", *results, "--secret", "results-key", *at)
         yield found
-    finally:
-        found.told("down")
 
 
 def run(weft: Weft, *jobs: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
     """Run jobs; return their batch and what became of them."""
-    document = json.dumps({"name": "stores", "jobs": jobs}).encode()
-    batch = weft.told("submit", "-", stdin=document).decode().strip()
+    batch = weft.submit(*jobs, name="stores")
     weft.run("wait", batch)
     listed = json.loads(weft.told("jobs", batch, "--json"))
     return batch, sorted(listed, key=lambda one: int(one["job_id"]))
@@ -213,7 +208,9 @@ say(dict(job=ag.jobs.get(jobId=job['id']), entry=entry, text=ag.geturl(href).tex
     assert (changed.returncode, b"another size" in changed.stderr) == (4, True)
 
 
-def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path) -> None:
+def test_archive_of_agave_is_told_while_it_is_written(
+    weft: Weft, http: httpx.Client, tmp_path: Path
+) -> None:
     """To a store that does not answer: status and history, and what weft says of the job, which
     is stopped then.
     """
@@ -222,12 +219,7 @@ def test_archive_of_agave_is_told_while_it_is_written(weft: Weft, tmp_path: Path
         json.dumps({"name": "leaver", "version": "1.0", "templatePath": "run.sh"})
     )
     weft.told("app", "add", str(tmp_path))
-    known = json.loads((weft.home / "client.json").read_text())
-    headers = {"authorization": f"Bearer {known['token']}"}
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        httpx.Client(base_url=known["url"], headers=headers, timeout=30) as http,
-    ):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
         at = f"http://127.0.0.1:{silent.getsockname()[1]}"
         weft.told("store", "add", "silent", "s3://genomes", "--access", "write", "--env",
              "--endpoint", at)  # fmt: skip

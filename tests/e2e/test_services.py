@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, until, weft_up
 from e2e.test_production_lines import run_script
 from weft import Client
 from weft.core.errors import ServiceRuns
@@ -23,10 +23,8 @@ GUIDE = Path(__file__).parents[2] / "docs/guides/services.md"
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Weft]:
     """Give a weft that may be harmed."""
-    weft = Weft(tmp_path / "home")
-    assert weft.run("up", "--port", "0", "--detach", timeout_s=150).returncode == 0
-    yield weft
-    weft.run("down")
+    with weft_up(tmp_path / "home") as weft:
+        yield weft
 
 
 def job(weft: Weft, name: str = "b1.j1") -> dict[str, Any]:

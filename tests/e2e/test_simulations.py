@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psutil
-import pytest
 
 from e2e.conftest import Weft, until
 from weft import Batch, Client
 
-LONG = {"action": "COMPUTE", "iterations": 1_000_000_000}
 FOREVER = {"action": "SLEEP", "durationMs": 3_600_000}
 
 
@@ -69,18 +67,6 @@ def test_thousands_sleep_side_by_side(weft: Weft) -> None:
     assert len(made) < 10
     assert n_cancelled == 2000
     assert took_s < 30
-
-
-@pytest.mark.parametrize("step", [FOREVER, LONG], ids=["sleep", "compute"])
-def test_cancel_works_in_the_middle_of_a_step(weft: Weft, step: Mapping[str, Any]) -> None:
-    with Client(home=weft.home) as client:
-        batch = simulated(client, [step])
-        until(lambda: batch.status()["n_running"] == 1)
-        batch.cancel()
-        batch.wait()
-        (attempt,) = batch.get_job(1).attempts()
-
-    assert attempt["state"] == "cancelled"
 
 
 def test_host_has_no_more_cores_for_them(weft: Weft) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import until, weft_up
 from plugins.test_sql_ends import Archive, relay
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -74,7 +74,6 @@ def test_rows_become_jobs_and_messages_rows(
     hosts = dict.fromkeys(
         ("WEFT_SOURCE_PRIVATE_HOSTS", "WEFT_CALLBACK_PRIVATE_HOSTS"), "127.0.0.1"
     )
-    weft = Weft(tmp_path / "home")
     with relayed(empty_database["admin"]) as archive:
 
         async def execute(text: str) -> list[asyncpg.Record]:
@@ -95,8 +94,7 @@ def test_rows_become_jobs_and_messages_rows(
         def said() -> str:
             return weft.run("source", "ls", "--json").stdout.decode()
 
-        assert weft.run("up", "--port", "0", "--detach", env=hosts).returncode == 0
-        try:
+        with weft_up(tmp_path / "home", **hosts) as weft:
             set_ = weft.run("secret", "set", "DB", stdin=archive.login.partition(":")[2].encode())
             assert set_.returncode == 0, set_.stderr
             user = archive.login.partition(":")[0]
@@ -111,5 +109,3 @@ def test_rows_become_jobs_and_messages_rows(
             asyncio.run(execute("ALTER TABLE scene RENAME TO gone"))
             until(lambda: "query, line 1: relation" in said())
             assert archive.login.partition(":")[2] not in said()
-        finally:
-            weft.run("down")

@@ -34,9 +34,7 @@ def test_a_pool_of_hosts_grows_says_why_it_cannot_and_leaves_nothing(
     """It asks for a machine more than there are hosts; two run all jobs."""
     site.apply(POOL, provider="ssh", max_workers=3)
     job = {"script": "sleep 2", "resources": {"cpu": 1}}
-    done = site.submit(**job, count=20)
-    assert done.returncode == 0, done.stderr.decode()
-    batch = done.stdout.decode().strip()
+    batch = site.submit(**job, count=20)
     site.until(lambda: b"no host is free" in site.weft.run("pool", "log", "hpc").stdout, "full")
     site.until(lambda: site.told("status", batch)["complete"], "all jobs have run")
     status = site.told("status", batch)
@@ -44,11 +42,10 @@ def test_a_pool_of_hosts_grows_says_why_it_cannot_and_leaves_nothing(
         site.told("status", f"{batch}.j{n}")["attempts"][-1]["worker"] for n in range(1, 21, 4)
     }
     site.until(lambda: not site.machines(), "the machines end")
-    audit = site.weft.run("audit")
+    site.weft.told("audit")
 
     assert (status["n_succeeded"], status["n_jobs"]) == (20, 20)
     assert len(workers) == 2
-    assert audit.returncode == 0, audit.stdout.decode()
     for host in hosts:
         assert host.shell("find /srv/weft -mindepth 2 ! -name lock") == ""
         assert "weft.worker" not in host.shell("cat /proc/[0-9]*/cmdline | tr '\\0' ' '")

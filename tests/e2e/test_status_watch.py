@@ -11,10 +11,9 @@ from typing import IO, NamedTuple
 import pytest
 
 from e2e.conftest import Weft, kill_api
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 
 pytestmark = pytest.mark.heavy
-WATCH = "import sys; sys.argv = ['weft', *{}]; from weft.cli.app import main; main()"
 JOBS = """
 name: night
 jobs:
@@ -49,8 +48,7 @@ def held(weft: Weft, tmp_path: Path) -> Iterator[Held]:
 
 
 def test_ctrl_c_leaves_and_the_jobs_run_on(weft: Weft, held: Held) -> None:
-    script = WATCH.format(["status", "-w", held.name])
-    with on_terminal(script, weft.environment()) as terminal:
+    with on_terminal(script_of("status", "-w", held.name), weft.environment()) as terminal:
         terminal.until(f"{held.name} [")
         terminal.until("0/2, 2 running")
         terminal.interrupt()
@@ -71,8 +69,7 @@ def test_it_ends_with_the_batch_though_the_api_is_restarted(
     weft: Weft, held: Held, last: int
 ) -> None:
     """It ends as `weft wait` does, after the status that is printed without it."""
-    script = WATCH.format(["status", "--watch", held.name])
-    with on_terminal(script, weft.environment()) as terminal:
+    with on_terminal(script_of("status", "--watch", held.name), weft.environment()) as terminal:
         terminal.until("0/2, 2 running")
         kill_api(weft)
         held.end(0, 0)
@@ -91,7 +88,6 @@ def test_it_ends_with_the_batch_though_the_api_is_restarted(
 
 def test_a_program_reads_each_change_as_a_document(weft: Weft, held: Held) -> None:
     with weft.started("status", "-w", held.name, "--json") as watching:
-        assert watching.stdout is not None
         begun = json.loads(watching.stdout.readline())
         held.end(0, 0)
         held.end(1, 3)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft, kill_api
-from e2e.terminal import on_terminal
+from e2e.terminal import on_terminal, script_of
 from weft import Batch, Client
 
 pytestmark = pytest.mark.slow
@@ -148,8 +148,7 @@ def test_a_wait_goes_on_when_the_api_was_killed(
 
 
 def test_ctrl_c_in_the_command_wait_says_that_jobs_run_on(weft: Weft, endless: Batch) -> None:
-    script = f"from weft.cli.app import run_command; run_command(['wait', 'b{endless.id}'])"
-    with on_terminal(script, weft.environment()) as terminal:
+    with on_terminal(script_of("wait", f"b{endless.id}"), weft.environment()) as terminal:
         terminal.until("\x1b[2K")  # it is drawing the bar
         terminal.interrupt()
         terminal.until(f"b{endless.id} runs on; `weft cancel b{endless.id}` ends it")
@@ -161,13 +160,10 @@ def test_ctrl_c_in_the_command_wait_says_that_jobs_run_on(weft: Weft, endless: B
 def test_ctrl_c_in_submit_says_that_jobs_run_on(weft: Weft, client: Client) -> None:
     document = b'{"jobs": [{"command": ["sleep", "4321"]}]}'
     with weft.started("submit", "-", "--wait", stdin=subprocess.PIPE) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
         process.stdin.write(document)
         process.stdin.close()
         name = process.stdout.readline().decode().strip()
         process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
         told = process.stderr.read().decode()
 
     assert f"weft: {name} runs on; `weft cancel {name}` ends it" in told

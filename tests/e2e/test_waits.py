@@ -3,7 +3,6 @@
 import re
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,19 +11,10 @@ import pytest
 
 from e2e.conftest import Weft
 from e2e.test_batches import submit
+from e2e.test_holds import first_line
 
 pytestmark = pytest.mark.heavy
 DATE = "jobs: [{command: ['true'], not_before: 2100-01-02T03:04:00Z}]"
-KEY = """
-jobs:
-  - {command: [sleep, '4321'], concurrency_key: {key: KEY, n: 1}}
-  - {command: ['true'], concurrency_key: {key: KEY, n: 1}}
-"""
-
-
-def first_line(process: "subprocess.Popen[bytes]") -> str:
-    assert process.stderr is not None
-    return process.stderr.readline().decode()
 
 
 def told(weft: Weft, *arguments: str) -> str:
@@ -64,22 +54,6 @@ def test_a_date_is_told_wherever_the_job_waits(weft: Weft, tmp_path: Path) -> No
     assert waiting.startswith(f"weft: {batch} waits: {job} starts at 2100-01-0")
     assert "j1 starts at 2100-01-0" in running
     assert "j1 starts at 2100-01-0" in each
-
-
-def test_a_key_is_told_with_the_job_that_has_it(weft: Weft, tmp_path: Path) -> None:
-    batch = submit(weft, tmp_path, KEY.replace("KEY", "only here"))
-    with weft.started("logs", "-f", f"{batch}.j1"):
-        waiting = told(weft, "wait", f"{batch}.j2")
-    other = submit(weft, tmp_path, KEY.replace("KEY", "only here"))
-    why, waits, listed = shown(weft, other, f"{other}.j1")
-    weft.run("cancel", batch)
-    weft.run("cancel", other)
-
-    says = f'waits for {batch}.j1, which has the key "only here"'
-    assert waiting == f"weft: {batch}.j2 {says}\n"
-    assert why == f"Why\t{says}"
-    assert waits == f"Waits\twaits: {other}.j1 {says}"
-    assert says in listed
 
 
 @contextmanager

@@ -107,7 +107,6 @@ def test_what_a_job_does_that_runs(weft: Weft, tmp_path: Path) -> None:
         weft, tmp_path, "jobs: [{command: [sh, -c, 'echo on; sleep 4321'], timeout_s: 4000}]"
     )
     with weft.started("logs", "-f", f"{batch}.j1") as follow:
-        assert follow.stdout is not None
         assert follow.stdout.readline() == b"on\n"
         runs, limit = causes(weft, f"{batch}.j1")
         of_batch = causes(weft, batch)
@@ -136,7 +135,6 @@ def test_each_cause_is_told(weft: Weft, tmp_path: Path) -> None:
     text = "jobs:\n" + "\n".join([f"  - {runs}", *jobs])
     batch = submit(weft, tmp_path, text)
     with weft.started("logs", "-f", f"{batch}.j1") as follow:
-        assert follow.stdout is not None
         assert follow.stdout.readline() == b"on\n"
         until(lambda: kinds(weft, f"{batch}.j5") == ["error"])  # the driver ends it
         found = {number: causes(weft, f"{batch}.j{number}")[0] for number in range(2, 6)}

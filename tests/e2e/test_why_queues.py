@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, until, weft_up
 from e2e.test_growing_pools import break_workers
 from faults.books import query
 from up.weft_up import get, post
@@ -31,12 +31,8 @@ Causes = list[dict[str, Any]]
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
     """Give a server whose worker has four cores."""
-    found = Weft(tmp_path_factory.mktemp("home"))
-    found.told("up", "--port", "0", "--worker-cpu", str(CORES), "--detach")
-    try:
+    with weft_up(tmp_path_factory.mktemp("home"), "--worker-cpu", str(CORES)) as found:
         yield found
-    finally:
-        found.run("down")
 
 
 @contextmanager
@@ -253,8 +249,6 @@ def test_a_pool_grows_and_when_its_machine_comes(own: Weft, tmp_path: Path) -> N
         (of_batch,) = told(own, batch)
         do(own, comes["command"])
         with own.started("each", "--queue", "g", "--", "true", stdin=subprocess.PIPE) as each:
-            assert each.stdin is not None
-            assert each.stderr is not None
             each.stdin.write(b"1\n")
             each.stdin.close()
             said = each.stderr.readline().decode()

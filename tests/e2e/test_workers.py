@@ -25,9 +25,8 @@ def test_a_cordoned_worker_runs_nothing_until_it_is_uncordoned(weft: Weft) -> No
     listed = told(weft, "ls")
     shown = told(weft, "show", name)
     top = weft.run("top").stdout.decode()
-    batch = weft.run("submit", "-", "--format", "json", stdin=b'{"jobs": [{"command": ["true"]}]}')
+    number = weft.submit({"command": ["true"]})
     assert told(weft, "uncordon", name) == f"weft: {name}: active\n"
-    number = batch.stdout.decode().strip()
     ended = weft.run("wait", number)
     (attempt,) = json.loads(weft.run("status", f"{number}.j1", "--json").stdout)["attempts"]
     (uncordoned, *_) = json.loads(told(weft, "show", name, "--json"))["history"]
@@ -47,8 +46,7 @@ def test_a_cordoned_worker_runs_nothing_until_it_is_uncordoned(weft: Weft) -> No
 def test_drain_says_how_the_worker_comes_back(weft: Weft, tmp_path: Path) -> None:
     name, go = socket.gethostname(), tmp_path / "go"
     command = ["sh", "-c", f"while [ ! -e {go} ]; do sleep 0.02; done"]
-    jobs = json.dumps({"jobs": [{"command": command}]}).encode()
-    batch = weft.run("submit", "-", "--format", "json", stdin=jobs).stdout.decode().strip()
+    batch = weft.submit({"command": command})
     with Client(home=weft.home) as client:
         for document in client.get_batch(int(batch[1:])).watch():
             if document["n_running"]:
@@ -71,14 +69,3 @@ def test_a_worker_that_is_not_there_is_told(weft: Weft) -> None:
     assert 'worker "nobody" does not exist' in done.stderr.decode()
     assert "No pool has a worker of this name." in done.stderr.decode()
     assert "weft worker ls --all" in done.stderr.decode()
-
-
-def test_workers_are_operated_from_python(weft: Weft) -> None:
-    with Client(home=weft.home) as client:
-        (worker, *_) = client.list_workers()
-        cordoned = client.cordon_worker(worker["worker"], reason="hot")
-        shown = client.get_worker(worker["worker"])
-        uncordoned = client.uncordon_worker(worker["worker"])
-
-    assert (cordoned["state"], uncordoned["state"]) == ("cordoned", "active")
-    assert shown["history"][0]["reason"] == "hot"

@@ -191,8 +191,7 @@ def test_a_job_goes_on_elsewhere_from_its_checkpoint_when_its_machine_is_gone(
     with second.running():
         assert weft.run("wait", batch, timeout_s=120).returncode == 0
     assert weft.run("logs", f"{batch}.j1").stdout == b"from 3\nn\n"
-    audit = weft.run("audit")
-    assert audit.returncode == 0, audit.stdout.decode()
+    weft.told("audit")
 
 
 def test_what_ends_without_success_brings_its_checkpoint_away_before_its_end_is_told(

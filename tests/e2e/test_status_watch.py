@@ -15,7 +15,7 @@ from e2e.terminal import on_terminal, script_of
 
 pytestmark = pytest.mark.heavy
 JOBS = """
-name: night
+name: watched
 jobs:
   - {{name: first, script: "read code <{0}/1; exit $code"}}
   - {{name: second, script: "read code <{0}/2; exit $code"}}

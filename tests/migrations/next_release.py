@@ -50,7 +50,7 @@ class NextRelease:
 
 def make_next_release(folder: Path) -> NextRelease:
     """Write the sources of the next release into a folder."""
-    copytree(SOURCE, folder / "weft", ignore=ignore_patterns("__pycache__", "web"))
+    copytree(SOURCE, folder / "weft", ignore=ignore_patterns("__pycache__"))
     sql = folder / "weft" / "sql"
     (sql / "migrations").mkdir(exist_ok=True)
     (sql / "migrations" / f"{ADDS}.sql").write_text(TABLE)

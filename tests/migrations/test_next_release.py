@@ -7,11 +7,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from kept_sessions import KeptSessions
 from migrations.next_release import ADDS, NUMBER, SCHEMA, TAKES, NextRelease, make_next_release
 from weft.sql import whole_schema
-from weft.store import SchemaTooNew, open_admin, open_worker_store
-from weft.store.schema_range import ProgramTooOld
+from weft.store import SchemaTooNew, open_admin
 
 ROOT = Path(__file__).resolve().parents[2]
 Dsns = Mapping[str, str]
@@ -51,21 +49,6 @@ def test_upgraded_database_equals_a_new_one(
     assert later.call("migrate", new) == later.call("contract", new) == []
     assert "weft.colour" in dump_of(database)
     assert dump_of(database) == dump_of(empty_database)
-
-
-@pytest.mark.heavy
-async def test_this_program_goes_on_until_the_contract_step(
-    later: NextRelease, database: dict[str, str], kept_sessions: KeptSessions,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(asyncpg, "create_pool", kept_sessions.make_pool)
-    later.call("migrate", database["admin"])
-    async with open_worker_store(database["weft_worker"]) as store:
-        await store.check_schema()
-    later.call("contract", database["admin"])
-    async with open_worker_store(database["weft_worker"]) as store:
-        with pytest.raises(ProgramTooOld, match="too old for the database"):
-            await store.check_schema()
 
 
 @pytest.mark.heavy

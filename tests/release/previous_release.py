@@ -64,9 +64,14 @@ def install_previous(base: Path, commit: str | None = None) -> Release:
     What it depends on is taken from the present environment, so no index is needed.
     """
     _unpack(commit or _newest_change_in_place(), base / "source")
+    return install(base / "source", base)
+
+
+def install(source: Path, base: Path) -> Release:
+    """Build the wheel of these sources and put it into an environment of its own."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-d", base, "-t", "wheel"],
-        check=True, capture_output=True, cwd=base / "source",
+        check=True, capture_output=True, cwd=source,
     )  # fmt: skip
     (wheel,) = base.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", base / "venv"], check=True)

@@ -77,9 +77,9 @@ def until(said: Callable[[], Answer | None], what: str) -> Answer:
 class Api:
     """What a client sees of a home's api."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, name: str = "api") -> None:
         self._evidence = home / "evidence"
-        said = until(lambda: _read(home / "run" / "api.ready"), "the api is not ready")
+        said = until(lambda: _read(home / "run" / f"{name}.ready"), "the api is not ready")
         self.url = f"http://{said['host']}:{said['port']}/v1"
 
     def ask(self, path: str, document: object = None) -> Any:  # noqa: ANN401 (any document)

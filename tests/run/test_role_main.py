@@ -21,7 +21,7 @@ resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
-async def live(settings, name):
+async def live(settings, name, told):
     assert gc.isenabled()
     assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())
     assert signal.getsignal(signal.SIGCHLD) != signal.SIG_IGN

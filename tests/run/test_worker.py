@@ -31,7 +31,7 @@ def test_name_of_a_worker_is_taken_as_long_as_its_jobs_may_run(
 
     monkeypatch.setattr(worker_source, "open_worker_store", open_store)
     with pytest.raises(Opened):
-        asyncio.run(worker._work(settings, "worker"))
+        asyncio.run(worker._work(settings, "worker", asyncio.Queue()))
 
     fence_s = worker.fence_of(settings.lost_after_s, str).after_s
     assert fence_s is not None

@@ -28,7 +28,7 @@ from weft.run.home import Home
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_bucket import log_reader
 from weft.run.login import login_dsn
-from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.role_main import Told, begin_schema_check, run_role, until_told
 from weft.run.secret_keys import read_secret_keys
 from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import api_url, certificate_of
@@ -85,14 +85,14 @@ def main() -> int:
     return run_role("api", _serve)
 
 
-async def _serve(settings: Settings, name: str) -> int:
-    told, home = stop_signals(), Home(settings.home)
+async def _serve(settings: Settings, name: str, told: Told) -> int:
+    home = Home(settings.home)
     home.prepare()
     certificate = certificate_of(settings)
     listener = _listen(settings.host, settings.port)
     host, port = listener.getsockname()[:2]
     copies = home.path / "log-copies" / f"{name}-{port}"
-    with ExitStack() as until_exit:
+    with listener, ExitStack() as until_exit:
         async with (
             open_api_store(
                 login_dsn(settings, "weft_api"),

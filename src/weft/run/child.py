@@ -8,6 +8,9 @@ import ctypes
 import os
 import signal
 
+from weft.core.errors import WeftError
+from weft.telemetry.log import log
+
 SUPERVISOR_VARIABLE = "WEFT_SUPERVISOR_PID"
 ROLE_VARIABLE = "WEFT_ROLE_NAME"
 DRAINED = 10
@@ -46,3 +49,10 @@ def is_supervised() -> bool:
 def role_name(default: str) -> str:
     """Return the name under which this process is supervised, such as `driver-2`."""
     return os.environ.get(ROLE_VARIABLE) or default
+
+
+def log_failure(error: WeftError) -> None:
+    """Log why a role cannot go on, without a trace: this is not a defect."""
+    log.error(
+        "role.failed", code=error.code, error=error.message, detail=error.detail, hint=error.hint
+    )

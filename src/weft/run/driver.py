@@ -12,7 +12,7 @@ from weft.run.driver_adapters import driver_adapters
 from weft.run.home import Home
 from weft.run.login import login_dsn
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import begin_schema_check, run_role, stop_signals, until_told
+from weft.run.role_main import Told, begin_schema_check, run_role, until_told
 from weft.settings import Settings
 from weft.store import open_driver_store
 from weft.telemetry.log import log
@@ -23,10 +23,9 @@ def main() -> int:
     return run_role("driver", _drive)
 
 
-async def _drive(settings: Settings, name: str) -> int:
+async def _drive(settings: Settings, name: str, told: Told) -> int:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGUSR1, lambda: None)
-    told = stop_signals()
     home = Home(settings.home)
     home.prepare()
     with ExitStack() as until_exit:

@@ -12,19 +12,26 @@ import uvloop
 
 from weft.core.errors import Unavailable, WeftError
 from weft.faults import ARMED
+from weft.ports.patience import until_answered
 from weft.run import collect_garbage
-from weft.run.child import end_with_supervisor, role_name, wait_until_let_run
+from weft.run.child import end_with_supervisor, log_failure, role_name, wait_until_let_run
 from weft.settings import Settings, load_settings
+from weft.store.errors import SchemaTooOld
 from weft.telemetry.log import configure, log
 from weft.wire.processes import reset_signals
 
 SCHEMA_CHECK_S = 1.0
-"""Between two looks for a database that was away when the role started."""
+"""Between two looks at a schema that was too old when the role started."""
 Told = asyncio.Queue[signal.Signals]
 """Where the signals arrive that tell a role to stop."""
+Live = Callable[[Settings, str, Told], Coroutine[Any, Any, int]]
 
 
-def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]]) -> int:
+class _TooNew(Exception):
+    """The schema that this program needs is not there yet; nothing has begun."""
+
+
+def run_role(kind: str, live: Live) -> int:
     """Run a role until it ends; return the exit code."""
     leave_no_core_dump()
     reset_signals()
@@ -39,10 +46,28 @@ def run_role(kind: str, live: Callable[[Settings, str], Coroutine[Any, Any, int]
         collect_garbage()
         wait_until_let_run()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(live(settings, name))
+            return runner.run(_live_once_migrated(settings, name, live))
     except WeftError as error:
         log_failure(error)
         return error.exit_code
+
+
+async def _live_once_migrated(settings: Settings, name: str, live: Live) -> int:
+    """Live as soon as the schema serves this program; say once for what it waits."""
+    told, said = stop_signals(), ""
+    while told.empty():
+        try:
+            return await live(settings, name, told)
+        except _TooNew as error:
+            (missing,) = error.args
+        if missing.detail != said:
+            said = missing.detail
+            log.warning("role.waiting", error=missing.message, detail=said, hint=missing.hint)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SCHEMA_CHECK_S):
+                told.put_nowait(await told.get())
+    log.info("role.stopped", ms=0)
+    return 0
 
 
 def leave_no_core_dump() -> None:
@@ -51,13 +76,6 @@ def leave_no_core_dump() -> None:
     """
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0 if hard == 0 else 1, hard))
-
-
-def log_failure(error: WeftError) -> None:
-    """Log why a role cannot go on, without a trace: this is not a defect."""
-    log.error(
-        "role.failed", code=error.code, error=error.message, detail=error.detail, hint=error.hint
-    )
 
 
 def stop_signals() -> Told:
@@ -77,7 +95,7 @@ class SchemaChecker(Protocol):
         """Raise `Conflict` if they do not fit, `Unavailable` if the database does not answer."""
 
 
-async def begin_schema_check(store: SchemaChecker) -> asyncio.Task[None]:
+async def begin_schema_check(store: SchemaChecker) -> asyncio.Task[Any]:
     """Check the schema now; if the database is away, check when it answers.
 
     The task ends only with the reason why this program cannot use the database.
@@ -85,20 +103,14 @@ async def begin_schema_check(store: SchemaChecker) -> asyncio.Task[None]:
     try:
         await store.check_schema()
     except Unavailable:
-        return asyncio.create_task(_check_until_answered(store))
-    return asyncio.create_task(_wait_forever())
+        return asyncio.create_task(_check_when_answered(store))
+    except SchemaTooOld as error:
+        raise _TooNew(error) from error
+    return asyncio.create_task(asyncio.Event().wait())
 
 
-async def _check_until_answered(store: SchemaChecker) -> None:
-    while True:
-        await asyncio.sleep(SCHEMA_CHECK_S)
-        with suppress(Unavailable):
-            await store.check_schema()
-            break
-    await _wait_forever()
-
-
-async def _wait_forever() -> None:
+async def _check_when_answered(store: SchemaChecker) -> None:
+    await until_answered(store.check_schema)
     await asyncio.Event().wait()
 
 
@@ -110,7 +122,7 @@ async def succeeded(told: Told, begun: asyncio.Task[Any]) -> bool:
     return begun.done()
 
 
-async def until_told(told: Told, *running: asyncio.Task[None]) -> bool:
+async def until_told(told: Told, *running: asyncio.Task[Any]) -> bool:
     """Return True when the role is told to stop, False when one of its tasks has ended by itself;
     raise what made a task fail.
     """

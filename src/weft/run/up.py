@@ -18,6 +18,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.run import collect_garbage
+from weft.run.child import log_failure
 from weft.run.detach import Answer, answer_error, receive_settings
 from weft.run.down import summary_of
 from weft.run.home import Home
@@ -201,13 +202,7 @@ def main(arguments: list[str]) -> int:
             announcement = _PipeAnnouncement(settings, pipe)
             return asyncio.run(_live(settings, home, announcement, follow=False))
     except WeftError as error:
-        log.error(
-            "role.failed",
-            code=error.code,
-            error=error.message,
-            detail=error.detail,
-            hint=error.hint,
-        )
+        log_failure(error)
         answer(pipe, answer_error(error))
         return error.exit_code
 

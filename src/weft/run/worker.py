@@ -55,7 +55,7 @@ from weft.run.host.worker_name import file_name_of, holding_name, worker_name
 from weft.run.job_topics import opened_job_topics
 from weft.run.log_stores import log_store_at
 from weft.run.metrics_file import leaving_metrics
-from weft.run.role_main import Told, run_role, stop_signals, succeeded, until_told
+from weft.run.role_main import Told, run_role, succeeded, until_told
 from weft.run.simulations import workers_of
 from weft.run.transports import opened_transports
 from weft.run.worker_source import WorkerSource, direct_source
@@ -83,8 +83,7 @@ def main() -> int:
     return run_role("worker", _work)
 
 
-async def _work(settings: Settings, name: str) -> int:
-    told = stop_signals()
+async def _work(settings: Settings, name: str, told: Told) -> int:
     home = Home(settings.home)
     home.prepare()
     if not is_supervised():  # beside the worker of `weft up` on the same home

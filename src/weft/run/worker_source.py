@@ -58,9 +58,9 @@ class WorkerSource:
     """Says where output is shipped to, by the database; None: it stays here, or goes to an api."""
     runs: RunLedger | None = None
     """For those who run what records of topics ask for; None: workers outside run none."""
-    begun: list[asyncio.Task[None]] = field(default_factory=list)
+    begun: list[asyncio.Task[Any]] = field(default_factory=list)
 
-    def begin_beside(self, logs: Path) -> list[asyncio.Task[None]]:
+    def begin_beside(self, logs: Path) -> list[asyncio.Task[Any]]:
         """Begin what runs beside the agent."""
         return [*self.begun, *map(asyncio.create_task, self.run_beside(logs))]
 

@@ -5,11 +5,9 @@ Expand: `pre` migrations and functions, which older programs survive. Contract, 
 later: `post` migrations, and the functions that only older programs call.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
 
 import asyncpg
 
@@ -28,7 +26,6 @@ from weft.store.contract import (
 from weft.store.errors import MIGRATE_HINT, SchemaMissing, SchemaTooOld
 from weft.store.installed_functions import functions_current, install_functions, obsolete_functions
 
-Result = TypeVar("Result")
 _after_step = fault_point("migrate.after_step")
 
 OLDEST_SERVER = 150000
@@ -281,26 +278,22 @@ async def _make_schema(connection: asyncpg.Connection) -> str:
 
 
 async def _apply(connection: asyncpg.Connection, file: SqlFile) -> str:
-    """Apply a migration; return its name."""
-    name = await _persist(partial(_apply_once, connection, file))
-    _after_step()
-    return name
+    """Apply a migration; return its name.
 
-
-async def _persist(attempt: Callable[[], Awaitable[Result]]) -> Result:
-    """Do it again if it was the victim of a deadlock: programs of the release before are at work,
+    Do it again if it was the victim of a deadlock: programs of the release before are at work,
     and their statements lock what it changes in orders of their own.
     """
     for _ in range(DEADLOCKS_MAX):
         with suppress(asyncpg.DeadlockDetectedError):
-            return await attempt()
-    return await attempt()
+            return await _apply_once(connection, file)
+    return await _apply_once(connection, file)
 
 
 async def _apply_once(connection: asyncpg.Connection, file: SqlFile) -> str:
     async with connection.transaction():
         await connection.execute(file.text)
         await _note(connection, file)
+    _after_step()
     return file.name
 
 

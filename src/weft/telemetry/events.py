@@ -14,6 +14,7 @@ EVENTS = MappingProxyType(
         # every role
         "role.started": "this process is ready · version, home",
         "role.faults_armed": "a test lets this process die or fail: `WEFT_FAULTS` is set · points",
+        "role.waiting": "this program waits for the schema that it needs · error, detail, hint",
         "role.stopping": "this process was told to end · signal",
         "role.stopped": "this process has ended cleanly · ms",
         "role.failed": "this process cannot go on · code, error, detail, hint",

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from weft.cli.commands import db_views
 from weft.cli.input.options import LOCAL, App, Local, Parameter
-from weft.cli.terminal.screen import note, print_json
 from weft.settings import Settings, load_settings
 
 app = App(name="db", help="Show or migrate the database schema.")
@@ -27,13 +26,10 @@ def migrate(*, database: Database = None, shared: Local = LOCAL) -> None:
     from weft.run.admin import run_migrate  # noqa: PLC0415 (heavy: the server's side)
 
     applied = run_migrate(_settings(database, shared))
-    if shared.json:
-        print_json({"applied": applied})
-    elif applied:
-        for name in applied:
-            print(name)
+    if applied:
+        shared.tell({"applied": applied}, "\n".join(applied), print)
     else:
-        note("the schema is up to date")
+        shared.tell({"applied": applied}, "the schema is up to date")
 
 
 @app.command
@@ -52,13 +48,10 @@ def contract(*, force: bool = False, database: Database = None, shared: Local = 
     from weft.run.admin import run_contract  # noqa: PLC0415 (heavy: the server's side)
 
     done = run_contract(_settings(database, shared), force=force)
-    if shared.json:
-        print_json({"done": done})
-    elif done:
-        for name in done:
-            print(name)
+    if done:
+        shared.tell({"done": done}, "\n".join(done), print)
     else:
-        note("there is nothing to take away")
+        shared.tell({"done": done}, "there is nothing to take away")
 
 
 @app.command

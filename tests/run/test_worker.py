@@ -25,7 +25,7 @@ def test_name_of_a_worker_is_taken_as_long_as_its_jobs_may_run(
     settings = Settings(home=tmp_path, database="postgresql://db/weft", lost_after_s=300)
     asked: list[float] = []
 
-    def open_store(_dsn: str, *, grace_s: float) -> Any:  # noqa: ANN401 (never returns)
+    def open_store(_dsn: str, *, grace_s: float, **_: object) -> Any:  # noqa: ANN401 (never returns)
         asked.append(grace_s)
         raise Opened
 

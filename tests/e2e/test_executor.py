@@ -151,6 +151,15 @@ def test_a_running_call_is_cancelled_on_request(make: MakeExecutor, tmp_path: Pa
     executor.shutdown(wait=True)
 
 
+def test_print_is_the_log_of_the_job(weft: Weft, make: MakeExecutor) -> None:
+    executor = make()
+    future = executor.submit(print, "hello from a function")
+    future.result(WITHIN_S)
+
+    log = weft.run("logs", f"b{executor.batch_id}.j{future.job_id}")
+    assert log.stdout == b"hello from a function\n"
+
+
 def test_a_call_whose_process_died_says_how(make: MakeExecutor) -> None:
     executor = make()
 

@@ -79,7 +79,9 @@ def test_jobs_run_while_calls_share_two_connections(home: Path) -> None:
                 words = "each", "--jobs", "16", "echo", "{}", ":::", *map(str, range(N_JOBS))
                 done = run_weft(*words, WEFT_HOME=str(home))
                 jit = ask(pooler, "postgres", "SHOW jit", "weft_api", logins["weft_api"])
+                found = run_weft("doctor", WEFT_HOME=str(home), WEFT_POOLER=pooler)
                 totals = ask(pooler, "pgbouncer", "SHOW STATS_TOTALS", SUPERUSER, PASSWORD)
+            away = run_weft("doctor", WEFT_HOME=str(home), WEFT_POOLER="127.0.0.1:9")
             behind = with_host(server.dsn(), pooler)
             doctor = run_weft("doctor", WEFT_HOME=str(home), WEFT_DATABASE=behind)
         prove_audit(home)
@@ -87,5 +89,7 @@ def test_jobs_run_while_calls_share_two_connections(home: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert sorted(map(int, done.stdout.split())) == list(range(N_JOBS))
     assert sum(int(line.split(",")[1]) for line in totals.splitlines()) > 50
+    assert f"{pooler} lends connections" in found.stdout
+    assert "WRONG    pooler" in away.stdout
     assert jit == "off\n"
     assert "behind a connection pooler" in doctor.stdout

@@ -38,6 +38,7 @@ from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
 from weft.run.transports import check_transports
 from weft.settings import Settings
+from weft.store import open_driver_store
 
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
 DISK_LOW_BYTES, DISK_EMPTY_BYTES = 2 << 30, 200 << 20
@@ -61,6 +62,7 @@ def examine(settings: Settings) -> list[Finding]:
         _server,
         _site,
         _schema,
+        _pooler,
         _roles,
         _transports,
         _extensions,
@@ -273,6 +275,24 @@ def _schema(settings: Settings) -> Iterator[Finding]:
         yield Finding("database", "ok", found, "`weft db contract` takes them away.")
     else:
         yield Finding("database", "ok", found)
+
+
+def _pooler(settings: Settings) -> Iterator[Finding]:
+    dsn = Home(settings.home).secrets().get("weft_driver")
+    if settings.pooler is None or dsn is None:
+        return
+    try:
+        asyncio.run(_call_through(dsn, settings.pooler))
+    except WeftError as error:
+        advice = "Check that it runs, and host and port in the setting `pooler`."
+        yield Finding("pooler", "wrong", f"{settings.pooler}: {error.detail}", advice)
+    else:
+        yield Finding("pooler", "ok", f"{settings.pooler} lends connections")
+
+
+async def _call_through(dsn: str, pooler: str) -> None:
+    async with open_driver_store(dsn, pooler) as store:
+        await store.check_schema()
 
 
 def words_of_missing(n_migrations: int) -> str:

@@ -348,9 +348,13 @@ async def open_database(
     `user_connections_max`: how many of its connections work for one user at a time; `pooler`:
     `host:port` of what lends connections to the server for a transaction each.
     """
-    kind = {"connection_class": _Lent, "statement_cache_size": 0} if pooler else {}
+    kind, outage = {}, Outage(dsn)
+    if pooler:
+        dsn = with_host(dsn, pooler)
+        kind = {"connection_class": _Lent, "statement_cache_size": 0}
+        outage = Outage(dsn, "pooler")
     pool = asyncpg.create_pool(
-        with_host(dsn, pooler) if pooler else dsn,
+        dsn,
         **kind,
         min_size=0,
         max_size=connections_max,
@@ -362,7 +366,7 @@ async def open_database(
         server_settings={"application_name": session_name(), "timezone": "UTC"},
     )
     async with pool:
-        database = Database(pool, Outage(dsn), Turns(user_connections_max, connections_max))
+        database = Database(pool, outage, Turns(user_connections_max, connections_max))
         try:
             yield database
         finally:

@@ -6,13 +6,15 @@ from weft.core.database_name import database_name
 from weft.core.errors import StoreUnavailable, WeftError
 from weft.telemetry.log import log
 
-_HINT = "Check that the server runs, and host and port in the setting `database`."
+_HINT = "Check that the server runs, and host and port in the setting `{}`."
 
 
 class Outage:
     """Whether the database of a program is out of reach, and since when."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, setting: str = "database") -> None:
+        """`setting`: that says where it is."""
+        self._hint = _HINT.format(setting)
         self._database = database_name(dsn)
         self._began_at: float | None = None
         self._said: set[str] = set()
@@ -25,7 +27,7 @@ class Outage:
     def begin(self, error: WeftError) -> None:
         """Log why the database is out of reach, unless it was said before."""
         # The general hint is for callers who may try again; a role does that by itself.
-        hint = _HINT if isinstance(error, StoreUnavailable) else error.hint
+        hint = self._hint if isinstance(error, StoreUnavailable) else error.hint
         self._say(error.message, error.detail, hint)
 
     def suspect(self) -> None:

@@ -55,7 +55,7 @@ def _write(file: Path, settings: Settings, findings: list[Finding]) -> None:
     except OSError as error:
         raise WrongOption(
             f"--report: cannot write {file}", detail=f"{error.strerror}.",
-            hint="Name a file that is not there yet.",
+            hint="Name a new file in a directory that there is.",
         ) from error  # fmt: skip
     note(f"{file} is written: read it before you pass it on")
 

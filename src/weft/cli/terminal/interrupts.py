@@ -2,14 +2,17 @@
 
 import os
 import signal
-from collections.abc import Awaitable, Callable
-from typing import Self
+from collections.abc import Callable, Coroutine
+from typing import Any, Self
 
 from weft.cli.terminal.report import note, print_error
 from weft.client.http.blocking import asyncio
 from weft.core.errors import WeftError
 
 INTERRUPTED = 130
+LONGEST_S = 30
+"""That the first waits for a server that does not answer."""
+UNANSWERED = "the server has not answered; what it has goes on: see `weft ls`"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -18,7 +21,7 @@ class Interrupts:
     this process.
     """
 
-    def __init__(self, on_first: Callable[[], Awaitable[object]], message: str) -> None:
+    def __init__(self, on_first: Callable[[], Coroutine[Any, Any, object]], message: str) -> None:
         self.count = self.number = 0
         """How many came, and the last one."""
         self._on_first = on_first
@@ -49,7 +52,10 @@ class Interrupts:
 
     async def _stop(self) -> None:
         try:
-            await self._on_first()
+            await asyncio.wait_for(self._on_first(), LONGEST_S)
+        except TimeoutError:
+            note(UNANSWERED)
+            os._exit(INTERRUPTED)
         except WeftError as error:
             # What waits for the end will find out by itself, or the person asks a second time.
             print_error(error)

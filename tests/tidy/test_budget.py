@@ -5,9 +5,9 @@ import pytest
 from tidy.source_files import GENERATED, relative, tracked_files
 
 BUDGETS = {
-    ("src/weft/", ".py"): 154_400,  # 145,000 at the end; the goal is 140,000
-    ("src/weft/", ".sql"): 26_645,  # the goal is 26,000
-    ("tests/", ".py"): 133_500,  # 118,000 at the end
+    ("src/weft/", ".py"): 154_300,  # 145,000 at the end; the goal is 140,000
+    ("src/weft/", ".sql"): 26_545,  # the goal is 26,000
+    ("tests/", ".py"): 133_200,  # 118,000 at the end
 }
 """The lines that there may be of each kind. Lower a number as lines go; none is ever raised."""
 

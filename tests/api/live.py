@@ -26,13 +26,13 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, WorkerStore
-from weft.run.apart.asking.evaluation import Evaluation
-from weft.run.apart.asking.lookups import LookUps
-from weft.run.apart.asking.messages import MessageMaking
-from weft.run.apart.asking.sources import SourceTrials
 from weft.run.api import Server, serving_config
 from weft.run.files import kept_files, object_stores
 from weft.run.home import Home
+from weft.run.isolated.asking.evaluation import Evaluation
+from weft.run.isolated.asking.lookups import LookUps
+from weft.run.isolated.asking.messages import MessageMaking
+from weft.run.isolated.asking.sources import SourceTrials
 from weft.settings import Settings
 from weft.store import Admin, DriverStore, open_api_store, open_driver_store, open_worker_store
 from weft.wire.function import result_path

@@ -20,14 +20,14 @@ from weft.core.errors import InvalidSetup, NothingEvaluates
 from weft.core.lines.line import Setup
 from weft.extensions.lines.rules.setup import parse_each_setup, parse_setup
 from weft.ports.evaluation import TooCostly, evaluate
-from weft.run.apart.asking.evaluation import Evaluation
+from weft.run.isolated.asking.evaluation import Evaluation
 from weft.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SRC, GUIDE = ROOT / "src" / "weft", ROOT / "docs/guides/production-lines.md"
 LIBRARIES = ("cel", "jsonschema_rs", "jinja2")
 EVALUATED = {
-    "run/apart/answering/message.py", "api/html/render.py",  # that has our own templates
+    "run/isolated/answering/message.py", "api/html/render.py",  # that has our own templates
     "core/apps/values.py", "core/deliveries/sinks.py", "core/queues/cel_library.py",
     "core/queues/guard.py",
     "extensions/lines/rules/configuration.py", "extensions/lines/rules/sink.py",

@@ -11,7 +11,7 @@ import pytest
 
 from api.live import LiveApi, as_admin
 from api.test_sources import TOML, audit, find
-from weft.run.apart.asking.lookups import LookUps
+from weft.run.isolated.asking.lookups import LookUps
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
 

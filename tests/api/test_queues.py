@@ -12,7 +12,7 @@ from api.live import LiveApi, LiveWorker
 from api.test_tenants import create
 from weft.core.errors import TooManyAtOnce
 from weft.core.queues import first_of
-from weft.run.apart.asking.evaluation import Evaluation
+from weft.run.isolated.asking.evaluation import Evaluation
 from weft.telemetry import metrics
 
 BIG = {"name": "big", "priority": 20, "guard": "job.resources.cpu >= 2"}

@@ -16,7 +16,7 @@ from store.test_lifecycles import HRSI
 from store.test_products import name
 from weft.core.errors import MessageNotHeld
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.run.apart.asking.messages import MessageMaking
+from weft.run.isolated.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from weft.core.deliveries.sinks import is_rejected
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.callback_sender import Answered
 from weft.ports.sink import SinkMessage
-from weft.run.apart.asking.messages import MessageMaking
+from weft.run.isolated.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks, SinkCommands
 from worker.spawner_process import until_gone
 

@@ -16,7 +16,7 @@ from store.test_sinks import SINK
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.extensions.lines.rules.sink import PRODUCT
 from weft.ports.sink import Misfit
-from weft.run.apart.asking.messages import MessageMaking
+from weft.run.isolated.asking.messages import MessageMaking
 from weft.wire.sealed import SecretKeys, SecretRow
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from weft.cli.input.line_texts import with_texts
 from weft.core.lines.line import Sink
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.run.apart.answering.message import Misfit, make_message
+from weft.run.isolated.answering.message import Misfit, make_message
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "openlineage"

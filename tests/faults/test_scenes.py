@@ -156,7 +156,8 @@ class Attack:
                 pid = int(entry.name)
                 words = (entry / "cmdline").read_bytes()
                 process = read_process(pid)
-                if b"weft.run.apart\0source" in words and process and process.parent == driver:
+                asked = b"weft.run.isolated.limited_process\0source" in words
+                if asked and process and process.parent == driver:
                     found.append(pid)
         return found
 

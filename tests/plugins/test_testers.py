@@ -14,7 +14,7 @@ from cases import cases
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends import conditions
 from weft.ports import tester as port
-from weft.run.apart.answering.tester import begin
+from weft.run.isolated.answering.tester import begin
 
 HERE = "127.0.0.1"
 SITE = port.TesterSite(parse_allowed_hosts(HERE), timeout_s=5)

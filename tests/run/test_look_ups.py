@@ -11,8 +11,8 @@ import pytest
 
 from plugins.package import install
 from weft.ports.lookup import ANSWER_BYTES_MAX, Answered, Question
-from weft.run.apart.asking import lookups as module
-from weft.run.apart.asking.lookups import LookUps
+from weft.run.isolated.asking import lookups as module
+from weft.run.isolated.asking.lookups import LookUps
 from weft.settings import Settings
 
 pytestmark = pytest.mark.slow

@@ -19,7 +19,7 @@ from weft.wire.sealed import SecretKeys
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, WorkerFacts
 from worker.file_site import file_site

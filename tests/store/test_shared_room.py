@@ -14,7 +14,8 @@ ROOT = Path(weft.__file__).parent
 SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
     "driver/loops/deliveries_in_flight.py",
-    "run/apart/asking/evaluation.py", "run/apart/asking/sources.py", "worker/agent/job_inputs.py",
+    "run/isolated/asking/evaluation.py", "run/isolated/asking/sources.py",
+    "worker/agent/job_inputs.py",
     "plugins/executors/container/images.py", "plugins/runners/simulation/steps.py",
 }  # fmt: skip
 ALONE = {
@@ -26,7 +27,7 @@ ALONE = {
     "plugins/runners/remote/ssh.py": "of a cluster of the site",
     "extensions/engines/slurm/runner/files.py": "of a cluster of the site",
     "extensions/brokers/kafka/topics.py": "messages of one consumer, in their order",
-    "run/apart/asking/lookups.py": "of one set of questions",
+    "run/isolated/asking/lookups.py": "of one set of questions",
     "store/api_store.py": "behind the turns of users",
     "store/offered_jobs.py": "calls of the database, which have their own limit of time",
 }

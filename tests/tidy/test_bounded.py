@@ -34,7 +34,7 @@ TRUSTED = {
     "src/weft/extensions/engines/ssh/provider/host_program.py": "what weft asks, on a bare host",
     "src/weft/plugins/runners/remote/handles.py": "a file of a closed type, which weft keeps",
     "src/weft/plugins/runners/spawner/*": "messages of the own spawner",
-    "src/weft/run/apart/*": "what the driver asks, and answers of a closed type",
+    "src/weft/run/isolated/*": "what the driver asks, and answers of a closed type",
     "src/weft/run/detach.py": "what the parent or the child says",
     "src/weft/run/home.py": "files that weft keeps",
     "src/weft/run/login_link.py": "what the own api answers",

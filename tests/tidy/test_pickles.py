@@ -5,8 +5,8 @@ import ast
 from tidy.source_files import nodes_of, python_files, relative
 
 READERS = {
-    "src/weft/run/apart/process.py",  # writes questions
-    "src/weft/run/apart/__main__.py",  # reads these, which a role has sent
+    "src/weft/run/isolated/process.py",  # writes questions
+    "src/weft/run/isolated/limited_process.py",  # reads these, which a role has sent
     "src/weft/extensions/joblib/backend.py",  # has joblib do it, with results of its own jobs
     "src/weft/client/functions/pickles.py",  # results of the client's own batch
     "src/weft/worker/warm/functions.py",  # functions, in a process of their batch

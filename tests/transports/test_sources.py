@@ -25,7 +25,7 @@ from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.ports.topics import Record
 from weft.ports.transport import Connection
-from weft.run.apart.asking.sources import SourceReads
+from weft.run.isolated.asking.sources import SourceReads
 from weft.settings import Settings
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")

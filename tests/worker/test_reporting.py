@@ -13,7 +13,7 @@ from weft.ports.store import EndReport, Notices, Registered, StartReport, Worker
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting, end_report
 from weft.worker.agent.signatures import Signatures

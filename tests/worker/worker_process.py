@@ -22,7 +22,7 @@ from weft.wire.spec import JobSpec
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.signatures import Signatures

@@ -18,13 +18,13 @@ from weft.api.http.protocol import HttpProtocol
 from weft.core.errors import Conflict
 from weft.ports.extension import loaded, workers_outside
 from weft.ports.store import GroupLimits
-from weft.run.apart.asking.evaluation import Evaluation
-from weft.run.apart.asking.lookups import LookUps
-from weft.run.apart.asking.messages import MessageMaking
-from weft.run.apart.asking.sources import SourceTrials
 from weft.run.doors import api_doors
 from weft.run.files import kept_files, object_stores, running_files, tried_web_files
 from weft.run.home import Home
+from weft.run.isolated.asking.evaluation import Evaluation
+from weft.run.isolated.asking.lookups import LookUps
+from weft.run.isolated.asking.messages import MessageMaking
+from weft.run.isolated.asking.sources import SourceTrials
 from weft.run.job_topics import intakes, opened_topics
 from weft.run.log_bucket import log_reader
 from weft.run.login import login_dsn

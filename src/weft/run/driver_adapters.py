@@ -20,12 +20,12 @@ from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
 from weft.ports.source_reads import SourceReader
-from weft.run.apart.asking.messages import MessageMaking
-from weft.run.apart.asking.sources import SourceReads
-from weft.run.apart.asking.tests import ConditionTests
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home
+from weft.run.isolated.asking.messages import MessageMaking
+from weft.run.isolated.asking.sources import SourceReads
+from weft.run.isolated.asking.tests import ConditionTests
 from weft.run.job_topics import opened_event_sinks, opened_topics
 from weft.run.line_sinks import LineSinks, line_sinks
 from weft.run.role_environment import role_environment

@@ -67,7 +67,7 @@ from weft.worker.agent.agent import Agent
 from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS, ProductLimits
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
-from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.job_tenants import JobTenants
 from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts

@@ -1,6 +1,4 @@
-"""When a callback or a notice that could not be delivered is tried again, and when it is given
-up.
-"""
+"""When a callback, a notice or a sink's message is tried again, and when it is given up."""
 
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -13,7 +13,7 @@ from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.checkpoint_removal import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
-from weft.worker.agent.fence import Fence
+from weft.worker.agent.fence_renewal import Fence
 from weft.worker.agent.incarnation import Incarnation
 
 _LISTEN_AGAIN_S = 0.2

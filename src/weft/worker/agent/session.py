@@ -17,7 +17,7 @@ from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
-from weft.worker.agent.fence import Fence
+from weft.worker.agent.fence_renewal import Fence
 from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of

@@ -14,7 +14,7 @@ from weft.wire.sealed import OpensSecrets, SecretKeys
 from weft.worker.agent.attempt_files import ProductLimits
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
-from weft.worker.agent.fence import FenceTerms
+from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.object_uploads import FileSite
 

@@ -17,9 +17,9 @@ from weft.core.deliveries.credentials import SECRET
 from weft.core.errors import SecretKeyMissing
 from weft.ports.lookup import LOOKUP_PLUGINS, Answered, Question
 from weft.ports.source import SourceSite
-from weft.run.apart.answering.lookup import ERROR_CHARS_MAX
-from weft.run.apart.pool import AsksPool, Failed, Pool
-from weft.run.apart.process import Ended
+from weft.run.isolated.answering.lookup import ERROR_CHARS_MAX
+from weft.run.isolated.pool import AsksPool, Failed, Pool
+from weft.run.isolated.process import Ended
 from weft.settings import Settings
 from weft.wire.sealed import OpensSecrets, SecretKeys, folded, opened
 

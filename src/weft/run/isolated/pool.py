@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
-from weft.run.apart.frames import Asked, Failure
-from weft.run.apart.kinds import KINDS
-from weft.run.apart.process import Answer, AskedProcess, Ended, Unasked
+from weft.run.isolated.frames import Asked, Failure
+from weft.run.isolated.kinds import KINDS
+from weft.run.isolated.process import Answer, AskedProcess, Ended, Unasked
 
 
 class NotStarted(Ended):

@@ -1,4 +1,4 @@
-"""A process that answers questions of one kind: `python -m weft.run.apart KIND`.
+"""A process with limits that answers questions of one kind: `limited_process KIND`.
 
 A role starts it with an environment without settings or secrets. What code prints while it answers
 goes nowhere. Seconds of CPU are counted by a timer of the kernel, which kills the process, because
@@ -21,8 +21,8 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.run import collect_garbage
-from weft.run.apart.frames import LENGTH, Asked, Failure, Said
-from weft.run.apart.kinds import KINDS, Kind
+from weft.run.isolated.frames import LENGTH, Asked, Failure, Said
+from weft.run.isolated.kinds import KINDS, Kind
 
 _STACK_BYTES: Final = 512 << 10
 _TEXT_CHARS_MAX: Final = 1000

@@ -1,4 +1,4 @@
-"""What keeps a runner from running jobs that the database may have given to others."""
+"""How the agent renews the fence of its runner: the time until which jobs may run on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -14,9 +14,9 @@ from typing import Any, Final, get_type_hints
 from weft.core.errors import NothingEvaluates, WeftError, error_classes
 from weft.ports.evaluation import TooCostly
 from weft.ports.shared_room import SharedRoom
-from weft.run.apart.frames import Asked, Failure
-from weft.run.apart.pool import AsksPool, NotStarted, Pool
-from weft.run.apart.process import Answer, Ended
+from weft.run.isolated.frames import Asked, Failure
+from weft.run.isolated.pool import AsksPool, NotStarted, Pool
+from weft.run.isolated.process import Answer, Ended
 from weft.settings import Settings
 
 TURN_S: Final = 30.0

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from weft.run.apart.kinds import KINDS
-from weft.run.apart.pool import Failed, NotStarted, Pool
-from weft.run.apart.process import Ended
+from weft.run.isolated.kinds import KINDS
+from weft.run.isolated.pool import Failed, NotStarted, Pool
+from weft.run.isolated.process import Ended
 from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.slow
 FOREIGN = """
 import os, resource, signal, subprocess
-from weft.run.apart.kinds import Kind
+from weft.run.isolated.kinds import Kind
 
 def answer(what):
     if what == "late":

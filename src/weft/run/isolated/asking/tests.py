@@ -10,8 +10,8 @@ from weft.core.ends.conditions import (
     parse_tester_paths,
 )
 from weft.ports.tester import TESTER_PLUGINS, DueTest, TesterSite
-from weft.run.apart.pool import AsksPool, Failed, Pool
-from weft.run.apart.process import Ended
+from weft.run.isolated.pool import AsksPool, Failed, Pool
+from weft.run.isolated.process import Ended
 from weft.settings import Settings
 
 MARGIN_S: Final = 2.0

@@ -19,9 +19,9 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
-from weft.run.apart.frames import LENGTH, Asked, Said
-from weft.run.apart.kinds import Kind
 from weft.run.host.process_group import kill_group
+from weft.run.isolated.frames import LENGTH, Asked, Said
+from weft.run.isolated.kinds import Kind
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 _CHUNK_BYTES: Final = 1 << 18
@@ -95,7 +95,7 @@ class AskedProcess:
     async def start(cls, kind: Kind, site: object, memory_bytes: int) -> "AskedProcess":
         """Return a process that is ready. Raise `Ended`, `OSError`, `TimeoutError`."""
         process = cls(kind, await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.run.apart", kind.name,
+            sys.executable, "-P", "-m", "weft.run.isolated.limited_process", kind.name,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, start_new_session=True, cwd="/",
             env={"MALLOC_ARENA_MAX": "2"}  # of 64 MiB each, not eight for each core

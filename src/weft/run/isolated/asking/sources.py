@@ -19,8 +19,8 @@ from weft.ports.source import SOURCE_PLUGINS, SourceSite
 from weft.ports.source_reads import BROKERS, S3, SourceRead
 from weft.ports.store.sources import DueSource
 from weft.ports.transport import TransportError, allowed_connection
-from weft.run.apart.pool import AsksPool, Failed, Pool
-from weft.run.apart.process import Ended
+from weft.run.isolated.pool import AsksPool, Failed, Pool
+from weft.run.isolated.process import Ended
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.settings.transports_file import read_transports

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from weft.ports.sink import Misfit
-from weft.run.apart.pool import AsksPool, Failed, Pool
-from weft.run.apart.process import Ended
+from weft.run.isolated.pool import AsksPool, Failed, Pool
+from weft.run.isolated.process import Ended
 
 TIMEOUT_S: Final = 5.0
 """Of one message."""

@@ -260,3 +260,8 @@ def act(route: str, answer: type[Struct]) -> Callable[[UseCase], UseCase]:
 def calls_of(*modules: ModuleType) -> Sequence[Call]:
     """Return the calls that modules declare, in their order."""
     return [one for module in modules for one in _DECLARED[module.__name__]]
+
+
+def call_of(use_case: Callable[..., Awaitable[Any]]) -> Call:
+    """Return the call that a use case is."""
+    return next(one for one in _DECLARED[use_case.__module__] if one.use_case is use_case)

@@ -49,7 +49,9 @@ def route_of(call: Call) -> Route:
             name: one.parse(request.path_params[one.name], services.settings)
             for name, one in call.ids.items()
         }
-        arguments |= {name: _read(query, one, services.settings) for name, one in asked.items()}
+        arguments |= {
+            name: read_parameter(query, one, services.settings) for name, one in asked.items()
+        }
         kind = ""
         if call.cursor:
             kind = kind_of(
@@ -80,7 +82,7 @@ def _known(call: Call) -> tuple[str, ...]:
     return (*(one.word for one in call.query.values()), *(PAGE if call.cursor else ()))
 
 
-def _read(query: Query, one: Asked, settings: Settings) -> Any:  # noqa: ANN401 (of any type)
+def read_parameter(query: Query, one: Asked, settings: Settings) -> Any:  # noqa: ANN401 (of any type)
     """Return a parameter of the query."""
     if one.path_id is not None and one.parse is None:
         text = query.text(one.word)

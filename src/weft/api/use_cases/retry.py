@@ -70,14 +70,6 @@ async def retry_batch(
     return dict(await services.store.get_operation(caller, operation_id))
 
 
-async def retry_failed(
-    services: Services, caller: Caller, batch_id: int, trace_id: str, *, cause: str | None = None
-) -> Answer:
-    """Begin to run all failed jobs of a batch again, or only those that failed for one cause."""
-    origin = Origin(digest=b"", trace_id=trace_id)
-    return await retry_batch(services, caller, batch_id, RetryJobsDocument(), origin, cause=cause)
-
-
 def _check_jobs(jobs: Sequence[int], settings: Settings, *others: int | str | None) -> None:
     if any(other is not None for other in others):
         raise InvalidDocument(

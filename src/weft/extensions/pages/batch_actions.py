@@ -128,12 +128,3 @@ async def show_operation(request: AnyRequest) -> Response[bytes]:
         request.caller, operation_id_of(request)
     )
     return show(request, "operation.html", here=LIST, one=operation)
-
-
-@post_form(OPERATIONS + "/{o:str}/cancel", Right.WRITE)
-async def press_cancel_operation(request: AnyRequest) -> Redirect:
-    """End an operation on many batches where it is."""
-    await check_form(request)
-    operation_id = operation_id_of(request)
-    await request.services.store.cancel_operation(request.caller, operation_id)
-    return back_to(f"{OPERATIONS}/{operation_id}")

@@ -7,7 +7,9 @@ from weft.api.http.parts import ApiPart
 from weft.api.http.routing import routes_in
 from weft.core.packages import modules_of
 from weft.extensions import pages
+from weft.extensions.pages.buttons import BUTTONS
 
 PART: Final = ApiPart(
-    routes=routes_in(*modules_of(pages)), templates=Path(__file__).parent / "templates"
+    routes=(*routes_in(*modules_of(pages)), *BUTTONS),
+    templates=Path(__file__).parent / "templates",
 )

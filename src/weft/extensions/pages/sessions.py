@@ -1,4 +1,4 @@
-"""`/ui/sessions`: the browsers in which the reader is logged in, and how to log them out."""
+"""`/ui/sessions`: the browsers in which the reader is logged in, and how to log one out."""
 
 from typing import Final
 
@@ -37,11 +37,3 @@ async def press_end_session(request: AnyRequest) -> Redirect:
     await sessions.end_session(request.services, caller, number)
     is_own = caller.csrf_token is not None and number == caller.token_id
     return back_to(LOGIN if is_own else PATH)
-
-
-@post_form(PATH + "/end", Right.KNOW_ONESELF)
-async def press_end_all_sessions(request: AnyRequest) -> Redirect:
-    """Log all browsers of the reader out, this one included."""
-    await check_form(request)
-    await sessions.end_all_sessions(request.services, request.caller)
-    return back_to(LOGIN)

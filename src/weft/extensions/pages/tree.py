@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from weft.api.http.pages import events_of, get_page, link, may_act, post_form, show
+from weft.api.http.pages import events_of, get_page, link, may_act, show
 from weft.api.http.paging import INT_MAX, cursor_of, page
 from weft.api.http.parameters import batch_id_of, group_of
 from weft.api.http.requests import AnyRequest
-from weft.api.http.routing import Redirect, Response
-from weft.api.use_cases import cancel, pictures, read
-from weft.core.access.permissions import Permission
+from weft.api.http.routing import Response
+from weft.api.use_cases import pictures, read
 from weft.core.access.rights import Right
-from weft.extensions.pages.forms import back_to, check_form
 from weft.ports.store import Row
-from weft.wire.documents.batches import CancelDocument
 
 GROUPS: Final = 50
 ROOT: Final = 0
@@ -66,14 +63,3 @@ async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
         "has_more_sets": len(sets) == GROUPS,
         "next": cursor and link(f"{path}/groups/{group_id}", {"cursor": cursor}),
     }
-
-
-@post_form("/ui/batches/{b:str}/groups/{g:str}/cancel", Right.WRITE, Permission.EXECUTE)
-async def press_cancel_group(request: AnyRequest) -> Redirect:
-    """Cancel all jobs of a group that have not ended."""
-    await check_form(request)
-    batch_id, group = batch_id_of(request), group_of(request)
-    answer = await cancel.cancel_group(
-        request.services, request.caller, batch_id, group, CancelDocument()
-    )
-    return back_to(f"/ui/batches/{batch_id}/groups/{answer['group_id']}")

@@ -10,7 +10,18 @@ from weft.ports.store import Caller, ForeignJobs, GroupLimits, Row
 from weft.store.apps import Apps
 from weft.store.billing import Billing
 from weft.store.database import open_database
-from weft.store.declared import actor, calls, documents, nothing, number, records, truth, value
+from weft.store.declared import (
+    GROUP,
+    actor,
+    calls,
+    documents,
+    nothing,
+    number,
+    parts,
+    records,
+    truth,
+    value,
+)
 from weft.store.documents import batch_document
 from weft.store.edits import Edits
 from weft.store.fleet import Fleet, pools_of, shown_worker
@@ -118,22 +129,16 @@ class ApiStore(
         does not see, is left out.
         """
 
+    @calls(
+        value, states=lambda jobs: None if jobs.states is None else list(jobs.states),
+        ordering=lambda jobs: jobs.order.value,
+        **parts("jobs", "door", "foreign_id", "first_row", limit_rows="limit"),
+    )  # fmt: skip
     async def list_foreign_jobs(self, caller: Caller, jobs: ForeignJobs) -> Row:
         """Return the jobs that came through a door with ids of its own: `total`, how many there
         are, and `jobs`, a page of their documents. Members of its billing project are strangers
         to a job here.
         """
-        found: Row = await self._database.value(
-            "list_foreign_jobs",
-            caller=caller,
-            door=jobs.door,
-            foreign_id=jobs.foreign_id,
-            states=None if jobs.states is None else list(jobs.states),
-            ordering=jobs.order.value,
-            first_row=jobs.first_row,
-            limit_rows=jobs.limit,
-        )
-        return found
 
     @calls(value, job_id="of_job", limit="limit_rows")
     async def list_topic_runs(
@@ -143,17 +148,9 @@ class ApiStore(
         of their documents, the newest first.
         """
 
+    @calls(value, **GROUP)
     async def get_group(self, caller: Caller, batch_id: int, group: int | str) -> Row:
         """Return one group document, by number or by path. Raise `GroupNotFound`."""
-        by_path = isinstance(group, str)
-        document: Row = await self._database.value(
-            "get_group",
-            caller=caller,
-            batch_id=batch_id,
-            group_id=None if by_path else group,
-            path=group if by_path else None,
-        )
-        return document
 
     @calls(documents, limit="limit_rows")
     async def list_callbacks(
@@ -246,6 +243,7 @@ class ApiStore(
         """
         return await listed_events(self._database, caller, after, batch_id, limit)
 
+    @calls(truth, listener_id=lambda self: self._listener_id)
     async def wait_for_events(self, *, waits: bool = True) -> bool:
         """Tell the writers whether a listener waits (call, then list once more, then await
         `notices`).
@@ -253,10 +251,6 @@ class ApiStore(
         Return whether committed events are withheld because an older writer is open; if so, list
         again soon.
         """
-        found = await self._database.value(
-            "wait_for_events", listener_id=self._listener_id, waits=waits
-        )
-        return bool(found)
 
     @calls(records)
     async def pool_offers(self) -> Sequence[Row]:

@@ -11,7 +11,7 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.offers import DoorJobQuery
 from weft.ports.store.submitted import NewApp
 from weft.store.database import StorePart, call_on, fetch_on
-from weft.store.declared import calls, documents, nothing, records, user_id, value
+from weft.store.declared import calls, documents, nothing, parts, records, user_id, value
 from weft.store.queries import read_within
 from weft.store.query_sql import select_door_jobs
 from weft.store.turns import Turns, user_of
@@ -40,24 +40,18 @@ class Apps(StorePart):
     ) -> tuple[int, bytes] | None:
         """Return the length of a folder, and this part of it; None: there is no such part."""
 
+    @calls(
+        value, user_id=user_id, part_bytes=lambda: PART_BYTES,
+        **parts(
+            "new", "for_user", of_name="name", of_digest="digest", of_bytes="n_bytes",
+            of_description="description",
+        ),
+    )  # fmt: skip
     async def save_app(self, caller: Caller, new: NewApp, *, apps_max: int) -> Row:
         """Make a folder what new jobs of this application get; return its document, in which
         `changed` says whether it was another one. Raise `UserNotFound`, `TooManyApps`,
         `AppIncomplete`: then nothing changed.
         """
-        document: Row = await self._database.value(
-            "save_app",
-            caller=caller,
-            user_id=caller.user_id,
-            of_name=new.name,
-            for_user=new.for_user,
-            of_digest=new.digest,
-            of_bytes=new.n_bytes,
-            of_description=new.description,
-            part_bytes=PART_BYTES,
-            apps_max=apps_max,
-        )
-        return document
 
     @calls(records, user_id=user_id)
     async def find_apps(self, caller: Caller, names: Sequence[str]) -> Sequence[Row]:

@@ -9,7 +9,7 @@ from weft.core.access.actors import SITE_ADMINISTRATOR
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, ReportPage, ReportQuery, Row
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, nothing, user_id, value
+from weft.store.declared import calls, documents, nothing, parts, user_id, value
 from weft.store.fleet import pools_of
 
 
@@ -55,6 +55,14 @@ class Billing(StorePart):
         Dates are UTC. Raise `ProjectNotFound`.
         """
 
+    @calls(
+        lambda rows: ReportPage(rows[0][0]["items"], rows[0][0]["next"]),
+        of_user_id=lambda caller: None if caller.sees_tenant else caller.user_id,
+        **parts(
+            "query", "by", "attribute", "after", of_project="project", since="first_day",
+            until="last_day", limit_rows="limit",
+        ),
+    )  # fmt: skip
     async def billing_report(
         self, caller: Caller, query: ReportQuery, *, rows_max: int, projects_max: int | None = None
     ) -> ReportPage:
@@ -66,21 +74,6 @@ class Billing(StorePart):
         divisions have no pages. `rows_max`: sums of batches that a report by attribute may read;
         `projects_max`: projects that may be added up. Raise `ProjectNotFound`, `ReportTooLarge`.
         """
-        found = await self._database.value(
-            "billing_report",
-            caller=caller,
-            of_user_id=None if caller.sees_tenant else caller.user_id,
-            of_project=query.project,
-            by=query.by,
-            attribute=query.attribute,
-            since=query.first_day,
-            until=query.last_day,
-            rows_max=rows_max,
-            projects_max=projects_max,
-            after=query.after,
-            limit_rows=query.limit,
-        )
-        return ReportPage(found["items"], found["next"])
 
     @calls(
         nothing, name="of_name", user_id=user_id,

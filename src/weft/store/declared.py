@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import Parameter, Signature, signature
 from operator import attrgetter, itemgetter
 from types import UnionType
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin
 
 import asyncpg
 
@@ -16,10 +16,10 @@ from weft.ports.store import Caller, Row
 
 Method = TypeVar("Method", bound=Callable[..., Awaitable[Any]])
 Made_co = TypeVar("Made_co", covariant=True)
-Answer = Callable[[Sequence[asyncpg.Record]], Any]
-"""Makes what a method returns from the rows of the function."""
+Answer = Callable[..., Any]
+"""Makes what a method returns from the rows of the function, and from arguments that it names."""
 Made = Callable[..., object]
-"""Makes what is sent from the arguments that it names."""
+"""Makes what is sent from the arguments that it names, `self` among them."""
 Sent = str | tuple[str, Made] | Made | None
 
 
@@ -78,14 +78,37 @@ def owner_in(row: asyncpg.Record) -> Caller:
 def column(parameter: str, field: str | int) -> Made:
     """Return what makes a list of this attribute, or item, of each object in a parameter."""
     part = attrgetter(field) if isinstance(field, str) else itemgetter(field)
+    return _of(parameter, lambda objects: [part(one) for one in objects])
 
-    def made(objects: Sequence[Any]) -> list[Any]:
-        return [part(one) for one in objects]
+
+def parts(parameter: str, *names: str, **renamed: str) -> dict[str, Made]:
+    """Return what sends attributes of a parameter, under their names or others."""
+    fields = {**dict(zip(names, names, strict=True)), **renamed}
+    return {name: _of(parameter, attrgetter(field)) for name, field in fields.items()}
+
+
+def _of(parameter: str, make: Callable[[Any], Any]) -> Made:
+    """Return the same function of a parameter that is called so."""
+
+    def made(given: Any) -> Any:  # noqa: ANN401 (of any type)
+        return make(given)
 
     made.__signature__ = Signature(  # type: ignore[attr-defined]  # `inspect` looks for it
         [Parameter(parameter, Parameter.POSITIONAL_OR_KEYWORD)]
     )
     return made
+
+
+def _number_of(group: int | str) -> int | None:
+    return None if isinstance(group, str) else group
+
+
+def _path_of(group: int | str) -> str | None:
+    return group if isinstance(group, str) else None
+
+
+GROUP: Final[Mapping[str, Made]] = {"group_id": _number_of, "path": _path_of}
+"""What is sent of a group, which is known by its number or its path."""
 
 
 def actor(caller: Caller) -> str:
@@ -119,9 +142,11 @@ def calls(
         makers = {key: one for key, one in sent.items() if isinstance(one, tuple) or callable(one)}
         plan = _plan(parameters[1:], sent)
         values = ", ".join(f"{key}={expression}" for key, expression in plan.items())
+        more = "".join(f", {one}={one}" for one in [*signature(answer).parameters][1:])
         text = (
             f"async def {name}({_head(parameters)}):\n"
-            f"    return _answer(await self._database.call({function or name!r}, {values}))\n"
+            f"    rows = await self._database.call({function or name!r}, {values})\n"
+            f"    return _answer(rows{more})\n"
         )
         known: dict[str, Any] = {
             "_answer": answer,
@@ -153,7 +178,7 @@ def _head(parameters: Sequence[Parameter]) -> str:
 def _plan(parameters: Sequence[Parameter], sent: Mapping[str, Sent]) -> dict[str, str]:
     """Return what is sent: names of the function's parameters, and expressions of their values."""
     made = {key: [*signature(one).parameters] for key, one in sent.items() if callable(one)}
-    used = {name for names in made.values() for name in names} - {"caller"}
+    used = {name for names in made.values() for name in names} - {"caller", "self"}
     if unknown := used - {parameter.name for parameter in parameters}:
         raise TypeError(unknown)
     plan = {}

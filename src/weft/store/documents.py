@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import asyncpg
+
 from weft.core.states import JobState, Phase, Reason, word_of
 from weft.ports.store import JobEntry, Row
 
@@ -26,6 +28,11 @@ def with_words(document: dict[str, Any]) -> dict[str, Any]:
     if document.get("reason") is not None:
         document["reason"] = reason_word(document["reason"])
     return document
+
+
+def all_with_words(rows: Sequence[asyncpg.Record]) -> list[Row]:
+    """Return the first value of each row, a document."""
+    return [with_words(row[0]) for row in rows]
 
 
 def entry_of(row: Sequence[Any]) -> JobEntry:

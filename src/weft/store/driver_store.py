@@ -19,14 +19,7 @@ from weft.ports.store import (
     ScheduleMove,
     StoredFileStore,
 )
-from weft.store.database import (
-    CONNECT_TIMEOUT_S,
-    Database,
-    call_on,
-    columns,
-    open_database,
-    session_name,
-)
+from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, open_database, session_name
 from weft.store.declared import calls, column, filled, nothing, number, records, seconds, truth
 from weft.store.due_conditions import DueConditions
 from weft.store.errors import AWAY
@@ -199,26 +192,16 @@ class DriverStore(
         for an api.
         """
 
+    @calls(
+        number, schedule_ids=column("moves", "schedule_id"), expected=column("moves", "expected"),
+        next_ats=column("moves", "next_at"), missed_counts=column("moves", "n_missed"),
+        run_schedule_ids=lambda moves: [one.schedule_id for one in moves for _ in one.runs],
+        run_due_ats=lambda moves: [due_at for one in moves for due_at in one.runs],
+    )  # fmt: skip
     async def begin_schedule_runs(self, epoch: int, moves: Sequence[ScheduleMove]) -> int:
         """Give schedules their runs, which an api submits, and their next dates; return how many
         runs there are now. A repeat changes nothing.
         """
-        ids, expected, next_ats, missed = columns(
-            moves, "schedule_id", "expected", "next_at", "n_missed"
-        )
-        runs = [(move.schedule_id, due_at) for move in moves for due_at in move.runs]
-        return int(
-            await self._database.value(
-                "begin_schedule_runs",
-                epoch=epoch,
-                schedule_ids=ids,
-                expected=expected,
-                next_ats=next_ats,
-                missed_counts=missed,
-                run_schedule_ids=[schedule_id for schedule_id, _ in runs],
-                run_due_ats=[due_at for _, due_at in runs],
-            )
-        )
 
     async def beat(self, epoch: int, grace_s: float) -> Beat:
         """Return whether the leader may sleep on (`idle_driver`), and when each loop is due."""

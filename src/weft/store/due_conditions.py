@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from weft.core.ends.conditions import Tested
 from weft.ports.store import DueCondition
 from weft.store.database import StorePart
-from weft.store.declared import calls, number, seconds
+from weft.store.declared import calls, documents, number, seconds
 
 
 class DueConditions(StorePart):
@@ -38,18 +38,17 @@ class DueConditions(StorePart):
         before the last one waits on.
         """
 
+    @calls(
+        documents, condition_ids=lambda tested: [*tested],
+        have_passed=lambda tested: [one.passed for one in tested.values()],
+        messages=lambda tested: [one.message for one in tested.values()],
+    )  # fmt: skip
     async def record_tests(self, epoch: int, tested: Mapping[int, Tested]) -> Sequence[int]:
         """Note what tests said, and when the conditions are tested next. Where one passed, the
         sweep `release_conditions` lets a few jobs go on; after the next test that passes twice as
         many, unless a job has come to the condition meanwhile. Return the conditions at which it
         said something else than the last time.
         """
-        rows = await self._database.call(
-            "record_tests", epoch=epoch, condition_ids=list(tested),
-            have_passed=[one.passed for one in tested.values()],
-            messages=[one.message for one in tested.values()],
-        )  # fmt: skip
-        return [row[0] for row in rows]
 
     @calls(
         lambda rows: Tested(passed=rows[0]["passed"], message=rows[0]["message"]),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import asyncpg
 import msgspec
 
 from weft.core.access.actors import shown_actor, shown_reason, site_actor
@@ -19,6 +20,10 @@ def pools_of(caller: Caller) -> int | None:
     return None if caller.may(Right.ADMINISTER) else caller.tenant_id
 
 
+def _shown_workers(rows: Sequence[asyncpg.Record], caller: Caller) -> list[Row]:
+    return [shown_worker(row[0], caller) for row in rows]
+
+
 class Fleet(StorePart):
     """Workers as their operators see them.
 
@@ -29,6 +34,10 @@ class Fleet(StorePart):
     Pools as operators describe them. Queues of a tenant.
     """
 
+    @calls(
+        _shown_workers, limit="limit_rows", pools_of_tenant_id=pools_of,
+        after_name=lambda after: after and after[0], after_pool=lambda after: after and after[1],
+    )  # fmt: skip
     async def list_workers(
         self,
         caller: Caller,
@@ -40,17 +49,6 @@ class Fleet(StorePart):
         """Return worker documents by name; those that have ended in order only if asked for.
         `after`: name and pool of the last worker of the page before.
         """
-        name, pool = after or (None, None)
-        rows = await self._database.call(
-            "list_workers",
-            caller=caller,
-            pools_of_tenant_id=pools_of(caller),
-            with_deleted=with_deleted,
-            after_name=name,
-            after_pool=pool,
-            limit_rows=limit,
-        )
-        return [shown_worker(row[0], caller) for row in rows]
 
     @calls(value, caller=None, limit="limit_rows", pools_of_tenant_id=pools_of)
     async def sum_workers(self, caller: Caller, *, limit: int) -> Row:
@@ -59,16 +57,12 @@ class Fleet(StorePart):
         that take no jobs for a reason, at most `limit`.
         """
 
+    @calls(
+        lambda rows, caller: shown_worker(rows[0][0], caller), name="of_name", pool="of_pool",
+        pools_of_tenant_id=pools_of,
+    )  # fmt: skip
     async def get_worker(self, caller: Caller, name: str, pool: str | None) -> Row:
         """Return the document of a worker with its `history`, newest first."""
-        document: Row = await self._database.value(
-            "get_worker",
-            caller=caller,
-            pools_of_tenant_id=pools_of(caller),
-            of_name=name,
-            of_pool=pool,
-        )
-        return shown_worker(document, caller)
 
     async def cordon_worker(
         self, caller: Caller, name: str, pool: str | None, *, reason: str | None

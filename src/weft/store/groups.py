@@ -2,16 +2,25 @@
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from weft.core.errors import Unavailable
 from weft.ports.store import ACTION, Caller, GroupLimits, NewSet, Row
 from weft.store.database import StorePart
-from weft.store.declared import actor, calls, documents, number, user_id, value
+from weft.store.declared import Made, actor, calls, documents, number, parts, user_id, value
 
 ROUNDS_MAX = 200
 ROUND_S = 0.02
 """A row is held for the time of one call."""
+
+
+_NEW_SET: Final[Mapping[str, Made]] = {
+    **parts("new", "name", "callback", cancel_after="cancel_after_n_failures"),
+    "attributes": lambda new: dict(new.attributes),
+    "groups_max": lambda self: self._limits.batch_groups_max,
+}
+"""What is sent of a new set."""
 
 
 class SetGroups(StorePart):
@@ -19,25 +28,17 @@ class SetGroups(StorePart):
 
     _limits: GroupLimits
 
+    @calls(
+        lambda rows: (rows[0]["group_id"], rows[0]["is_new"]), is_hidden=lambda: False, **_NEW_SET
+    )
     async def create_set(self, caller: Caller, batch_id: int, new: NewSet) -> tuple[int, bool]:
         """Create an empty set; return its number and whether it is new.
 
         A set of this name that was made in the same way is no error. Raise `GroupExists` for
         another one, `BatchCancelled`, `TooManyGroups`.
         """
-        (row,) = await self._database.call(
-            "create_set",
-            caller=caller,
-            batch_id=batch_id,
-            name=new.name,
-            attributes=dict(new.attributes),
-            cancel_after=new.cancel_after_n_failures,
-            callback=new.callback,
-            is_hidden=False,
-            groups_max=self._limits.batch_groups_max,
-        )
-        return row["group_id"], row["is_new"]
 
+    @calls(number, user_id=user_id, sets_max=lambda self: self._limits.job_sets_max, **_NEW_SET)
     async def create_query_set(
         self,
         caller: Caller,
@@ -54,25 +55,6 @@ class SetGroups(StorePart):
 
         Return the operation. The set becomes visible when it is complete. Raises as `create_set`.
         """
-        return int(
-            await self._database.value(
-                "create_query_set",
-                caller=caller,
-                user_id=caller.user_id,
-                batch_id=batch_id,
-                name=new.name,
-                attributes=dict(new.attributes),
-                cancel_after=new.cancel_after_n_failures,
-                callback=new.callback,
-                query=query,
-                within_group=within_group,
-                groups_max=self._limits.batch_groups_max,
-                sets_max=self._limits.job_sets_max,
-                trace_id=trace_id,
-                idempotency_key=idempotency_key,
-                digest=digest,
-            )
-        )
 
     @calls(number, user_id=user_id, actor=actor)
     async def delete_batch(

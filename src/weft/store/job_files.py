@@ -6,7 +6,7 @@ from weft.ports.store import Caller, Row, StoredFileStore
 from weft.ports.store.callers import NewFileStore
 from weft.ports.store.queries import StoredFile
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, truth
+from weft.store.declared import calls, documents, parts, truth, user_id, value
 from weft.store.worker_files import store_of
 
 
@@ -41,26 +41,19 @@ class JobFiles(StorePart):
         it. None: there is none. Raise `BatchNotFound`, `JobNotFound`.
         """
 
+    @calls(
+        value, user_id=user_id,
+        **parts(
+            "new", of_name="name", of_url="url", of_endpoint="endpoint", of_region="region",
+            of_access="access", of_credentials="credentials", secret_name="secret",  # noqa: S106 (its name)
+        ),
+    )  # fmt: skip
     async def save_store(
         self, caller: Caller, new: NewFileStore, *, stores_max: int
     ) -> Row | None:
         """Set a store, in place of one of the same name; return its document. None: the tenant
         has `stores_max` others.
         """
-        document: Row | None = await self._database.value(
-            "save_store",
-            caller=caller,
-            user_id=caller.user_id,
-            of_name=new.name,
-            of_url=new.url,
-            of_endpoint=new.endpoint,
-            of_region=new.region,
-            of_access=new.access,
-            of_credentials=new.credentials,
-            secret_name=new.secret,
-            stores_max=stores_max,
-        )
-        return document
 
     @calls(documents, name="of_name")
     async def list_stores(self, caller: Caller, name: str | None = None) -> Sequence[Row]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 
+import asyncpg
 import msgspec
 
 from weft.ports.log_store import AttemptLog
@@ -16,6 +17,18 @@ from weft.wire.spec import decode_chunk
 PARENTS_SHOWN = 100
 """In the document of a job, however many it has."""
 PARENTS_COUNTED = 1000
+
+
+def _attempt_logs(rows: Sequence[asyncpg.Record]) -> list[AttemptLog]:
+    directories = cache(directory_of)  # many jobs, few workers
+    return [
+        filled(
+            AttemptLog, row, location=location_of(row["segment"], row["log_offset"]),
+            reason=reason_word(row["reason"]),
+            directory=directories(row["log_place"], row["host"], row["log_directory"]),
+        )
+        for row in rows
+    ]  # fmt: skip
 
 
 class Jobs(StorePart):
@@ -84,6 +97,7 @@ class Jobs(StorePart):
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return history documents, oldest first. Raise `JobNotFound`."""
 
+    @calls(_attempt_logs, "log_places", batch_id="of_batch_id", attempt="of_attempt")
     async def list_attempt_logs(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], attempt: int | None
     ) -> Sequence[AttemptLog]:
@@ -92,19 +106,3 @@ class Jobs(StorePart):
         For this attempt, or for the last one that has started; a job that waits has none (0) yet.
         Jobs that do not exist or have no such attempt are left out.
         """
-        rows = await self._database.call(
-            "log_places",
-            caller=caller,
-            of_batch_id=batch_id,
-            job_ids=list(job_ids),
-            of_attempt=attempt,
-        )
-        directories = cache(directory_of)  # many jobs, few workers
-        return [
-            filled(
-                AttemptLog, row, location=location_of(row["segment"], row["log_offset"]),
-                reason=reason_word(row["reason"]),
-                directory=directories(row["log_place"], row["host"], row["log_directory"]),
-            )
-            for row in rows
-        ]  # fmt: skip

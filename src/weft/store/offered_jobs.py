@@ -6,13 +6,23 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from uuid import UUID
 
+import asyncpg
+
 from weft.core.consumer_limits import LEDGER_CALLS_MAX
-from weft.ports.store import Claimed, ClaimRequest, OfferAnswer, OfferedStore
+from weft.ports.store import Claimed, OfferAnswer, OfferedStore
 from weft.ports.topics import RunAnswer
 from weft.store.database import Database, StorePart, open_database
-from weft.store.declared import calls, pairs
+from weft.store.declared import calls, column, pairs, parts
 
 _LEDGER_TIMEOUT_S: Final = 60.0
+
+
+def _offer_answer(row: asyncpg.Record) -> OfferAnswer:
+    is_claimed = row["answer"] == "yours"
+    return OfferAnswer(
+        row["answer"], row["batch_id"], row["job_id"], row["offer_id"], row["attempt"],
+        claimed_of(row[2:], row["chunk"], row["runnable_id"] or 0) if is_claimed else None,
+    )  # fmt: skip
 
 
 class OfferedJobs(StorePart):
@@ -20,38 +30,11 @@ class OfferedJobs(StorePart):
 
     list_consumed = calls(pairs)(OfferedStore.list_consumed)
 
-    async def claim_offered(
-        self,
-        incarnation_id: int,
-        transport: str,
-        tenant: str,
-        queue: str,
-        offers: Sequence[tuple[int, int, int]],
-        request: ClaimRequest,
-    ) -> Sequence[OfferAnswer]:
-        """Take offered jobs."""
-        rows = await self._database.call(
-            "claim_offered",
-            incarnation_id=incarnation_id,
-            transport=transport,
-            tenant=tenant,
-            queue=queue,
-            batch_ids=[batch_id for batch_id, _, _ in offers],
-            job_ids=[job_id for _, job_id, _ in offers],
-            offer_ids=[offer_id for _, _, offer_id in offers],
-            budget_cpu_m=request.budget_cpu_m,
-            budget_memory_mib=request.budget_memory_mib,
-            call=request.call,
-        )
-        return [
-            OfferAnswer(
-                row["answer"], row["batch_id"], row["job_id"], row["offer_id"], row["attempt"],
-                claimed_of(row[2:], row["chunk"], row["runnable_id"] or 0)
-                if row["answer"] == "yours"
-                else None,
-            )
-            for row in rows
-        ]  # fmt: skip
+    claim_offered = calls(
+        lambda rows: [_offer_answer(row) for row in rows],
+        batch_ids=column("offers", 0), job_ids=column("offers", 1), offer_ids=column("offers", 2),
+        **parts("request", "budget_cpu_m", "budget_memory_mib", "call"),
+    )(OfferedStore.claim_offered)  # fmt: skip
 
 
 class TopicRuns:

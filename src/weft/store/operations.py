@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import asyncpg
+
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.ports.store import BatchQuery, Caller, JobQuery, JobRows, Operation, Resubmitted, Row
@@ -14,6 +16,11 @@ from weft.store.queries import job_ids as matching_ids
 from weft.store.submission import job_columns
 
 PAGE_OPERATIONS = 100
+
+
+def _resubmitted(rows: Sequence[asyncpg.Record]) -> Resubmitted | None:
+    jobs = [row for row in rows if row["job_id"] is not None]
+    return Resubmitted(rows[0]["upto"], rows[0]["new_first"], jobs) if rows else None
 
 
 class Operations(StorePart):
@@ -72,6 +79,7 @@ class Operations(StorePart):
         and `n_late` if jobs were left out because of their deadlines.
         """
 
+    @calls(_resubmitted, operation_id="of_operation_id", after="after_job", limit="limit_rows")
     async def list_resubmitted(
         self, epoch: int, operation_id: int, *, after: int, limit: int
     ) -> Resubmitted | None:
@@ -81,17 +89,6 @@ class Operations(StorePart):
         Their `parents` are numbers in the new batch, or negative ones of the old batch if they
         are not there (yet).
         """
-        rows = await self._database.call(
-            "list_resubmitted",
-            epoch=epoch,
-            of_operation_id=operation_id,
-            after_job=after,
-            limit_rows=limit,
-        )
-        if not rows:
-            return None
-        jobs = [row for row in rows if row["job_id"] is not None]
-        return Resubmitted(rows[0]["upto"], rows[0]["new_first"], jobs)
 
     @calls(
         nothing, operation_id="of_operation_id", after="after_job",

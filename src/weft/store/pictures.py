@@ -3,14 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import asyncpg
-
 from weft.core.pictures.timeline import AttemptDates
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart
 from weft.store.declared import calls, documents, filled
-from weft.store.documents import with_words
+from weft.store.documents import all_with_words
 
 _STATES: Final[Mapping[int | None, Any]] = {
     None: None,
@@ -19,13 +17,16 @@ _STATES: Final[Mapping[int | None, Any]] = {
 """States by their numbers: to look one up takes less time than to make it."""
 
 
-def _with_words(rows: Sequence[asyncpg.Record]) -> list[Row]:
-    return [with_words(row[0]) for row in rows]
-
-
 class Pictures(StorePart):
     """Dependencies, dates of attempts and the tree of groups."""
 
+    @calls(
+        lambda rows: (
+            [(row["parent_id"], row["child_id"]) for row in rows if row["child_id"]],
+            rows[0]["cut"],
+        ),
+        limit="limit_rows",
+    )  # fmt: skip
     async def list_edges(
         self, caller: Caller, batch_id: int, job_ids: Sequence[int], *, limit: int
     ) -> tuple[Sequence[tuple[int, int]], bool]:
@@ -33,13 +34,8 @@ class Pictures(StorePart):
         whether there are more. `limit`: how many dependencies of these jobs are read. Raise
         `BatchNotFound`.
         """
-        rows = await self._database.call(
-            "list_edges", caller=caller, batch_id=batch_id, job_ids=list(job_ids), limit_rows=limit
-        )
-        pairs = [(row["parent_id"], row["child_id"]) for row in rows if row["child_id"]]
-        return pairs, rows[0]["cut"]
 
-    @calls(_with_words, limit="limit_rows")
+    @calls(all_with_words, limit="limit_rows")
     async def list_children(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -47,7 +43,7 @@ class Pictures(StorePart):
         their numbers above `after`. Raise `JobNotFound`.
         """
 
-    @calls(_with_words, limit="limit_rows")
+    @calls(all_with_words, limit="limit_rows")
     async def list_parents(
         self, caller: Caller, batch_id: int, job_id: int, *, after: int, limit: int
     ) -> Sequence[Row]:
@@ -55,6 +51,13 @@ class Pictures(StorePart):
         numbers above `after`. Raise `JobNotFound`.
         """
 
+    @calls(
+        lambda rows: (
+            [(row["from_id"], row["to_id"], row["n_edges"]) for row in rows if row["n_edges"]],
+            rows[0]["sampled"],
+        ),
+        group_id="of_group_id", limit="limit_rows",
+    )  # fmt: skip
     async def list_group_edges(
         self, caller: Caller, batch_id: int, group_id: int, *, limit: int
     ) -> tuple[Sequence[tuple[int, int, int]], bool]:
@@ -63,31 +66,22 @@ class Pictures(StorePart):
         jobs that are in none of them. And whether they are a sample, because there are more than
         `limit`. Raise `GroupNotFound`.
         """
-        rows = await self._database.call(
-            "list_group_edges",
-            caller=caller,
-            batch_id=batch_id,
-            of_group_id=group_id,
-            limit_rows=limit,
-        )
-        found = [(row["from_id"], row["to_id"], row["n_edges"]) for row in rows if row["n_edges"]]
-        return found, rows[0]["sampled"]
 
+    @calls(
+        lambda rows: [
+            filled(
+                AttemptDates, row, state=_STATES[row["state"]], end_state=_STATES[row["end_state"]]
+            )
+            for row in rows
+        ],
+        limit="limit_jobs",
+    )
     async def sample_attempts(
         self, caller: Caller, batch_id: int, *, limit: int
     ) -> Sequence[AttemptDates]:
         """Return the dates of jobs and of their last ten attempts, in order: of all jobs, or of
         `limit` whose numbers are spread evenly. Raise `BatchNotFound`.
         """
-        rows = await self._database.call(
-            "sample_attempts", caller=caller, batch_id=batch_id, limit_jobs=limit
-        )
-        return [
-            filled(
-                AttemptDates, row, state=_STATES[row["state"]], end_state=_STATES[row["end_state"]]
-            )
-            for row in rows
-        ]
 
     @calls(documents, limit="limit_rows")
     async def list_sets(

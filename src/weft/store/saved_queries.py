@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, user_id, value
+from weft.store.declared import calls, documents, truth, user_id, value
 
 
 class SavedQueries(StorePart):
@@ -22,7 +22,6 @@ class SavedQueries(StorePart):
     async def list_saved_queries(self, caller: Caller, name: str | None = None) -> Sequence[Row]:
         """Return the caller's saved queries by name; or the one of this name."""
 
+    @calls(truth, name="of_name", user_id=user_id)
     async def remove_saved_query(self, caller: Caller, name: str) -> bool:
         """Forget a saved query of the caller; return whether there was one."""
-        name_of = {"user_id": caller.user_id, "of_name": name}
-        return bool(await self._database.value("remove_saved_query", caller=caller, **name_of))

@@ -67,12 +67,14 @@ class Schedules(StorePart):
     async def delete_schedule(self, caller: Caller, schedule_id: int) -> None:
         """Remove a schedule. Its batches stay."""
 
+    @calls(
+        lambda rows: [filled(ScheduleRun, row, owner=owner_in(row)) for row in rows],
+        limit="limit_rows",
+    )
     async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
         """Return runs that wait, the longest due first. No other call returns them for `lease_s`
         seconds, or until `end_schedule_run`.
         """
-        rows = await self._database.call("take_schedule_runs", limit_rows=limit, lease_s=lease_s)
-        return [filled(ScheduleRun, row, owner=owner_in(row)) for row in rows]
 
     @calls(seconds)
     async def next_schedule_run(self) -> float | None:

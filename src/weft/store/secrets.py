@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from weft.ports.store import Caller, Row
 from weft.ports.store.callers import Sealed
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, truth, user_id, value
+from weft.store.declared import calls, column, documents, number, truth, user_id, value
 from weft.wire.sealed import SecretRow
 
 
@@ -40,19 +40,14 @@ class Secrets(StorePart):
         administrator of the site.
         """
 
+    @calls(
+        number, caller=None, by_user_id=user_id,
+        user_ids=lambda former: [row.user_id for row, _ in former],
+        names=lambda former: [row.name for row, _ in former], former=column("former", 1),
+    )  # fmt: skip
     async def reseal_secrets(
         self, caller: Caller, former: Sequence[Sealed], bodies: Sequence[bytes]
     ) -> int:
         """Replace these values by the same ones, encrypted anew; return how many of them still
         had the former one.
         """
-        return int(
-            await self._database.value(
-                "reseal_secrets",
-                by_user_id=caller.user_id,
-                user_ids=[row.user_id for row, _ in former],
-                names=[row.name for row, _ in former],
-                former=[body for _, body in former],
-                bodies=list(bodies),
-            )
-        )

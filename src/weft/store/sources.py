@@ -5,6 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
+import asyncpg
+
 from weft.core.lines.series import SeriesRule, Standing
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource, Target
@@ -15,15 +17,24 @@ from weft.store.declared import (
     filled,
     nothing,
     owner_in,
+    parts,
     seconds,
     user_id,
     value,
 )
 
-_OF_TAKEN: Final[Mapping[str, Any]] = {
-    "caller": lambda taken: taken.owner, "of_source_id": lambda taken: taken.source_id,
-    "taking": lambda taken: taken.taking,
-}  # fmt: skip
+_OF_TAKEN: Final[Mapping[str, Any]] = parts(
+    "taken", "taking", caller="owner", of_source_id="source_id"
+)
+
+
+def _standings(
+    rows: Sequence[asyncpg.Record], stands: Mapping[int, tuple[str, Decimal]]
+) -> Mapping[int, Standing] | None:
+    found = value(rows)
+    return found and {
+        one["n"]: Standing(stands[one["n"]][0], one["waits"], one["previous"]) for one in found
+    }
 
 
 class Sources(StorePart):
@@ -113,32 +124,25 @@ class Sources(StorePart):
         `sources` comes before. Negative: now; None: nothing waits.
         """
 
+    @calls(
+        _standings,
+        items=lambda stands: [
+            {"n": n, "series": series, "series_at": str(at)} for n, (series, at) in stands.items()
+        ],
+        skip=lambda rule: [*rule.skip], **parts("rule", "until", "within_s", "products"),
+        **_OF_TAKEN,
+    )  # fmt: skip
     async def order_items(
         self, taken: TakenSource, stands: Mapping[int, tuple[str, Decimal]], rule: SeriesRule
     ) -> Mapping[int, Standing] | None:
         """Store in which series items are, and where; return what is before each of them. None:
         the source was taken again, or has new items of which that is not known yet.
         """
-        found = await self._database.value(
-            "order_items",
-            caller=taken.owner,
-            of_source_id=taken.source_id,
-            taking=taken.taking,
-            items=[
-                {"n": n, "series": series, "series_at": str(at)}
-                for n, (series, at) in stands.items()
-            ],
-            skip=[*rule.skip],
-            until=rule.until,
-            within_s=rule.within_s,
-            products=rule.products,
-        )
-        if found is None:
-            return None
-        return {
-            one["n"]: Standing(stands[one["n"]][0], one["waits"], one["previous"]) for one in found
-        }
 
+    @calls(
+        lambda rows: Target(**rows[0]) if rows else None,
+        decisions=lambda decisions: [one._asdict() for one in decisions], **_OF_TAKEN,
+    )  # fmt: skip
     async def decide_items(
         self, taken: TakenSource, decisions: Sequence[Decision], *, reruns: bool = False
     ) -> Target | None:
@@ -146,15 +150,6 @@ class Sources(StorePart):
         decided after one that comes late in its series is new again. None: nothing was stored,
         because the source was taken again, or stopped.
         """
-        rows = await self._database.call(
-            "decide_items",
-            caller=taken.owner,
-            of_source_id=taken.source_id,
-            taking=taken.taking,
-            decisions=[decision._asdict() for decision in decisions],
-            reruns=reruns,
-        )
-        return Target(**rows[0]) if rows else None
 
     @calls(nothing, **_OF_TAKEN)
     async def end_items(

@@ -7,9 +7,21 @@ import msgspec
 
 from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
 from weft.store.database import Database
-from weft.store.declared import calls, documents, filled, nothing, number, value
+from weft.store.declared import calls, documents, filled, nothing, number, user_id, value
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import decode_chunk
+
+
+def _batch(new: NewBatch) -> dict[str, Any]:
+    """Return it with the names of the columns, but for the trace, which is sent beside it."""
+    found = msgspec.structs.asdict(new)
+    del found["trace_id"]
+    dates = {name: found[name] and found[name].isoformat() for name in ("created_at", "ended_at")}
+    return {"unique_by": found.pop("unique"), **found, **dates}
+
+
+def _groups_max(self: "SubmissionCalls") -> int:
+    return self._limits.batch_groups_max
 
 
 class SubmissionCalls:
@@ -19,6 +31,10 @@ class SubmissionCalls:
         self._database = database
         self._limits = limits
 
+    @calls(
+        lambda rows: (rows[0]["batch_id"], rows[0]["is_new"]), user_id=user_id, batch=_batch,
+        trace_id=lambda new: new.trace_id,
+    )  # fmt: skip
     async def create_batch(
         self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
     ) -> tuple[int, bool]:
@@ -28,17 +44,16 @@ class SubmissionCalls:
         `IdempotencyConflict`. Raise `ProjectNotFound` if the caller is no member of its billing
         project.
         """
-        (row,) = await self._database.call(
-            "create_batch",
-            caller=caller,
-            user_id=caller.user_id,
-            batch=_batch(new),
-            trace_id=new.trace_id,
-            idempotency_key=idempotency_key,
-            digest=digest,
-        )
-        return row["batch_id"], row["is_new"]
 
+    @calls(
+        lambda rows: (rows[0]["batch_id"], filled(Reserved, rows[0]), rows[0]["is_new"]),
+        user_id=user_id, of_batch_id=lambda new: new if isinstance(new, int) else None,
+        batch=lambda new: None if isinstance(new, int) else _batch(new),
+        groups=lambda groups: _groups(groups) if groups else None,
+        new_jobs=lambda jobs: jobs.n_jobs if jobs else 0,
+        jobs=lambda jobs: job_columns(jobs) if jobs else None,
+        depth_max=lambda self: self._limits.depth_max, groups_max=_groups_max,
+    )  # fmt: skip
     async def submit(
         self,
         caller: Caller,
@@ -59,23 +74,11 @@ class SubmissionCalls:
         batch or update is new. Keys are as for `create_batch`. Raise as `create_batch`,
         `add_groups`, `add_jobs` and `commit_update`; no number is reserved then.
         """
-        (row,) = await self._database.call(
-            "submit",
-            caller=caller,
-            user_id=caller.user_id,
-            of_batch_id=new if isinstance(new, int) else None,
-            batch=None if isinstance(new, int) else _batch(new),
-            groups=_groups(groups) if groups else None,
-            new_jobs=jobs.n_jobs if jobs else 0,
-            jobs=job_columns(jobs) if jobs else None,
-            depth_max=self._limits.depth_max,
-            groups_max=self._limits.batch_groups_max,
-            trace_id=trace_id,
-            idempotency_key=idempotency_key,
-            digest=digest,
-        )
-        return row["batch_id"], filled(Reserved, row), row["is_new"]
 
+    @calls(
+        lambda rows: (filled(Reserved, rows[0]), rows[0]["is_new"]), user_id=user_id,
+        n_jobs="new_jobs", n_groups="new_groups", groups_max=_groups_max,
+    )  # fmt: skip
     async def create_update(
         self,
         caller: Caller,
@@ -91,19 +94,6 @@ class SubmissionCalls:
 
         Keys are as for `create_batch`. Raise `BatchCancelled`, `BatchFull`, `TooManyGroups`.
         """
-        (row,) = await self._database.call(
-            "create_update",
-            caller=caller,
-            user_id=caller.user_id,
-            batch_id=batch_id,
-            new_jobs=n_jobs,
-            new_groups=n_groups,
-            trace_id=trace_id,
-            idempotency_key=idempotency_key,
-            digest=digest,
-            groups_max=self._limits.batch_groups_max,
-        )
-        return filled(Reserved, row), row["is_new"]
 
     @calls(value, batch_id="of_batch_id")
     async def get_key_answer(
@@ -236,14 +226,6 @@ class SubmissionCalls:
         A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing,
         `UpdateNotFound`, `BatchCancelled`.
         """
-
-
-def _batch(new: NewBatch) -> dict[str, Any]:
-    """Return it with the names of the columns, but for the trace, which is sent beside it."""
-    found = msgspec.structs.asdict(new)
-    del found["trace_id"]
-    dates = {name: found[name] and found[name].isoformat() for name in ("created_at", "ended_at")}
-    return {"unique_by": found.pop("unique"), **found, **dates}
 
 
 def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:

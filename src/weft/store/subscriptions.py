@@ -11,16 +11,13 @@ from weft.store.declared import calls, nothing
 class Subscriptions(StorePart):
     """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
 
+    @calls(lambda rows: rows[0][0] and Notified(**rows[0][0]), limit="limit_rows")
     async def list_notified(
         self, epoch: int, *, after_batch: int | None, limit: int
     ) -> Notified | None:
         """Return the jobs that the next events are about, in their order; None: no subscription
         is open. `after_batch`: those with a larger number instead, whatever the events.
         """
-        found: dict[str, Any] | None = await self._database.value(
-            "list_notified", epoch=epoch, after_batch=after_batch, limit_rows=limit
-        )
-        return None if found is None else Notified(**found)
 
     @calls(nothing)
     async def record_notices(

@@ -7,8 +7,13 @@ from datetime import datetime
 
 from weft.ports.store import ACTION, Action, Caller, FailedLogin, LoginOwner, Row, TrailQuery
 from weft.store.database import StorePart
-from weft.store.declared import actor, calls, documents, number, tenant_id, truth, value
-from weft.store.documents import with_words
+from weft.store.declared import Made, actor, calls, documents, number, tenant_id, truth, value
+from weft.store.documents import all_with_words, with_words
+
+
+def _of_last(n: int) -> Made:
+    """Return what sends a part of the place of the last row of the page before."""
+    return lambda after: after and after[n]
 
 
 class System(StorePart):
@@ -122,6 +127,11 @@ class System(StorePart):
         counts = {name: row[name] for name in ("n_jobs", "n_acknowledged", "n_causes")}
         return {**counts, "causes": [with_words(one) for one in row["items"]]}
 
+    @calls(
+        all_with_words, batch_id="of_batch_id", cause_id="of_cause_id", reason="of_reason",
+        acknowledged="of_acknowledged", limit="limit_rows",
+        **{f"after_{name}": _of_last(n) for n, name in enumerate(("batch", "cause", "job"))},
+    )  # fmt: skip
     async def list_dead_letters(
         self,
         caller: Caller,
@@ -138,20 +148,6 @@ class System(StorePart):
 
         `acknowledged`: those that are, instead of those that are not. Raise `BatchNotFound`.
         """
-        after_batch, after_cause, after_job = after or (None, None, None)
-        rows = await self._database.call(
-            "list_dead_letters",
-            caller=caller,
-            of_batch_id=batch_id,
-            of_cause_id=cause_id,
-            of_reason=reason,
-            of_acknowledged=acknowledged,
-            after_batch=after_batch,
-            after_cause=after_cause,
-            after_job=after_job,
-            limit_rows=limit,
-        )
-        return [with_words(row[0]) for row in rows]
 
     @calls(number, cause_id="of_cause_id", job_ids="of_job_ids", limit="limit_jobs", actor=actor)
     async def acknowledge_failures(

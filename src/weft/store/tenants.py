@@ -18,8 +18,10 @@ from weft.store.declared import (
     user_id,
     value,
 )
-from weft.store.documents import with_words
+from weft.store.documents import all_with_words
 from weft.store.sessions import digest_of
+
+AFTER_ALL: Final = (2**63 - 1, 2**31 - 1)
 
 
 class Tenants(StorePart):
@@ -200,22 +202,17 @@ class Tenants(StorePart):
         Raise `BatchNotFound`, `JobNotFound`.
         """
 
+    @calls(
+        all_with_words, of_user_id=user_id, limit="limit_rows",
+        before_batch=lambda before: (before or AFTER_ALL)[0],
+        before_job=lambda before: (before or AFTER_ALL)[1],
+    )  # fmt: skip
     async def list_shared_jobs(
         self, caller: Caller, *, before: tuple[int, int] | None, limit: int
     ) -> Sequence[Row]:
         """Return the documents of single jobs that were shared with the caller, with `permission,
         granted_by, granted_at`, below a batch and job number, the highest first.
         """
-        batch_id, job_id = before or AFTER_ALL
-        rows = await self._database.call(
-            "list_shared_jobs",
-            caller=caller,
-            of_user_id=caller.user_id,
-            before_batch=batch_id,
-            before_job=job_id,
-            limit_rows=limit,
-        )
-        return [with_words(row[0]) for row in rows]
 
     @calls(truth)
     async def sees_batch(self, caller: Caller, batch_id: int) -> bool:
@@ -236,6 +233,3 @@ class Tenants(StorePart):
 
         Raise `BatchNotFound`.
         """
-
-
-AFTER_ALL: Final = (2**63 - 1, 2**31 - 1)

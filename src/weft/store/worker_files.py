@@ -1,24 +1,19 @@
 """The part of `WorkerStore` for files of jobs."""
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import asyncpg
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.files.log_location import LogLocation
 from weft.ports.log_store import LogDirectory
-from weft.ports.store import FileWanted, FoundFile, StoredFileStore, WorkerStore
+from weft.ports.store import FoundFile, StoredFileStore, WorkerStore
 from weft.store.database import StorePart
-from weft.store.declared import Made, calls, column, truth
+from weft.store.declared import calls, column, parts, truth
 from weft.wire.sealed import SecretRow
 
-ATTEMPT: Final[Mapping[str, Made]] = {
-    "batch_id": lambda key: key.batch_id,
-    "job_id": lambda key: key.job_id,
-    "attempt": lambda key: key.attempt,
-}
+ATTEMPT: Final = parts("key", "batch_id", "job_id", "attempt")
 """What is sent of the key of an attempt."""
 
 
@@ -36,23 +31,15 @@ class WorkerFiles(StorePart):
         WorkerStore.get_payload_part
     )
 
-    async def find_files(
-        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[FileWanted]
-    ) -> Sequence[FoundFile | None]:
-        """Return what is known of files."""
-        rows = await self._database.call(
-            "find_files",
-            incarnation_id=incarnation_id,
-            batch_id=key.batch_id,
-            job_id=key.job_id,
-            attempt=key.attempt,
-            of_batches=[one.batch_id for one in wanted],
-            of_jobs=[one.job_id for one in wanted],
-            of_parents=[one.parent for one in wanted],
-            paths=[one.path for one in wanted],
-        )
-        found = [None if row["from_batch"] is None else FoundFile(*row) for row in rows]
-        return found or [None] * len(wanted)
+    find_files = calls(
+        lambda rows, wanted: [
+            None if row["from_batch"] is None else FoundFile(*row) for row in rows
+        ]
+        or [None] * len(wanted),
+        **ATTEMPT,
+        of_batches=column("wanted", "batch_id"), of_jobs=column("wanted", "job_id"),
+        of_parents=column("wanted", "parent"), paths=column("wanted", "path"),
+    )(WorkerStore.find_files)  # fmt: skip
 
     find_stores = calls(
         lambda rows: [None if row["url"] is None else store_of(row) for row in rows],

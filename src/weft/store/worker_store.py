@@ -22,7 +22,7 @@ from weft.ports.store import (
 )
 from weft.ports.worker_link import Beat, Ends, LinkedStore, LinkTerms
 from weft.store.database import Database, open_database
-from weft.store.declared import Made, calls, column, documents, nothing, pairs, truth, value
+from weft.store.declared import Made, calls, column, documents, nothing, pairs, parts, truth, value
 from weft.store.end_columns import ends_of, growing
 from weft.store.machines import Looks
 from weft.store.notices import PostgresNotices
@@ -44,12 +44,9 @@ _OF_REPORTS: Final[Mapping[str, Made]] = {
     f"{name}s": column("reports", name) for name in ("batch_id", "job_id", "attempt")
 }
 _ASKED: Final[Mapping[str, Made]] = {
-    "budget_cpu_m": lambda request: request.budget_cpu_m,
-    "budget_memory_mib": lambda request: request.budget_memory_mib,
-    "limit_jobs": lambda request: request.limit_jobs,
+    **parts("request", "budget_cpu_m", "budget_memory_mib", "limit_jobs", "call"),
     "hint_runnable": lambda request: [*request.hints],
     "hint_job": lambda request: [*request.hints.values()],
-    "call": lambda request: request.call,
 }
 
 
@@ -233,21 +230,12 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         parameters=lambda ask: ask.parameters,
     )(WorkerStore.ask_block)
 
-    async def claim_reserved(
-        self, incarnation_id: int, request: ClaimRequest
-    ) -> tuple[Sequence[Claimed], bool]:
-        """Take the job that this worker is kept for, or others that may run before it."""
-        rows = await self._database.call(
-            "claim_reserved",
-            incarnation_id=incarnation_id,
-            budget_cpu_m=request.budget_cpu_m,
-            budget_memory_mib=request.budget_memory_mib,
-            limit_jobs=request.limit_jobs,
-            call=request.call,
-            passed_batch=None if request.passes is None else request.passes[0],
-            passed_job=None if request.passes is None else request.passes[1],
-        )
-        return _all_claimed(rows), bool(rows) and rows[0]["fills"]
+    claim_reserved = calls(
+        lambda rows: (_all_claimed(rows), bool(rows) and rows[0]["fills"]),
+        **parts("request", "budget_cpu_m", "budget_memory_mib", "limit_jobs", "call"),
+        passed_batch=lambda request: request.passes and request.passes[0],
+        passed_job=lambda request: request.passes and request.passes[1],
+    )(WorkerStore.claim_reserved)
 
     async def complete_and_claim(
         self, incarnation_id: int, reports: Sequence[EndReport], request: ClaimRequest
@@ -263,25 +251,7 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
 
     list_to_stop = calls(pairs, **_ATTEMPTS)(WorkerStore.list_to_stop)
 
-    async def heartbeat(
-        self,
-        incarnation_id: int,
-        attempts: Sequence[tuple[int, int, int]],
-        *,
-        draining: bool,
-        claiming: bool = False,
-        heard: Sequence[int] = (),
-    ) -> HeartbeatAnswer:
-        """Say that the worker lives."""
-        (row,) = await self._database.call(
-            "heartbeat",
-            incarnation_id=incarnation_id,
-            **_attempts(attempts),
-            draining=draining,
-            claiming=claiming,
-            heard=list(heard),
-        )
-        return _beat_answer(row)
+    heartbeat = calls(lambda rows: _beat_answer(rows[0]), **_ATTEMPTS)(WorkerStore.heartbeat)
 
     async def heartbeats(self, beats: Sequence[Beat]) -> Sequence[HeartbeatAnswer | None]:
         """Say that workers live."""

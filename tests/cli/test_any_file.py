@@ -56,6 +56,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("secret", "set"): ["db", "--file", "p.json"], ("limit", "set"): ["5", "--user", "bob"],
     ("quota", "set"): ["--user", "bob", "--jobs", "5"],
     ("tenant", "set"): ["acme", "--on-user-removal", "cancel"],
+    ("line", "apply"): ["pools.toml"], ("line", "test"): ["pools.toml"],
 }  # fmt: skip
 """What some commands need otherwise before they read settings."""
 AGAVE_JOB = {

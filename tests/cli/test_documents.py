@@ -69,7 +69,23 @@ def test_yaml_reads_the_numbers_that_were_meant(text: str, value: int) -> None:
         ("p.toml", b'name = "a"\nname = "b"', "overwrite"),
         ("p.json", b'{"name": "a", "name": "b"}', "'name' is given twice"),
         ("p.json", b'{"name": }', "p.json:1:10: expecting value"),
-        ("p.json", b"[" * 100_000, "nested more than 100 deep"),
+        ("p.json", b"[" * 100_000, "p.json:1:101: it is nested more than 100 deep"),
+        ("p.toml", b"a = '[' # [\nc = " + b"[" * 101 + b"]" * 101, "p.toml:2:105: it is nested"),
+        ("p.yaml", b"a: \n  " + b"{a: " * 400 + b"}" * 400, "p.yaml:2:403: it is nested"),
+        ("p.toml", b".".join([b"a"] * 102) + b" = 1", "p.toml: it is nested"),
+        *(
+            (f"p.{form}", before + number + after, f"p.{form}:2:4: a number has more than 64 bits")
+            for form, before, after in (
+                ("yaml", b"b: 1\na: ", b""),
+                ("toml", b"b=1\na= ", b""),
+                ("json", b'{\n"":', b"}"),
+            )
+            for number in (b"9" * 20, b"-" + b"9" * 20, b"9" * 5000, b"0x" + b"f" * 17)
+            if form != "json" or b"x" not in number
+        ),
+        ("p.yaml", b"a: !!int ''", "p.yaml: a tag such as !!int"),
+        ("p.yaml", b"a: !!bool x", "p.yaml: a tag such as !!int"),
+        ("p.json", b'{"a": "\\ud800"}', "surrogates not allowed"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(file: str, body: bytes, told: str) -> None:

@@ -2,11 +2,16 @@
 
 import tomllib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from cases import cases
 from weft.cli.input.declared import text_of
+from weft.cli.input.documents import UnreadableDocument
 from weft.cli.input.line_texts import with_texts
+from weft.cli.input.option_names import name_options
+from weft.cli.input.options import SHARED
 from weft.core.errors import InvalidSetup
 from weft.extensions.lines.commands.line import _text_of
 from weft.extensions.lines.rules.setup import parse_setup
@@ -38,10 +43,6 @@ def test_file_that_is_not_beside_is_refused(name: str, tmp_path: Path) -> None:
         with_texts(LINE.replace("areas/eea39.wkt", name), tmp_path)
 
 
-def test_what_is_no_toml_is_for_the_api(tmp_path: Path) -> None:
-    assert with_texts("[[", tmp_path) == "[["
-
-
 def test_values_are_written_for_people() -> None:
     """Lists of tables, too: nobody reads Python in what a file changes."""
     rules = [{"codes": "1-9", "tries": 3}, {"codes": "10", "tags": ["a", "b"]}]
@@ -49,11 +50,29 @@ def test_values_are_written_for_people() -> None:
     assert text_of(["true", 1, []]) == "true, 1, "
 
 
-def test_file_that_cannot_be_read_is_named_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSetup) as raised:
-        _text_of(tmp_path / "gone.toml")
-    assert raised.value.detail == "No such file or directory."
-    assert raised.value.hint == "Name the TOML file of a line."
-    with pytest.raises(InvalidSetup, match="cannot be used") as raised:
-        parse_setup("[source.x")
-    assert raised.value.detail.startswith("Expected ']'")
+@cases(
+    ("text", "told"),
+    [
+        (None, "No such file"),
+        ("[sink.x\na = 1", "a.toml:1:8: expected ']'"),
+        (f"a = 1\nb = {'[' * 101}{']' * 101}", "a.toml:2:105: it is nested more than 100 deep"),
+    ],
+)
+def test_file_that_cannot_be_read_is_named_with_its_place(text: str | None, told: str) -> None:
+    with TemporaryDirectory() as directory:
+        file = Path(directory, "a.toml")
+        if text is not None:
+            file.write_text(text)
+        with pytest.raises(UnreadableDocument) as raised:
+            _text_of(file, SHARED)
+    assert told in raised.value.detail
+
+
+def test_what_the_api_refuses_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('[sink.x]\nkind = "http"\nurl = "http://a"\ncolour = 1\n')
+    text, naming = _text_of(tmp_path / "a.toml", SHARED)
+    with pytest.raises(InvalidSetup) as raised, naming:
+        parse_setup(text)
+    name_options(raised.value, "line")
+    told = [str(one) for one in raised.value.errors]
+    assert f"{tmp_path}/a.toml:4: sink.x.colour: a sink of kind http has no such field" in told[0]

@@ -9,7 +9,7 @@ from cases import cases
 from weft.cli.app import run_command
 from weft.cli.input.job_document import JobOptions, job_document
 from weft.cli.input.option_names import name_options, option_of
-from weft.core.errors import FieldError, InvalidParameter, InvalidSetup, NoWorkerFits
+from weft.core.errors import FieldError, InvalidParameter, NoWorkerFits
 
 EVERYTHING = JobOptions(
     cpu="2", memory="1Gi", timeout="1h", retries=3, retry_wait="5s", cwd=Path("/"),
@@ -100,11 +100,3 @@ def test_terminal_shows_the_option_and_programs_the_pointer(
             "weft: the value of --limit is wrong\n  It is 0.\n"
             "  `weft ls --help` shows the form of each option.\n"
         )
-
-
-def test_fields_of_a_file_are_no_options() -> None:
-    error = InvalidSetup(
-        "no", errors=[FieldError("/queue/production/pools", "line 3: it has none")]
-    )
-    name_options(error, "line apply")
-    assert error.detail == "queue.production.pools: line 3: it has none."

@@ -20,7 +20,7 @@ ENVELOPE_DEPTH_MAX: Final = DEPTH_MAX + 10
 PAGE_DEPTH_MAX: Final = 900
 """Of a page of items, whose reader checks each by itself: a deep one does not lose the others."""
 Found = TypeVar("Found")
-_TOO_DEEP: Final = f"it is nested more than {DEPTH_MAX} deep"
+TOO_DEEP: Final = f"it is nested more than {DEPTH_MAX} deep"
 _OPENING_ONLY: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKET: Final = bytes({*range(256)} - {*b'"[]{}'})
 _Holder: Final = (dict, list, tuple, msgspec.Struct)
@@ -36,7 +36,7 @@ def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int = DEPTH_MAX)
         data = data.encode("utf-8", "surrogatepass")
     found = _decoded(_json_decoder(kind), data, is_typed=kind is not Any)
     if data.count(b"[") + data.count(b"{") > depth_max and _is_deep(data, depth_max):
-        raise Unreadable(_TOO_DEEP)
+        raise Unreadable(TOO_DEEP)
     return found
 
 
@@ -65,7 +65,7 @@ def bounded(load: Callable[[], Found]) -> Found:
     try:
         found = load()
     except RecursionError as error:
-        raise Unreadable(_TOO_DEEP) from error
+        raise Unreadable(TOO_DEEP) from error
     check_depth(found)
     return found
 
@@ -78,7 +78,7 @@ def check_depth(value: object, depth_max: int = DEPTH_MAX) -> None:
         if not holders:
             return
         level = chain.from_iterable(map(_inside, holders))
-    raise Unreadable(_TOO_DEEP)
+    raise Unreadable(TOO_DEEP)
 
 
 def _is_deep(data: bytes, depth_max: int) -> bool:
@@ -114,7 +114,7 @@ def _decoded(decode: Callable[[bytes], Any], data: bytes, *, is_typed: bool) -> 
             raise
         raise Unreadable(str(error)) from error  # of a number that is out of range
     except RecursionError as error:
-        raise Unreadable(_TOO_DEEP) from error
+        raise Unreadable(TOO_DEEP) from error
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise Unreadable(f"it is not UTF-8: byte 0x{byte:02x}") from error

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from weft.cli.input.documents import UnreadableDocument
+from weft.cli.input.documents import UnreadableDocument, able_to
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.values import WrongOption
 from weft.cli.terminal.screen import note, print_json
@@ -47,13 +47,8 @@ def _read(system: str, dump: Path) -> tuple[str, Sequence[Mapping[str, Any]]]:
         known = ", ".join(sorted(formats))
         raise WrongOption(f"nothing is imported from {system!r}", hint=f"Known are: {known}.")
     door, form = formats[system]
-    try:
-        with dump.open("rb") as lines:
-            jobs, problems = form.read(lines)
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot read {dump}", detail=f"{error.strerror}.", hint="Name another file."
-        ) from error
+    with able_to(f"read {dump}", "Name another file."), dump.open("rb") as lines:
+        jobs, problems = form.read(lines)
     if problems:
         shown = [f"line {one.line}, {one.field or 'whole'}: {one.message}" for one in problems]
         raise UnreadableDocument(

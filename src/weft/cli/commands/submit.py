@@ -5,13 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from weft.cli.input.batch_options import NO_KEYED_OPTIONS, KeyedBatchOptions, batch_fields
-from weft.cli.input.documents import (
-    Format,
-    UnreadableDocument,
-    format_of,
-    parse_document,
-    refuse_queues,
-)
+from weft.cli.input.documents import Format, able_to, format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.job_values import check_values, with_values
 from weft.cli.input.mistake_lines import point_to_lines
@@ -86,15 +80,8 @@ def submit(
 def _read(file: str, form: Format | None) -> tuple[bytes, Format]:
     if file == "-":
         return sys.stdin.buffer.read(), form or "yaml"
-    try:
-        body = Path(file).read_bytes()
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot read {file!r}",
-            detail=f"{error.strerror}.",
-            hint="Name a readable file, or - for standard input.",
-        ) from error
-    return body, form or format_of(file)
+    with able_to(f"read {file!r}"):
+        return Path(file).read_bytes(), form or format_of(file)
 
 
 def _parse(body: bytes, form: Format, name: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.cli.input.documents import FORMATS, UnreadableDocument, parse_document
+from weft.cli.input.documents import FORMATS, UnreadableDocument, able_to, parse_document
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import Local, Shared
 from weft.cli.input.toml_lines import toml_lines
@@ -22,14 +22,8 @@ _SIGNS = {"create": "+", "change": "~", "delete": "-"}
 
 def read_file(file: Path) -> bytes:
     """Return what a file holds. Raise `UnreadableDocument`."""
-    try:
+    with able_to(f"read {file}", "Name a file that you can read."):
         return file.read_bytes()
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot read {file}",
-            detail=f"{error.strerror}.",
-            hint="Name a file that you can read.",
-        ) from error
 
 
 class NothingDescribed(Invalid, code="CLI.NOTHING_DESCRIBED"):

@@ -10,7 +10,9 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from weft.core.bounded import bounded, read_toml
+import msgspec
+
+from weft.core.bounded import DEPTH_MAX, TOO_DEEP, bounded, read_toml
 from weft.core.errors import Invalid
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ OnRead = Callable[[float], None]
 _TOML_PLACE = re.compile(r"(.*) \(at line ([0-9]+), column ([0-9]+)\)", re.DOTALL)
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 _YAML_PLACE = re.compile(r"([0-9]+):([0-9]+): (.*)", re.DOTALL)
+_BRACKET = re.compile(r"""[\[{\]}]|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*""")
+_LONG_NUMBER = re.compile(r"""(?<![\w"'])-?(?:0[xob][0-9a-fA-F_]{17}|[0-9][0-9_]{18})""")
+READABLE = "Name a readable file, or - for standard input."
+WRITABLE = "Name a file in a directory that you may write to."
 VALUES_MAX = 20_000_000
 COMPOSED = 0.45
 """The share of the time after which the whole text was seen and its values are made."""
@@ -30,6 +36,16 @@ FORMATS: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml
 
 class UnreadableDocument(Invalid, code="CLI.UNREADABLE_DOCUMENT"):
     """A file that cannot be read as a document."""
+
+
+@contextmanager
+def able_to(act: str, hint: str = READABLE) -> Iterator[None]:
+    """Raise `UnreadableDocument` if the system refuses what is done here."""
+    try:
+        yield
+    except OSError as error:
+        detail = f"{error.strerror or error}."
+        raise UnreadableDocument(f"cannot {act}", detail=detail, hint=hint) from error
 
 
 def format_of(path: str) -> Format:
@@ -55,10 +71,11 @@ def parse_document(
         text = body.decode("utf-8-sig")  # without the mark of Windows programs
         with _without_collector():
             document = _parse_yaml(text, on_read) if form == "yaml" else _PARSERS[form](text)
-    except ValueError as error:
+            msgspec.msgpack.encode(document)  # what no message can carry is refused here
+    except (ValueError, OverflowError) as error:
         raise UnreadableDocument(
             f"cannot read {name} as {form.upper()}",
-            detail=_detail(error, name),
+            detail=_detail(error, name, body),
             hint="Correct it and try again.",
         ) from error
     if not isinstance(document, dict):
@@ -70,11 +87,18 @@ def parse_document(
     return document
 
 
-def _detail(error: Exception, name: str) -> str:
+def _detail(error: Exception, name: str, body: bytes) -> str:
     """Return the place of a mistake, as an editor takes it, and what it is."""
     if isinstance(error, UnicodeDecodeError):
         line = error.object[: error.start].count(b"\n") + 1
         return f"{name}:{line}: byte 0x{error.object[error.start]:02x} is not UTF-8."
+    text, at = body.decode("utf-8-sig"), None
+    if isinstance(error, OverflowError) or "integer string conversion" in str(error):
+        at, error = _LONG_NUMBER.search(text), ValueError("a number has more than 64 bits")
+    elif str(error) == TOO_DEEP:
+        at = _too_deep(text)
+    if at is not None:
+        return f"{name}:{_position(text, at.start())}: {error}."
     if isinstance(error, json.JSONDecodeError):
         return f"{name}:{error.lineno}:{error.colno}: {_decapitalised(error.msg)}."
     if match := _TOML_PLACE.fullmatch(str(error)):
@@ -82,6 +106,20 @@ def _detail(error: Exception, name: str) -> str:
     if match := _YAML_PLACE.fullmatch(str(error)):
         return f"{name}:{match[1]}:{match[2]}: {match[3]}."
     return f"{name}: {_decapitalised(str(error))}."
+
+
+def _too_deep(text: str) -> re.Match[str] | None:
+    """Return the bracket that is too deep; None: what is too deep has none."""
+    depth = 0
+    for found in _BRACKET.finditer(text):
+        depth += (found[0] in "[{") - (found[0] in "]}")
+        if depth > DEPTH_MAX:
+            return found
+    return None
+
+
+def _position(text: str, at: int) -> str:
+    return f"{text.count(chr(10), 0, at) + 1}:{at - text.rfind(chr(10), 0, at)}"
 
 
 def _decapitalised(text: str) -> str:
@@ -141,9 +179,10 @@ def _parse_yaml(text: str, on_read: OnRead | None) -> Any:  # noqa: ANN401 (any 
     except yaml.MarkedYAMLError as error:
         raise ValueError(_placed(error, text)) from error
     except yaml.reader.ReaderError as error:
-        before = text[: error.position]
-        line, column = before.count("\n") + 1, error.position - before.rfind("\n")
-        raise ValueError(f"{line}:{column}: a control character stands here") from error
+        position = _position(text, error.position)
+        raise ValueError(f"{position}: a control character stands here") from error
+    except LookupError as error:
+        raise ValueError("a tag such as !!int stands before something else") from error
     if "*" in text and _size_of(document, {}) > VALUES_MAX:
         raise ValueError(f"its aliases stand for more than {VALUES_MAX} values")
     return document
@@ -240,11 +279,5 @@ _PARSERS = {"toml": _parse_toml, "json": _parse_json}
 
 def opened_to_write(path: Path) -> IO[str]:
     """Open a file for a text. Raise `UnreadableDocument` if it cannot be written."""
-    try:
+    with able_to(f"write {str(path)!r}", WRITABLE):
         return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot write {str(path)!r}",
-            detail=f"{error.strerror}.",
-            hint="Name a file in a directory that you may write to.",
-        ) from error

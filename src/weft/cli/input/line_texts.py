@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from weft.core.bounded import Unreadable, read_toml
+from weft.core.bounded import read_toml
 from weft.core.errors import InvalidSetup
 
 BYTES_MAX: Final = 1 << 20
@@ -17,11 +17,7 @@ def with_texts(text: str, directory: Path) -> str:
     """Return a setup in which each `"@NAME"` of a query, a message or a schema is the text of that
     file below a directory. Raise `InvalidSetup`.
     """
-    try:
-        document = read_toml(text)
-    except Unreadable:
-        return text  # the api says what is wrong with it
-    for field, name in {*_named(document)}:
+    for field, name in {*_named(read_toml(text))}:
         key, file = re.escape(field), re.escape(name)
         pattern = re.compile(rf"""(\b{key}["']?\s*=\s*)(["'])@{file}\2""")
         written = json.dumps(_read(name, directory), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -13,6 +13,8 @@ SHOWN_CHARS_MAX = 60
 _LISTS = {"jobs", "groups", "queues", "pools", "flavours"}
 _KINDS = {bool: "true or false", int: "a number", float: "a number", type(None): "nothing"}
 _SCALAR_EXPECTED = re.compile("expected (text|a time), got ")
+_LINE: Final = re.compile("line [0-9]+: ")
+"""What the api says of a file that it reads itself."""
 _SHELL: Final = frozenset("|&;<>()$`\\\"'*?~#\n")
 """Characters that only a shell understands."""
 
@@ -28,13 +30,11 @@ def point_to_lines(
     root, errors = _nodes(body), []
     toml = _toml_lines(body) if root is None or root.id == "scalar" else {}
     for one in error.errors:
-        parts = _said_at(_parts(one.pointer), document)
+        parts, message = _said_at(_parts(one.pointer), document), _LINE.sub("", one.message, 1)
         found = _Found.of(root, parts)
         where = _where(parts, _line_in(toml, parts) if toml else found.line, file, document)
         errors.append(
-            FieldError(
-                where, _explained(one.message, _value(document, parts), parts, found.written)
-            )
+            FieldError(where, _explained(message, _value(document, parts), parts, found.written))
         )
     error.errors = tuple(dict.fromkeys(errors))
     if len(error.errors) == 1:

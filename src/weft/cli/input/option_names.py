@@ -41,10 +41,8 @@ _COMMAND_WORD: Final = re.compile("/command/([0-9]+)")
 
 def name_options(error: WeftError, command: str) -> None:
     """Make an error of a command speak of what its user typed."""
-    if isinstance(error, InvalidSetup):  # it speaks of a file, whose fields are no options
-        error.point(lambda pointer: pointer.strip("/").replace("/", "."))
-        error.detail = f"{'; '.join(map(str, error.errors))}."
-        return
+    if isinstance(error, InvalidSetup):
+        return  # it speaks of a file, whose fields are no options
     error.point(lambda pointer: option_of(pointer, command))
     error.errors = tuple(dict.fromkeys(error.errors))  # the jobs of `each` share their options
     if isinstance(error, InvalidParameter):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from weft.cli.input.declared import placed, read_file, tables_in
-from weft.cli.input.documents import UnreadableDocument
+from weft.cli.input.documents import WRITABLE, able_to
 from weft.cli.input.options import LOCAL, Local, Parameter
 from weft.cli.input.packed import unpacked_lines
 from weft.cli.input.values import WrongOption, read_option
@@ -148,14 +148,8 @@ def _form_of(file: Path) -> Literal["png", "html"]:
 
 
 def _write(file: Path, body: bytes) -> None:
-    try:
+    with able_to(f"write {str(file)!r}", WRITABLE):
         file.write_bytes(body)
-    except OSError as error:
-        raise UnreadableDocument(
-            f"cannot write {str(file)!r}",
-            detail=f"{error.strerror}.",
-            hint="Name a file in a directory that you may write to.",
-        ) from error
 
 
 def read_pool(file: Path, name: str | None, shared: Local) -> Pool:

@@ -1,10 +1,12 @@
 """`weft line`: the file of a production line, and the statuses of its jobs."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from weft.cli.input.declared import print_changes, text_of
+from weft.cli.input.declared import placed, print_changes, read_file, text_of
+from weft.cli.input.documents import parse_document
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import WrongOption, read_option
@@ -14,7 +16,6 @@ from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS
 from weft.cli.terminal.screen import note, plain, print_columns
 from weft.core.bounded import read_json, read_toml
 from weft.core.deliveries.sinks import unsent
-from weft.core.errors import InvalidSetup
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.wire.answers.lines import GIVEN_UP_MAX
 
@@ -47,29 +48,32 @@ def apply(
         name: Name of the line; the file's without `.toml` if it is missing.
         dry_run: Check it, and only show what would be added, changed and removed.
     """
-    text, setup = _text_of(file), name or file.stem
+    (text, naming), setup = _text_of(file, shared), name or file.stem
     sinks = shared.ask(lambda client: client.line_overview())["sinks"]
-    if dry_run:
-        answer = shared.ask(lambda client: client.test_setup(setup, document=text, read=False))
-        if not shared.as_json(answer):
-            print_changes(answer, "part", text_of)
-    else:
-        answer = shared.ask(lambda client: client.save_setup(setup, text))
+    with naming:
+        answer = shared.ask(
+            lambda client: (
+                client.test_setup(setup, document=text, read=False)
+                if dry_run
+                else client.save_setup(setup, text)
+            )
+        )
+    if not dry_run:
         changed = ", ".join(answer["changed"])
         told = f"changed: {changed}" if changed else "nothing changed"
         shared.tell(answer, f"line {setup}: {told}")
+    elif not shared.as_json(answer):
+        print_changes(answer, "part", text_of)
     kept = read_toml(text).get("sink", {})
     _tell_of_messages(shared, setup, [sink for sink in sinks if sink["sink"] not in kept])
 
 
-def _text_of(file: Path) -> str:
-    try:
-        return with_texts(file.read_text(encoding="utf-8-sig"), file.parent)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"{error}"
-        raise InvalidSetup(
-            f"could not read {file}", detail=f"{why}.", hint="Name the TOML file of a line."
-        ) from error
+def _text_of(file: Path, shared: Shared) -> tuple[str, AbstractContextManager[None]]:
+    """Return the text of a line, and what makes errors name their lines in it."""
+    body = read_file(file)
+    document = parse_document(body, "toml", name=str(file))
+    text = with_texts(body.decode("utf-8-sig"), file.parent)
+    return text, placed(file, body, document, shared)
 
 
 @app.command(name="test")
@@ -95,13 +99,14 @@ def try_line(
         item: An item as JSON, instead of the first one that a source reads.
         product: A product as JSON, for messages that are made of products.
     """
-    text, setup = _text_of(file), name or file.stem
+    (text, naming), setup = _text_of(file, shared), name or file.stem
     more = {
         word: read_option(f"--{word}", given, read_json)
         for word, given in (("item", item), ("product", product))
         if given is not None
     }
-    answer = shared.ask(lambda client: client.test_setup(setup, document=text, **more))
+    with naming:
+        answer = shared.ask(lambda client: client.test_setup(setup, document=text, **more))
     if not shared.as_json(answer):
         for source in answer["sources"]:
             _print_tried(source)

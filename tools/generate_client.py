@@ -67,6 +67,7 @@ BOUND = '\n\nCallsT_co = TypeVar("CallsT_co", bound=Calls, covariant=True)\n'
 PUBLIC = "The declared calls of clients, which ask the server."
 API = "The declared calls that `Api` alone has: clients have objects for what they answer."
 WAITING = "The declared calls of clients, for programs that wait."
+OBJECTS = "The declared calls of the client's objects, which know what they are about."
 TWINS = "What the client's objects do, for programs that wait."
 TWIN_CLASSES = (aio.Job, aio.Counted, aio.JobGroup, aio.Batch, aio.Client)
 TWIN_IMPORTS = """from typing import TypeVar
@@ -76,6 +77,33 @@ from weft.client.loop_thread import Twin, iterates, lists, waits
 
 CountedT_co = TypeVar("CountedT_co", bound=aio.Counted, covariant=True)
 """
+OBJECT_CALLS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "JobCalls": (
+        {"batch_id": "batch_id", "job_id": "job_id"},
+        {
+            "why": "why_job", "signal": "signal_job", "message": "message_job",
+            "extend": "extend_job", "hold": "hold_job", "release": "release_job",
+            "share": "share_job", "unshare": "unshare_job",
+            "list_permissions": "list_job_permissions", "children": "list_children",
+            "parents": "list_parents", "attempts": "list_attempts", "history": "job_history",
+        },
+    ),
+    "BatchCalls": (
+        {"batch_id": "_batch_id"},
+        {
+            "get_timeline": "get_timeline", "hold": "hold_batch", "release": "release_batch",
+            "hide": "hide_batch", "unhide": "unhide_batch", "share": "share_batch",
+            "unshare": "unshare_batch", "list_permissions": "list_permissions",
+            "list_job_groups": "list_groups",
+        },
+    ),
+    "GroupCalls": (
+        {"batch_id": "_batch_id", "group": "_group_id"},
+        {"hold": "hold_group", "release": "release_group"},
+    ),
+}  # fmt: skip
+"""Of the classes of objects: which attributes are ids in paths, and calls by their methods."""
+OBJECT_DEFAULTS = {"permission": '"read"'}
 OWN = {"wait", "close", "submit"}
 """What the waiting classes do in another way: Ctrl-C asks, threads end, futures wait."""
 
@@ -123,6 +151,7 @@ def modules(calls: Sequence[Call]) -> Mapping[str, str]:
         "calls.py": _module(PUBLIC, "Calls(DocumentCalls)", map(_asking, public)) + BOUND,
         "api_calls.py": _module(API, "ApiCalls(DocumentCalls)", map(_asking, of_api)),
         "waiting.py": _module(WAITING, "Waits(Twin[CallsT_co])", map(_waiting, public)),
+        "objects.py": _objects({one.client_name: one for one in of_api}),
         "twins.py": _twins(),
         "__init__.py": f'"""{package}\n\n{MADE} Must not import objects or submissions.\n"""\n',
     }
@@ -146,6 +175,41 @@ def _formatted(text: str) -> str:
             input=text, capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
     return text
+
+
+def _objects(calls: Mapping[str, Call]) -> str:
+    """Return the module of the classes that objects inherit."""
+    classes = []
+    for name, (attributes, methods) in OBJECT_CALLS.items():
+        own = [one for one in attributes.values() if one[0] == "_"]
+        head = [f"class {name}:", f'    """{OBJECTS}"""', "", "    _api: ApiCalls"]
+        head += [f"    {one}: int" for one in own]
+        for attribute in [one for one in attributes.values() if one not in own]:
+            said = f'{INDENT}"""Return what the object knows."""'
+            head += ["", "    @property", f"    def {attribute}(self) -> int:", said]
+            head.append(f"{INDENT}raise NotImplementedError")
+        made = [_of_object(calls[one], method, attributes) for method, one in methods.items()]
+        classes.append("\n".join(head) + "\n\n" + "\n\n".join(made))
+    code = "\n\n\n".join(classes) + "\n"
+    used = set(re.findall(r"\w+", re.sub(r'""".*?"""', "", code, flags=re.DOTALL)))
+    lines = [line for name, line in IMPORTS.items() if name in used]
+    lines.append("from weft.client.generated.api_calls import ApiCalls")
+    return f'"""{OBJECTS}\n\n{MADE}\n"""\n\n' + "\n".join(lines) + f"\n\n\n{code}"
+
+
+def _of_object(call: Call, name: str, attributes: Mapping[str, str]) -> str:
+    """Return the method of an object that makes a call about it."""
+    pairs = [
+        (one._replace(default=one.default or OBJECT_DEFAULTS.get(one.name, "")), is_placed)
+        for one, is_placed in _parameters(call)
+        if one.name not in attributes and one.name != "page_rows"
+    ]
+    words = [f"self.{one}" for one in attributes.values()]
+    words += [one.name if is_placed else f"{one.name}={one.name}" for one, is_placed in pairs]
+    asked = f"self._api.{call.client_name}({', '.join(words)})"
+    start, answer = ("def", "Listing") if call.cursor else ("async def", _answer(call))
+    body = f"return {'' if call.cursor else 'await '}{asked}"
+    return _method(call, start, answer, body, name=name, pairs=pairs)
 
 
 def _twins() -> str:
@@ -234,14 +298,17 @@ def _waiting(call: Call) -> str:
     return _method(call, "def", _answer(call), f"{returns}self._loop_thread.wait({asked})")
 
 
-def _method(call: Call, start: str, answer: str, body: str) -> str:
-    words = ["self"]
-    for one, is_placed in sorted(_parameters(call), key=lambda pair: not pair[1]):
+def _method(
+    call: Call, start: str, answer: str, body: str, *, name: str = "",
+    pairs: Sequence[tuple[Parameter, bool]] | None = None,
+) -> str:  # fmt: skip
+    words, pairs = ["self"], [*_parameters(call)] if pairs is None else pairs
+    for one, is_placed in sorted(pairs, key=lambda pair: not pair[1]):
         if not is_placed and "*" not in words:
             words.append("*")
         words.append(one.declared)
-    head = f"    {start} {call.client_name}({', '.join(words)}) -> {answer}:"
-    return f"{head}\n{_docstring(call)}\n{INDENT}{body}"
+    head = f"    {start} {name or call.client_name}({', '.join(words)}) -> {answer}:"
+    return f"{head}\n{_docstring(call, pairs)}\n{INDENT}{body}"
 
 
 def _answer(call: Call) -> str:
@@ -256,14 +323,14 @@ def _is_list(call: Call) -> bool:
     return call.is_page or fields == ("items",)
 
 
-def _docstring(call: Call) -> str:
+def _docstring(call: Call, pairs: Sequence[tuple[Parameter, bool]]) -> str:
     said = inspect.getdoc(call.use_case) or ""
     lines = textwrap.wrap(" ".join(said.split()), WIDTH - 3 - len(INDENT), **WRAP)
     lines += ["", f"Use case: `{call.use_case.__module__}.{call.operation}`."]
-    texts = [(f"{one.name}: {one.text}", one) for one, _ in _parameters(call)]
+    texts = [f"{one.name}: {one.text}" for one, _ in pairs]
     if texts:
         lines += ["", "Args:"]
-    for text, _ in texts:
+    for text in texts:
         lines += textwrap.wrap(
             text, WIDTH - len(INDENT), initial_indent=" " * 4, subsequent_indent=INDENT, **WRAP
         )

@@ -1,7 +1,7 @@
 """Both clients have the same names, and type checkers see what they return."""
 
 import inspect
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, assert_type
 
 import weft
@@ -75,7 +75,7 @@ def what_a_type_checker_sees(client: Client) -> None:
     assert_type(b.watch(only_end=True), Iterator[Document])
     assert_type(job.log(stream="stdout"), str)
     assert_type(job.follow_log(attempt=1), Iterator[LogEvent])
-    assert_type(job.attempts(), Sequence[Document])
+    assert_type(job.attempts(), list[Document])
     assert_type(client.create_job_group(b.id, "random").update(), Document)
 
     assert_type(weft.Executor(max_attempts=2, retry_on=["exit"]).batch_id, int | None)

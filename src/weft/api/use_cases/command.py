@@ -22,7 +22,9 @@ from weft.wire.documents.commands import (
 async def signal_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: SignalDocument
 ) -> Answer:
-    """Send a signal to the first process of a running job."""
+    """Send a signal to the first process of a running job; its history says when it was delivered.
+    Raise `JobNotRunning`.
+    """
     number = parse_signal(document.signal, format_job_ref(batch_id, job_id))
     attempt = await services.store.signal_job(
         caller, batch_id, job_id, signal=int(number), word=word_of(number)
@@ -37,7 +39,9 @@ async def signal_job(
 async def message_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: MessageDocument
 ) -> Answer:
-    """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`."""
+    """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its history
+    says when it was delivered. Raise `JobNotRunning`.
+    """
     text = document.text
     size, most = len(text.encode()), services.settings.message_bytes_max
     if not 0 < size <= most:
@@ -58,7 +62,9 @@ async def message_job(
 async def extend_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: ExtendDocument
 ) -> Answer:
-    """Extend the time limit of a job, of its running attempt and of those that follow."""
+    """Extend the time limit of a job, of its running attempt and of those that follow. Raise
+    `NoTimeLimit` if it has none, `JobOver` if it has ended.
+    """
     job = await services.store.get_job(caller, batch_id, job_id)
     timeout_s = job["spec"].timeout_s if job["spec"] else None
     if timeout_s is None:

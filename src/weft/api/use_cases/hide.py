@@ -9,7 +9,7 @@ from weft.submission.services import Answer
 from weft.wire.answers.batches import HiddenChanged
 
 
-@call("POST /v1/batches/{b}/hide", Right.WRITE, HiddenChanged, client="")
+@call("POST /v1/batches/{b}/hide", Right.WRITE, HiddenChanged, public=False)
 async def hide_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
     """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go on,
     and whoever names it finds it.
@@ -17,7 +17,7 @@ async def hide_batch(services: Services, caller: Caller, batch_id: BatchId) -> A
     return await _set_hidden(services, caller, batch_id, hidden=True)
 
 
-@call("POST /v1/batches/{b}/unhide", Right.WRITE, HiddenChanged, client="")
+@call("POST /v1/batches/{b}/unhide", Right.WRITE, HiddenChanged, public=False)
 async def unhide_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
     """Show a hidden batch in lists again."""
     return await _set_hidden(services, caller, batch_id, hidden=False)

@@ -144,7 +144,7 @@ async def list_foreign_jobs(services: Services, caller: Caller, jobs: ForeignJob
 async def list_attempts(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId
 ) -> Sequence[Row]:
-    """Return the attempts of a job, oldest first, including a running one."""
+    """Return the attempts of a job, oldest first, those that run, or were lost, included."""
     return await services.store.list_attempts(caller, batch_id, job_id)
 
 

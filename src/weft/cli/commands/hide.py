@@ -37,7 +37,8 @@ async def _change(texts: Sequence[str], shared: Shared, *, hidden: bool) -> int:
     async with shared.client() as client:
         await check_targets(client, map(Target, batch_ids))
         for batch_id in batch_ids:
-            answer = await client.hide_batch(batch_id, hidden=hidden)
+            change = client.hide_batch if hidden else client.unhide_batch
+            answer = await change(batch_id)
             state = "hidden" if hidden else "shown again"
             shared.tell(answer, f"{format_batch_id(batch_id)}: {state}")
     return 0

@@ -307,7 +307,8 @@ class ApiCalls(DocumentCalls):
         return await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", document)
 
     async def extend_job(self, batch_id: int, job_id: int, by_s: float) -> Document:
-        """Extend the time limit of a job, of its running attempt and of those that follow.
+        """Extend the time limit of a job, of its running attempt and of those that follow. Raise
+        `NoTimeLimit` if it has none, `JobOver` if it has ended.
 
         Use case: `weft.api.use_cases.command.extend_job`.
 
@@ -421,6 +422,17 @@ class ApiCalls(DocumentCalls):
             page_rows=page_rows,
         )
 
+    async def hide_batch(self, batch_id: int) -> Document:
+        """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go
+        on, and whoever names it finds it.
+
+        Use case: `weft.api.use_cases.hide.hide_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/hide", {})
+
     async def hold_batch(self, batch_id: int) -> Document:
         """Hold a batch: nothing of it starts until it is released; running jobs go on.
 
@@ -466,7 +478,7 @@ class ApiCalls(DocumentCalls):
         return await self._items(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
 
     async def list_attempts(self, batch_id: int, job_id: int) -> list[Document]:
-        """Return the attempts of a job, oldest first, including a running one.
+        """Return the attempts of a job, oldest first, those that run, or were lost, included.
 
         Use case: `weft.api.use_cases.read.list_attempts`.
 
@@ -671,7 +683,8 @@ class ApiCalls(DocumentCalls):
         )
 
     async def message_job(self, batch_id: int, job_id: int, text: str) -> Document:
-        """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`.
+        """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its
+        history says when it was delivered. Raise `JobNotRunning`.
 
         Use case: `weft.api.use_cases.command.message_job`.
 
@@ -900,7 +913,8 @@ class ApiCalls(DocumentCalls):
         )
 
     async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Document:
-        """Send a signal to the first process of a running job.
+        """Send a signal to the first process of a running job; its history says when it was
+        delivered. Raise `JobNotRunning`.
 
         Use case: `weft.api.use_cases.command.signal_job`.
 
@@ -949,6 +963,16 @@ class ApiCalls(DocumentCalls):
             name: The name of a source.
         """
         return await self._post(f"/v1/sources/{segment(name, 'source')}/trial", {})
+
+    async def unhide_batch(self, batch_id: int) -> Document:
+        """Show a hidden batch in lists again.
+
+        Use case: `weft.api.use_cases.hide.unhide_batch`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+        """
+        return await self._post(f"/v1/batches/{batch_id}/unhide", {})
 
     async def unshare_batch(self, batch_id: int, user: str) -> Document:
         """Share a batch with a user no longer. What they may do as its owner or as a member of its

@@ -170,10 +170,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         """Remove a batch with all that belongs to it; return the operation that does so. The batch
         is gone for everybody at once.
         """
-        answer: Document = decode(
-            await self._session.request("DELETE", f"/v1/batches/{batch_id}", key=new_key())
-        )
-        return answer
+        return await self._delete(f"/v1/batches/{batch_id}", key=new_key())
 
     async def get_group(self, batch_id: int, group: int | str) -> Document:
         """Return a group by its number or its path."""
@@ -205,12 +202,6 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
     async def callback_secret(self) -> str:
         """Return the secret with which this tenant's callbacks are signed; for its admins."""
         return str((await self._get("/v1/callbacks/secret"))["secret"])
-
-    # ---- hold and release
-
-    async def hide_batch(self, batch_id: int, *, hidden: bool = True) -> Document:
-        """Hide a batch from lists, or show it again."""
-        return await self._post(f"/v1/batches/{batch_id}/{'hide' if hidden else 'unhide'}", {})
 
     # ---- cancel
 

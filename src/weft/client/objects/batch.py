@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from weft.client.api import Api
+from weft.client.generated.objects import BatchCalls
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
@@ -34,12 +35,13 @@ class JobTree:
         return JobGroup(self._api, await self._api.get_group(self._batch_id, path))
 
 
-class Batch(Counted):
+class Batch(BatchCalls, Counted):
     """An existing batch.
 
     `submit` of a builder and `Client.get_batch` return one.
     """
 
+    _api: Api
     id: BatchNumber
     """Its number, which prints as `b42`."""
 
@@ -169,42 +171,6 @@ class Batch(Counted):
         """
         return await self._api.get_graph(self._batch_id, level=level, apart=apart)
 
-    async def get_timeline(self) -> Document:
-        """Return its time axis: `times` of jobs, `buckets` by phase, and what `workers` ran."""
-        return await self._api.get_timeline(self._batch_id)
-
-    async def hold(self) -> Document:
-        return await self._api.hold_batch(self._batch_id)
-
-    async def release(self) -> Document:
-        return await self._api.release_batch(self._batch_id)
-
-    async def hide(self) -> Document:
-        """Leave it out of lists of batches; it is found by its number, and its jobs go on."""
-        return await self._api.hide_batch(self._batch_id)
-
-    async def unhide(self) -> Document:
-        """Show it in lists of batches again."""
-        return await self._api.hide_batch(self._batch_id, hidden=False)
-
-    async def share(self, user: str, permission: str = "read") -> Document:
-        """Let a user of the tenant see it.
-
-        Args:
-            user: Name of the user.
-            permission: `read`; `execute`: also cancel, hold, release and retry its jobs; `write`:
-                also edit it, add jobs, hide and delete it; `all`: also share it.
-        """
-        return await self._api.share_batch(self._batch_id, user, permission)
-
-    async def unshare(self, user: str) -> Document:
-        """Share it with a user no longer."""
-        return await self._api.unshare_batch(self._batch_id, user)
-
-    def list_permissions(self) -> Listing:
-        """Yield the users with whom it is shared."""
-        return self._api.list_permissions(self._batch_id)
-
     async def _edit(self, patch: Document) -> Document:
         return await self._api.edit_batch(self._batch_id, patch)
 
@@ -246,10 +212,6 @@ class Batch(Counted):
     def job_tree(self) -> JobTree:
         """Return the tree of groups."""
         return JobTree(self._api, self._batch_id)
-
-    def list_job_groups(self) -> Listing:
-        """Yield the group documents, the root first."""
-        return self._api.list_groups(self._batch_id)
 
     def get_job(self, job_id: int) -> Job:
         """Return the job of this number; nothing is asked of the server yet."""

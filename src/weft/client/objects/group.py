@@ -3,6 +3,7 @@
 from typing import Literal
 
 from weft.client.api import Api
+from weft.client.generated.objects import GroupCalls
 from weft.client.http.listing import Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.operation import retried
@@ -12,12 +13,13 @@ MEMBERS_MAX = 10_000
 """The number of jobs that one request adds."""
 
 
-class JobGroup(Counted):
+class JobGroup(GroupCalls, Counted):
     """A tree group or a set of one batch.
 
     `Batch.get_job_group`, `Batch.create_job_group` and `JobTree.get_path` return one.
     """
 
+    _api: Api
     batch_id: int
     """The number of its batch."""
     group_id: int
@@ -62,12 +64,6 @@ class JobGroup(Counted):
         return await retried(
             self._api, self.batch_id, q, group=self.group_id, title=self.title, shown=progress
         )
-
-    async def hold(self) -> Document:
-        return await self._api.hold_group(self.batch_id, self.group_id)
-
-    async def release(self) -> Document:
-        return await self._api.release_group(self.batch_id, self.group_id)
 
     async def _edit(self, patch: Document) -> Document:
         return await self._api.edit_group(self.batch_id, self.group_id, patch)

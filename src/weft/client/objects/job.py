@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from weft.client.api import Api, LogEvent
+from weft.client.generated.objects import JobCalls
 from weft.client.http.exec_calls import Execution
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Document
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of
@@ -21,12 +22,13 @@ from weft.core.states import ENDED_WORDS
 _ENDS = frozenset(f"jobs.{word}" for word in ENDED_WORDS)
 
 
-class Job:
+class Job(JobCalls):
     """One job of a batch.
 
     `create_job` of a builder returns one; its number is known after `submit`.
     """
 
+    _api: Api
     ref: JobRef
     """Its reference: batch and position."""
 
@@ -68,12 +70,6 @@ class Job:
         its `parents`.
         """
         return await self._api.get_job(self.batch_id, self.job_id)
-
-    async def why(self) -> Document:
-        """Return why it waits, or what became of it: `causes`, what is first to change first, each
-        with `text` and the `command` that changes it. None: it will start in a moment.
-        """
-        return await self._api.why_job(self.batch_id, self.job_id)
 
     async def wait(self, *, timeout_s: float | None = None) -> Document:
         """Wait until the job has ended; return its document.
@@ -130,18 +126,6 @@ class Job:
         """
         return await self._api.acknowledge_failures(self.batch_id, note, jobs=[self.job_id])
 
-    async def signal(self, signal: str | int) -> Document:
-        """Send a signal, such as `USR1` or 10, to its first process. Raise `JobNotRunning` if it
-        does not run; its history says when the signal was delivered.
-        """
-        return await self._api.signal_job(self.batch_id, self.job_id, signal)
-
-    async def message(self, text: str) -> Document:
-        """Send it a text, which it finds in a new file in its directory `$WEFT_MESSAGES`. Raise
-        `JobNotRunning` if it does not run; its history says when the text was delivered.
-        """
-        return await self._api.message_job(self.batch_id, self.job_id, text)
-
     async def answer(
         self, values: Mapping[str, Any] | None = None, *, approve: bool = True, note: str = ""
     ) -> Document:
@@ -157,44 +141,12 @@ class Job:
             self.batch_id, self.job_id, approve=approve, values=values, note=note
         )
 
-    async def extend(self, by_s: float) -> Document:
-        """Let its attempts run for `by_s` seconds more than its time limit; also while it waits.
-        Raise `NoTimeLimit` if it has none, `JobOver` if it has ended.
-        """
-        return await self._api.extend_job(self.batch_id, self.job_id, by_s=by_s)
-
     async def exec(self, command: Sequence[str], *, stdin: bytes = b"") -> Execution:
         """Run a command beside it while it runs, as its user and in its directory, environment and
         cgroup; return `exit_code`, `stdout` and `stderr`. Raise `JobNotRunning`, `ExecElsewhere`.
         """
         begun = await self._api.begin_exec(self.batch_id, self.job_id, command)
         return await begun.run(stdin)
-
-    async def hold(self) -> Document:
-        """Prevent it from starting until it is released."""
-        return await self._api.hold_job(self.batch_id, self.job_id)
-
-    async def release(self) -> Document:
-        """Let it start, unless a group of it is held."""
-        return await self._api.release_job(self.batch_id, self.job_id)
-
-    async def share(self, user: str, permission: str = "read") -> Document:
-        """Let a user of the tenant see this job alone, and nothing of its batch.
-
-        Args:
-            user: Name of the user.
-            permission: `read`; `execute`: also cancel, hold and release it, and send it signals;
-                `write`: also edit it; `all`: also share it.
-        """
-        return await self._api.share_job(self.batch_id, self.job_id, user, permission)
-
-    async def unshare(self, user: str) -> Document:
-        """Share it with a user no longer."""
-        return await self._api.unshare_job(self.batch_id, self.job_id, user)
-
-    def list_permissions(self) -> Listing:
-        """Yield the users with whom this job alone is shared."""
-        return self._api.list_job_permissions(self.batch_id, self.job_id)
 
     async def log(self, *, stream: Stream = "both", attempt: int | None = None) -> str:
         """Return what the job has written so far; warn if the middle of it was not kept.
@@ -223,18 +175,6 @@ class Job:
         """
         return self._api.follow_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
 
-    def children(self) -> Listing:
-        """Yield the documents of the jobs that depend directly on it, by number."""
-        return self._api.list_children(self.batch_id, self.job_id)
-
-    def parents(self) -> Listing:
-        """Yield the documents of the jobs that it depends on directly, by number."""
-        return self._api.list_parents(self.batch_id, self.job_id)
-
-    async def attempts(self) -> Sequence[Document]:
-        """Return its attempts, oldest first, those that were lost or preempted included."""
-        return await self._api.list_attempts(self.batch_id, self.job_id)
-
     async def usage(self, attempt: int) -> Sequence[Document]:
         """Return samples of what an attempt uses, oldest first: `at_ms` since its start, `cpu_ms`
         until then, `memory_bytes` then. Empty: it was too short, or its runner measures nothing.
@@ -242,10 +182,6 @@ class Job:
         found = await self._api.attempt_usage(self.batch_id, self.job_id, attempt)
         samples: Sequence[Document] = found["samples"]
         return samples
-
-    async def history(self) -> Sequence[Document]:
-        """Return its dated changes, oldest first."""
-        return await self._api.job_history(self.batch_id, self.job_id)
 
 
 class _Jobs(msgspec.Struct):

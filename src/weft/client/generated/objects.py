@@ -1,0 +1,246 @@
+"""The declared calls of the client's objects, which know what they are about.
+
+Made by `tools/generate_client.py`; do not edit.
+"""
+
+from weft.client.generated.api_calls import ApiCalls
+from weft.client.http.listing import Document, Listing
+
+
+class JobCalls:
+    """The declared calls of the client's objects, which know what they are about."""
+
+    _api: ApiCalls
+
+    @property
+    def batch_id(self) -> int:
+        """Return what the object knows."""
+        raise NotImplementedError
+
+    @property
+    def job_id(self) -> int:
+        """Return what the object knows."""
+        raise NotImplementedError
+
+    async def why(self) -> Document:
+        """Say why a job waits: all causes, what is first to change first, each with the command
+        that changes it. Of a job that runs or has ended, say where and since when it runs, or
+        how it ended. Raise `JobNotFound`.
+
+        Use case: `weft.api.use_cases.why.why_job`.
+        """
+        return await self._api.why_job(self.batch_id, self.job_id)
+
+    async def signal(self, signal: str | int) -> Document:
+        """Send a signal to the first process of a running job; its history says when it was
+        delivered. Raise `JobNotRunning`.
+
+        Use case: `weft.api.use_cases.command.signal_job`.
+
+        Args:
+            signal: Name or number of a signal. KILL is refused, because a cancel ends a job; so is
+                0.
+        """
+        return await self._api.signal_job(self.batch_id, self.job_id, signal)
+
+    async def message(self, text: str) -> Document:
+        """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its
+        history says when it was delivered. Raise `JobNotRunning`.
+
+        Use case: `weft.api.use_cases.command.message_job`.
+
+        Args:
+            text: What the job finds in a new file in its directory `$WEFT_MESSAGES`.
+        """
+        return await self._api.message_job(self.batch_id, self.job_id, text)
+
+    async def extend(self, by_s: float) -> Document:
+        """Extend the time limit of a job, of its running attempt and of those that follow. Raise
+        `NoTimeLimit` if it has none, `JobOver` if it has ended.
+
+        Use case: `weft.api.use_cases.command.extend_job`.
+
+        Args:
+            by_s: How much longer each attempt may run.
+        """
+        return await self._api.extend_job(self.batch_id, self.job_id, by_s)
+
+    async def hold(self) -> Document:
+        """Hold one job: it does not start until it is released.
+
+        Use case: `weft.api.use_cases.hold.hold_job`.
+        """
+        return await self._api.hold_job(self.batch_id, self.job_id)
+
+    async def release(self) -> Document:
+        """Release one job; it waits on while a group of it is held.
+
+        Use case: `weft.api.use_cases.hold.release_job`.
+        """
+        return await self._api.release_job(self.batch_id, self.job_id)
+
+    async def share(self, user: str, permission: str = "read") -> Document:
+        """Share one job with a user of the tenant, or let them do more or less than before. They
+        see nothing of its batch and the other jobs. Raise `UserNotFound`.
+
+        Use case: `weft.api.use_cases.permissions.share_job`.
+
+        Args:
+            user: The name of a user.
+            permission: `read`: see it; `execute`: also cancel, hold, release and retry its jobs;
+                `write`: also edit it, add jobs, hide and delete it; `all`: also share it.
+        """
+        return await self._api.share_job(self.batch_id, self.job_id, user, permission)
+
+    async def unshare(self, user: str) -> Document:
+        """Share one job with a user no longer. What they may do with its batch stays. Raise
+        `UserNotFound`.
+
+        Use case: `weft.api.use_cases.permissions.unshare_job`.
+
+        Args:
+            user: The name of a user.
+        """
+        return await self._api.unshare_job(self.batch_id, self.job_id, user)
+
+    def list_permissions(self) -> Listing:
+        """Return the users with whom one job is shared, in the order of their numbers. Those who
+        see its batch are not in the list.
+
+        Use case: `weft.api.use_cases.permissions.list_job_permissions`.
+        """
+        return self._api.list_job_permissions(self.batch_id, self.job_id)
+
+    def children(self) -> Listing:
+        """Return the jobs that depend directly on a job, in order of their numbers.
+
+        Use case: `weft.api.use_cases.read.list_children`.
+        """
+        return self._api.list_children(self.batch_id, self.job_id)
+
+    def parents(self) -> Listing:
+        """Return the jobs that a job depends on directly, in order of their numbers.
+
+        Use case: `weft.api.use_cases.read.list_parents`.
+        """
+        return self._api.list_parents(self.batch_id, self.job_id)
+
+    async def attempts(self) -> list[Document]:
+        """Return the attempts of a job, oldest first, those that run, or were lost, included.
+
+        Use case: `weft.api.use_cases.read.list_attempts`.
+        """
+        return await self._api.list_attempts(self.batch_id, self.job_id)
+
+    async def history(self) -> list[Document]:
+        """Return the dated changes of a job, oldest first.
+
+        Use case: `weft.api.use_cases.read.job_history`.
+        """
+        return await self._api.job_history(self.batch_id, self.job_id)
+
+
+class BatchCalls:
+    """The declared calls of the client's objects, which know what they are about."""
+
+    _api: ApiCalls
+    _batch_id: int
+
+    async def get_timeline(self) -> Document:
+        """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
+        stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
+        estimate from 2,000 of them, spread evenly over their numbers.
+
+        Use case: `weft.api.use_cases.pictures.get_timeline`.
+        """
+        return await self._api.get_timeline(self._batch_id)
+
+    async def hold(self) -> Document:
+        """Hold a batch: nothing of it starts until it is released; running jobs go on.
+
+        Use case: `weft.api.use_cases.hold.hold_batch`.
+        """
+        return await self._api.hold_batch(self._batch_id)
+
+    async def release(self) -> Document:
+        """Release a batch: its jobs may start, except those that another hold covers.
+
+        Use case: `weft.api.use_cases.hold.release_batch`.
+        """
+        return await self._api.release_batch(self._batch_id)
+
+    async def hide(self) -> Document:
+        """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go
+        on, and whoever names it finds it.
+
+        Use case: `weft.api.use_cases.hide.hide_batch`.
+        """
+        return await self._api.hide_batch(self._batch_id)
+
+    async def unhide(self) -> Document:
+        """Show a hidden batch in lists again.
+
+        Use case: `weft.api.use_cases.hide.unhide_batch`.
+        """
+        return await self._api.unhide_batch(self._batch_id)
+
+    async def share(self, user: str, permission: str = "read") -> Document:
+        """Share a batch with a user of the tenant, or let them do more or less than before. Raise
+        `UserNotFound`.
+
+        Use case: `weft.api.use_cases.permissions.share_batch`.
+
+        Args:
+            user: The name of a user.
+            permission: `read`: see it; `execute`: also cancel, hold, release and retry its jobs;
+                `write`: also edit it, add jobs, hide and delete it; `all`: also share it.
+        """
+        return await self._api.share_batch(self._batch_id, user, permission)
+
+    async def unshare(self, user: str) -> Document:
+        """Share a batch with a user no longer. What they may do as its owner or as a member of its
+        billing project stays. Raise `UserNotFound`.
+
+        Use case: `weft.api.use_cases.permissions.unshare_batch`.
+
+        Args:
+            user: The name of a user.
+        """
+        return await self._api.unshare_batch(self._batch_id, user)
+
+    def list_permissions(self) -> Listing:
+        """Return the users with whom a batch is shared, in the order of their numbers. Its owner
+        and the members of its billing project may do everything and are not in the list.
+
+        Use case: `weft.api.use_cases.permissions.list_permissions`.
+        """
+        return self._api.list_permissions(self._batch_id)
+
+    def list_job_groups(self) -> Listing:
+        """Return the groups of a batch in order of their numbers, beginning with the root.
+
+        Use case: `weft.api.use_cases.read.list_groups`.
+        """
+        return self._api.list_groups(self._batch_id)
+
+
+class GroupCalls:
+    """The declared calls of the client's objects, which know what they are about."""
+
+    _api: ApiCalls
+    _batch_id: int
+    _group_id: int
+
+    async def hold(self) -> Document:
+        """Hold a group with those below it: nothing of it starts until it is released.
+
+        Use case: `weft.api.use_cases.hold.hold_group`.
+        """
+        return await self._api.hold_group(self._batch_id, self._group_id)
+
+    async def release(self) -> Document:
+        """Release a group: its jobs may start, except those that another hold covers.
+
+        Use case: `weft.api.use_cases.hold.release_group`.
+        """
+        return await self._api.release_group(self._batch_id, self._group_id)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Make .tools/NAME, an environment with what is pinned in requirements/NAME.txt: `hail`, Hail's own client for the tests of its
-# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij`, `snakemake`, `airflow`, `executorlib`, `fsspec`, `kedro`, `submitit`, `hydra`, `mcp` and `toil`, with weft and their plug-ins, `tes`, clients of TES, `toil-tes`, Toil with its own client of TES, `crate`, readers of RO-Crates and events of OpenLineage, `kubernetes`, the schemas of Kubernetes, or `notebook`, the kernel of Jupyter notebooks for the test of
+# door, `agave`, that of Agave, `joblib`, with scikit-learn and the weft of this folder, `parsl`, `psij`, `snakemake`, `airflow`, `executorlib`, `fsspec`, `kedro`, `submitit`, `hydra`, `mcp`, `opentelemetry` and `toil`, with weft and their plug-ins, `tes`, clients of TES, `toil-tes`, Toil with its own client of TES, `crate`, readers of RO-Crates and events of OpenLineage, `kubernetes`, the schemas of Kubernetes, or `notebook`, the kernel of Jupyter notebooks for the test of
 # what they show, or `site`, Sphinx for `make site`. Safe to repeat, and safe to run twice at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-names='agave, airflow, crate, executorlib, fsspec, hail, hydra, joblib, kedro, kubernetes, mcp, notebook, parsl, psij, site, snakemake, submitit, tes, toil or toil-tes'
+names='agave, airflow, crate, executorlib, fsspec, hail, hydra, joblib, kedro, kubernetes, mcp, notebook, opentelemetry, parsl, psij, site, snakemake, submitit, tes, toil or toil-tes'
 name=${1:?$names}
 case $name in
     hail) module=hailtop.batch_client ;; # its requirements are fewer than its package says: no compiler and no cluster
@@ -19,6 +19,7 @@ case $name in
     kubernetes) module=weft,kubernetes_validate ;;
     mcp) module=weft,mcp,weft_mcp ;;
     notebook) module=ipykernel ;;
+    opentelemetry) module=weft,opentelemetry.sdk,weft_opentelemetry ;;
     parsl) module=weft,parsl,weft_parsl ;;
     psij) module=weft,psij,weft_psij ;;
     site) module=weft,sphinx,myst_parser,furo ;;
@@ -48,6 +49,6 @@ if [[ $module == weft,* ]]; then
     printf '%s\n' "$PWD"/integrations/*/src "$PWD/src" "$PWD"/.venv/lib/python*/site-packages >"$(echo "$own"/lib/python*/site-packages)/weft.pth"
 fi
 case $name in # their tools find them by entry points
-    fsspec | mcp | submitit) "$own/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e "integrations/$name" ;;
+    fsspec | mcp | opentelemetry | submitit) "$own/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e "integrations/$name" ;;
 esac
 cp "requirements/$name.txt" "$own/.stamp"

@@ -36,6 +36,7 @@ printf '%s\n' kedro | compile - --output-file requirements/kedro.txt
 printf '%s\n' hydra-core pytest | compile - --output-file requirements/hydra.txt
 printf '%s\n' hatchling pytest submitit | compile - --output-file requirements/submitit.txt
 printf '%s\n' hatchling mcp | compile - --constraint requirements/dev.txt --output-file requirements/mcp.txt
+printf '%s\n' hatchling opentelemetry-exporter-otlp-proto-http | compile - --constraint requirements/dev.txt --output-file requirements/opentelemetry.txt
 # Clients of TES, whose server weft is; that of Toil wants an older Toil and an older `py-tes`.
 printf '%s\n' py-tes pydantic-tes pytest requests | compile - --output-file requirements/tes.txt
 echo toil-batch-system-tes | compile - --output-file requirements/toil-tes.txt

@@ -22,6 +22,7 @@ def test_new_trace_ids_differ_and_are_valid() -> None:
 
 def test_formatted_header_reads_back() -> None:
     assert parse_traceparent(format_traceparent(TRACE)) == TRACE
+    assert format_traceparent(TRACE, "weft-b1-j7-a1") == f"00-{TRACE}-9349286bf75d48b5-01"
 
 
 def test_later_version_may_carry_more() -> None:

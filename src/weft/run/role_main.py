@@ -17,7 +17,7 @@ from weft.run import collect_garbage
 from weft.run.child import end_with_supervisor, log_failure, role_name, wait_until_let_run
 from weft.settings import Settings, load_settings
 from weft.store.errors import SchemaTooOld
-from weft.telemetry.log import configure, log
+from weft.telemetry.log import configure, log, read_lines
 from weft.wire.processes import reset_signals
 
 SCHEMA_CHECK_S = 1.0
@@ -39,6 +39,7 @@ def run_role(kind: str, live: Live) -> int:
     configure(level="info", format="auto", role=name)  # until the settings are known
     try:
         settings = load_settings()
+        read_lines(name)
         configure(level=settings.log_level, format=settings.log_format, role=name)
         if ARMED:
             log.error("role.faults_armed", points=sorted(ARMED))

@@ -197,7 +197,7 @@ EVENTS = MappingProxyType(
         "waiting",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
-        "attempt.ended": "an attempt ended · key, reason",
+        "attempt.ended": "an attempt ended · key, reason, trace_id, executor, ms",
         "attempt.files_failed": "files of an attempt could not be brought, by a mistake · key",
         "attempt.not_handed_over": "jobs do not get what they need, by a mistake · key (a first "
         "one), jobs",
@@ -208,7 +208,7 @@ EVENTS = MappingProxyType(
         # api
         "request.answered": "a request was answered · method, route, status, client (its "
         "address), user and token (null on open routes and for strangers), ms, code; foreign_id "
-        "if a door's client asked about a job",
+        "if a door's client asked about a job; traceparent if the caller is in a trace",
         "request.failed": "a request hit a defect of weft · path",
         "feed.failed": "events of a user could not be read; trying again · exc_info",
         "pools.saved": "an operator changed the pools · user, changed",

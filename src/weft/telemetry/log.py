@@ -9,7 +9,7 @@ import os
 import re
 import select
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final, cast
 
@@ -18,9 +18,17 @@ import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
 from weft.core.text.escapes import escaped_in_json
+from weft.ports.plugins import PluginGroup
 from weft.telemetry import metrics
 from weft.telemetry.events import EVENTS
 
+LogReader = Callable[[Mapping[str, Any]], None]
+LOG_READER_PLUGINS: Final = PluginGroup[Callable[[str], LogReader | None]](
+    "weft.log_readers", "log reader"
+)
+"""Each is called with the name of a role when that starts. What it returns is called with each
+line, of all levels, and neither waits nor fails; None: it reads none.
+"""
 _SENTENCES = ("error", "detail", "hint")
 """What an event says to a person: a line each on the console."""
 _STEERING: Final = re.compile(
@@ -82,6 +90,7 @@ class LineWriter:
             metrics.LOG_LINES_LOST.inc(len(lines))
 
 
+_readers: Final[list[LogReader]] = []
 _writers: Final[list[LineWriter]] = []
 """That of this process, when it is configured."""
 
@@ -104,6 +113,12 @@ def lines_together() -> AbstractContextManager[None]:
     return _writers[0].together() if _writers else nullcontext()
 
 
+def read_lines(role: str) -> None:
+    """Let installed log readers read the lines of this process; `configure` comes next."""
+    made = (make(role) for make in LOG_READER_PLUGINS.load_all().values())
+    _readers[:] = [reader for reader in made if reader is not None]
+
+
 def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # noqa: A002 (the setting's name)
     """Set up logging of this process. `format`: `json`, `console`, or `auto`, which is `console`
     on a terminal.
@@ -115,8 +130,8 @@ def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # no
     _writers[:] = [writer := LineWriter(fd)]
     facts = {"role": role, "pid": os.getpid()}
     structlog.configure(
-        processors=_processors(facts, console=console, colors=os.isatty(fd)),
-        wrapper_class=structlog.make_filtering_bound_logger(number),
+        processors=_processors(facts, number, console=console, colors=os.isatty(fd)),
+        wrapper_class=structlog.make_filtering_bound_logger(0 if _readers else number),
         logger_factory=lambda *_: writer,
         cache_logger_on_first_use=False,
     )
@@ -126,6 +141,7 @@ def configure(*, level: str, format: str, role: str, fd: int = 2) -> None:  # no
 
 def _processors(
     facts: dict[str, Any],  # facts have several types
+    level: int,
     *,
     console: bool,
     colors: bool,
@@ -138,6 +154,8 @@ def _processors(
     ]
     if os.environ.get(STRICT_VARIABLE) == "1":
         shared.append(_refuse_undeclared)
+    if _readers:
+        shared.append(_shown_to_readers(level))
     if console:
         return [*shared, _Console(colors=colors)]
     return [
@@ -152,6 +170,17 @@ def _adder(facts: dict[str, Any]) -> Processor:
         return {**facts, **event}
 
     return add_facts
+
+
+def _shown_to_readers(level: int) -> Processor:
+    def show(_logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+        for reader in _readers:
+            reader(event)
+        if structlog.processors.NAME_TO_LEVEL[method] < level:
+            raise structlog.DropEvent
+        return event
+
+    return show
 
 
 def _refuse_undeclared(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

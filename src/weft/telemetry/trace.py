@@ -3,7 +3,7 @@
 The form is that of W3C Trace Context, level 1: 32 hexadecimal digits, carried in `traceparent`.
 """
 
-import random
+import hashlib
 import re
 import secrets
 from contextvars import Token
@@ -38,10 +38,17 @@ def parse_traceparent(text: str) -> str | None:
     return match[2] if int(match[2], 16) and int(match[3], 16) else None
 
 
-def format_traceparent(trace_id: str) -> str:
-    """Write the header for a call or a process that belongs to this trace, as a new span of it."""
-    span = random.getrandbits(64) | 1  # its name must be new, not secret
-    return f"00-{trace_id}-{span:016x}-01"
+def span_of(trace_id: str, name: str) -> str:
+    """Return the span of what weft names, such as `b1.j7.a1`: each process finds the same one."""
+    return hashlib.blake2b(f"{trace_id} {name}".encode(), digest_size=8).hexdigest()
+
+
+def format_traceparent(trace_id: str, name: str | None = None) -> str:
+    """Write the header for a call or a process that belongs to this trace: as the span of a name,
+    or as a new one.
+    """
+    new = secrets.token_hex(8)
+    return f"00-{trace_id}-{span_of(trace_id, name or new)}-01"
 
 
 class bind:  # noqa: N801 (it is used as a verb)

@@ -437,6 +437,7 @@ def _write_record(scope: Scope, record: _Record) -> None:
         ms=round((ended - record.started) * 1000, 2),
         code=state.get("error"),
         **({"foreign_id": state["foreign_id"]} if "foreign_id" in state else {}),
+        **_caller_in_trace(state),
     )
 
 
@@ -465,3 +466,8 @@ def _path_of(scope: Scope) -> str:
         return cast("str", scope["path"])
     segments = raw.partition(b"?")[0].decode("latin-1").split("/")
     return "/".join(s if "%2f" in s.lower() else unquote(s) for s in segments)
+
+
+def _caller_in_trace(state: dict[str, Any]) -> dict[str, str]:
+    parent = state["headers"].get("traceparent", "").strip()
+    return {"traceparent": parent[:55]} if parse_traceparent(parent) == state["trace_id"] else {}

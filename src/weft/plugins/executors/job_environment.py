@@ -73,7 +73,7 @@ def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict
         variables[PROGRESS_VARIABLE] = f"{limits.progress_files}/{key.name}"
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id
-        variables["TRACEPARENT"] = format_traceparent(spec.trace_id)
+        variables["TRACEPARENT"] = format_traceparent(spec.trace_id, key.name)
     return variables
 
 

@@ -90,11 +90,16 @@ class Attempts:
 
     def end(self, ended: Ended) -> None:
         """Free what an attempt reserves, and queue its end for the store."""
+        held = self.held.by_key.get(ended.key)
         self.held.end(ended.key, ended)
         self._arguments.remove(ended.key)
         self._outbox.add_end(ended)
         self.room.set()
-        log.debug("attempt.ended", key=ended.key, reason=ended.reason)
+        log.debug(
+            "attempt.ended", key=ended.key, reason=ended.reason,
+            trace_id=held and held.trace_id, executor=held and held.executor,
+            ms=(ended.ended_ns - (ended.started_ns or ended.ended_ns)) / 1e6,
+        )  # fmt: skip
         self.ended.set()
         self._ring()
 

@@ -101,7 +101,7 @@ class HandOver:
                     key, spec, one.cpu_m, one.memory_mib, definer, carrier, one.gpu,
                     passes=held.passes,
                 )  # fmt: skip
-                held.executor = spec.executor
+                held.executor, held.trace_id = spec.executor, spec.trace_id
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
                 elif _waits_for_bytes(spec):

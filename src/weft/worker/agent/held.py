@@ -32,6 +32,7 @@ class Held:
         "passes",
         "phase",
         "started_ns",
+        "trace_id",
     )
 
     def __init__(self, key: AttemptKey, cpu_m: int, memory_mib: int) -> None:
@@ -41,6 +42,7 @@ class Held:
         self.claimed_ns = time.monotonic_ns()
         self.executor = ""
         """Empty: its spec was not read, or an earlier process of the agent has read it."""
+        self.trace_id: str | None = None
         self.is_sent = False
         """Whether it was submitted to the runner."""
         self.phase: Phase | None = None

@@ -86,6 +86,7 @@ def test_source_is_taken_as_written() -> None:
         ("[job.snow]", "[sink.a]\nkind = []\n[job.snow]", 8, "there is no kind of sink '[]'"),
         ("[job.snow]", '[sink.a]\nplugin = "pigeon"\n[job.snow]', 7, 'kind = "command"'),
         ("[job.snow]", '[sink.a]\nkind = "http"\nmessage = "{{ a"\n[job.snow]', 9, "template"),
+        ("[job.snow]", '[sink.a]\nkind = "http"\nmessage = "{{ a }}"\n[job.snow]', 9, "and no a"),
     ],
 )
 def test_wrong_setup_is_refused_with_its_line(old: str, new: str, line: int, what: str) -> None:

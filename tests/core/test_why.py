@@ -203,8 +203,8 @@ def test_gates(gate: GateFacts, expected: str) -> None:
           "waits until b3.j1 is stopped to make room for it; `weft why b3.j1`"]),
         ({"state": "blocked", "blocked": BlockedFacts(2, NOW + timedelta(seconds=42), "exit", 3)},
          ["is tried again in 42.0 s: attempt 2 ended: exit code 3; `weft status b7.j2`"]),
-        ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked")},
-         ["is tried again now: attempt 1 reported an external error; `weft status b7.j2`"]),
+        ({"state": "blocked", "blocked": BlockedFacts(1, NOW, "blocked", message="no")},
+         ["is tried again now: attempt 1 reported an external error (no); `weft status b7.j2`"]),
         ({"state": "blocked", "blocked": SERVICE},
          [("is a service that is started again in 40.0 s: it ended with exit code 3; "
            "`weft status b7.j2`")]),

@@ -105,7 +105,8 @@ def _blocked(job: JobFacts, blocked: BlockedFacts, now: datetime) -> Cause:
         text = f"is a service that is started again {when}: {how}"
         return Cause("retry", text, command("status", name_of(job)))
     how = explain_reason({"state": "failed", **msgspec.to_builtins(blocked)})
-    ended = {"blocked": "reported an external error", "overdue": "was beyond a limit"}.get(
+    told = f" ({blocked.message})" if blocked.message else ""
+    ended = {"blocked": f"reported an external error{told}", "overdue": "was beyond a limit"}.get(
         blocked.reason or "", f"ended: {how}"
     )
     text = f"is tried again {when}: attempt {blocked.attempt} {ended}"

@@ -66,7 +66,7 @@ def parse_sink(document: Mapping[str, Any], say: Say) -> Sink | None:
     if message is None:
         wrong("message", f"it should be a template of 1 to {MESSAGE_CHARS_MAX} characters")
     elif mistake := _mistake_of(message):
-        wrong("message", f"it is no template: {mistake}")
+        wrong("message", mistake)
     order = reader.text("order", 64)
     if order is None and "order" in document:
         wrong("order", "it should be the name of an attribute of jobs")
@@ -100,15 +100,17 @@ class _Tries:
 
 def _mistake_of(template: str) -> str | None:
     """Return what is wrong with the form of a template; it is filled elsewhere."""
-    from jinja2 import Environment, TemplateSyntaxError  # noqa: PLC0415 (20 ms)
+    from jinja2 import Environment, TemplateSyntaxError, meta  # noqa: PLC0415 (20 ms)
 
+    environment = Environment(autoescape=False)  # noqa: S701 (JSON)
     try:
-        Environment(autoescape=False).parse(template)  # noqa: S701 (JSON)
+        named = meta.find_undeclared_variables(environment.parse(template))
     except TemplateSyntaxError as error:
-        return f"line {error.lineno}: {error.message}"
+        return f"it is no template: line {error.lineno}: {error.message}"
     except (ValueError, RecursionError):
-        return "a number is too long, or it is nested too deeply"
-    return None
+        return "it is no template: a number is too long, or it is nested too deeply"
+    unknown = ", ".join(sorted(named - {"job", "product"} - environment.globals.keys()))
+    return f"a message knows `job` and `product`, and no {unknown}" if unknown else None
 
 
 class _Reader(SinkReader):

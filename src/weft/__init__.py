@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch", "BatchBuilder", "Blocked", "Client", "Executor", "GroupBuilder", "Job",
     "JobGroup", "JobKeywords", "JobTree", "JobTreeBuilder", "WeftError", "__version__",
-    "progress",
+    "aio", "progress",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -42,6 +42,8 @@ if not TYPE_CHECKING:  # else a checker takes every name
             raise AttributeError(f"module 'weft' has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415
 
+        if name == "aio":
+            return import_module("weft.aio")
         modules = {
             "Blocked": "weft.core.ends.conditions",
             "WeftError": "weft.core.errors",

@@ -29,4 +29,6 @@ async def test_steps_go_on_by_time_alone(
     await expect(rows.nth(2)).to_contain_text("running", timeout=20_000)
     await expect(rows.nth(1)).to_contain_text("done")
     await expect(rows.nth(3)).to_contain_text("waiting")
+    await page.set_viewport_size({"width": 360, "height": 900})
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
     assert window.faults == []

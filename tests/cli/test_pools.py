@@ -45,6 +45,8 @@ def test_pools_have_the_sums_of_their_live_workers_and_their_queues() -> None:
         worker("a", "draining"),
         worker("a", "lost"),
         worker("b", n_running=None),
+        worker("b", "lost", slots=10),
+        worker("c", slots=10_000, memory=2**20),  # simulates: nothing of a machine
     ]
     queues = [{"name": "short", "pools": ["b", "a"]}, {"name": "default", "pools": ["default"]}]
 
@@ -60,6 +62,7 @@ def test_pools_have_the_sums_of_their_live_workers_and_their_queues() -> None:
          "queues": ["short"]},
         {"pool": "b", "n_workers": 1, "n_machines": 3, "max_workers": 4, "cpu": 2.0,
          "memory": 2**30, "n_running": 0, "queues": ["short"]},
+        {"pool": "c", "n_workers": 1, **none, "cpu": 0, "memory": 0, "n_running": 1, "queues": []},
         {"pool": "default", "n_workers": 0, **none, "cpu": 0, "memory": 0, "n_running": 0,
          "queues": ["default"]},
         {"pool": "lonely", "n_workers": 0, **none, "cpu": 0, "memory": 0, "n_running": 0,

@@ -77,7 +77,7 @@ def test_tab_shows_the_public_names() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import weft; print(*dir(weft))"], check=True, capture_output=True
     )
-    assert {"Client", "Executor"} <= set(done.stdout.decode().split())
+    assert {"Client", "Executor", "aio"} <= set(done.stdout.decode().split())
 
 
 def batches(request: Request) -> bytes:

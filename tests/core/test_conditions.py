@@ -13,7 +13,6 @@ from weft.core.ends.conditions import (
     Blocked,
     WrongAsk,
     parse_tester_commands,
-    parse_tester_paths,
     read_ask,
     write_ask,
 )
@@ -62,7 +61,6 @@ def test_a_wrong_file_is_told(data: bytes, why: str) -> None:
 
 
 def test_settings_of_testers() -> None:
-    assert parse_tester_paths(" /data, /scratch ,") == ("/data", "/scratch")
     assert parse_tester_commands("a=/bin/a, b=/bin/b") == {"a": "/bin/a", "b": "/bin/b"}
 
 
@@ -70,11 +68,6 @@ def test_settings_of_testers() -> None:
 def test_wrong_commands_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"program|twice"):
         parse_tester_commands(text)
-
-
-def test_a_relative_path_is_refused() -> None:
-    with pytest.raises(ValueError, match="not an absolute path"):
-        parse_tester_paths("/data,tmp")
 
 
 def test_what_is_blocked_says_what_it_waits_for() -> None:

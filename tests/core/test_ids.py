@@ -41,6 +41,8 @@ def test_what_is_no_batch_is_refused_with_what_is(text: str) -> None:
         parse_batch_id(text)
 
     assert "b12" in caught.value.detail
+    assert caught.value.hint.startswith("List batches with `weft ls`")
+    assert BadId("-1", expected="a message has a number").hint == "Correct it and try again."
     assert caught.value.exit_code == 2
 
 

@@ -78,6 +78,18 @@ def test_a_machine_says_what_becomes_of_jobs_that_forbid_the_network(
     assert told in found.found
 
 
+def test_a_database_that_is_away_is_not_looked_for_in_a_circle(tmp_path: Path) -> None:
+    dsn = "postgresql://me@127.0.0.1:1/weft"
+    Home(tmp_path).write_secrets({"database": dsn, "weft_driver": dsn})
+    found = examine(Settings(home=tmp_path, database=dsn, pooler="127.0.0.1:1"))
+    told = {one.check: one.advice for one in found if one.check in ("database", "pooler")}
+
+    assert told == {
+        "database": "Read the logs of the server, in `log/` of its home.",
+        "pooler": "Check that it runs, and host and port in the setting `pooler`.",
+    }
+
+
 def test_missing_parts_of_the_schema_are_named_in_words() -> None:
     assert [words_of_missing(count) for count in range(3)] == [
         "but its functions are those of another release",

@@ -7,6 +7,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
+from cases import cases
 from weft.api.http.problem_documents import refusal_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import TooLarge
@@ -14,6 +15,7 @@ from weft.core.states import Reason
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.runner import never_started
 from weft.settings import (
+    Declared,
     InvalidSetting,
     Settings,
     all_declared,
@@ -229,6 +231,19 @@ def test_limits_are_named_where_they_refuse_with_how_they_are_set() -> None:
         ended = never_started(key, Reason.FILES, now_ns=0, message=f"more than 1 ({name})")
         for text in (told["hint"], end_report(ended, 0).message):
             assert f"set {name} in weft.toml ({variable_of(name)})" in text
+
+
+ONE = {"dead_messages_mail", "log_bucket", "mail_from", "mail_server", "pooler", "secret_keys"}
+
+
+@cases("one", [one for one in all_declared().values() if one.checks and one.name not in ONE])
+def test_a_list_is_refused_with_an_example_that_is_taken(tmp_path: Path, one: Declared) -> None:
+    example = re.findall(r" as `?([^`;\s]+, ?[^`;\s]+)", one.help)
+    assert one.convert(example[0].rstrip(",")) == example[0]
+
+    with pytest.raises(InvalidSetting) as caught:
+        load_settings(None, {"WEFT_HOME": str(tmp_path), variable_of(one.name): ";\0 ="})
+    assert one.help in caught.value.detail
 
 
 def test_no_setting_is_declared_twice() -> None:

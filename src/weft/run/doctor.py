@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from weft import __version__
@@ -46,6 +47,7 @@ INODES_LOW = 10_000
 FILES_MIN = 1024
 SKEW_MAX_S = 5.0
 ANSWER_SLOW_S = 0.5
+_READ_LOG = "Read the logs of the server, in `log/` of its home."
 ROLES = ("api", "driver", "worker")
 SEARCHED = "A process that flees its job is searched for, which may miss one."
 SEE_SECURITY = "See docs/security.md."
@@ -74,19 +76,16 @@ def examine(settings: Settings) -> list[Finding]:
         _limits,
     )
     findings = [finding for check in checks for finding in _done(check, settings)]
-    wrong_homes = [finding for finding in findings if _is_wrong_home(finding)]
     # Each check that needs a home that cannot be used finds the same.
-    return [one for one in findings if not _is_wrong_home(one) or one is wrong_homes[0]]
-
-
-def _is_wrong_home(finding: Finding) -> bool:
-    return finding.check == "home" and finding.verdict == "wrong"
+    wrong_homes = [one for one in findings if (one.check, one.verdict) == ("home", "wrong")]
+    return [one for one in findings if one not in wrong_homes[1:] or one is wrong_homes[0]]
 
 
 def _done(check: Callable[[Settings], Iterator[Finding]], settings: Settings) -> Iterator[Finding]:
     """Yield the findings of a check. What it may not read belongs to another user."""
     try:
-        yield from check(settings)
+        for one in check(settings):
+            yield replace(one, advice=_READ_LOG) if "`weft doctor`" in one.advice else one
     except HomeNotUsable as error:
         yield Finding("home", "wrong", f"{error.message}: {error.detail}", error.hint)
     except OSError as error:

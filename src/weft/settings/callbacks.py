@@ -20,7 +20,7 @@ class CallbackSettings:
     sink_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
         "",
         "programs that sinks of kind `command` may run, with the rights of the driver, such as "
-        "`announce=/opt/announce`",
+        "`announce=/opt/announce,mail=/opt/mail`",
     )
     callback_retry_first_s: float = setting(
         2.0, "pause after a callback's first failure; it doubles", within=(0.01, 3600)

@@ -113,7 +113,7 @@ class Declared(NamedTuple):
             kind = _QUOTED[self.read] if in_file else ""
         else:
             kind = _KINDS.get(self.read, "a size such as 64Mi")
-        return ", ".join(filter(None, (kind, self.limits)))
+        return ", ".join(filter(None, (kind, self.limits, self.help if self.checks else "")))
 
     def convert(self, value: object) -> Any:  # noqa: ANN401 (settings have several types)
         """Return the value in the setting's type. Raise `ValueError` if it is impossible."""

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
+from weft.core.ends.conditions import parse_tester_commands
+from weft.core.text.absolute_paths import parse_paths
 from weft.settings.api import ApiSettings
 from weft.settings.callbacks import CallbackSettings
 from weft.settings.client import ClientProcessSettings
@@ -22,8 +23,8 @@ from weft.wire.sealed import parse_keys
 class SourceSettings:
     """What sources may read, how much of it, and for how long."""
 
-    source_paths: Annotated[str, Checked(parse_tester_paths)] = setting(
-        "", "directories that sources of production lines may read, such as `/data/incoming`"
+    source_paths: Annotated[str, Checked(parse_paths)] = setting(
+        "", "directories that sources of production lines may read, such as `/data/in,/data/maps`"
     )
     source_private_hosts: Annotated[str, Checked(parse_allowed_hosts)] = setting(
         "",
@@ -33,7 +34,7 @@ class SourceSettings:
     source_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
         "",
         "programs that sources of kind `command` may run, with the rights of the driver, such as "
-        "`scenes=/opt/list-scenes`",
+        "`scenes=/opt/scenes,maps=/opt/maps`",
     )
     source_timeout_s: float = setting(
         60.0, "seconds for one reading of a source", within=(1, 3600)
@@ -117,13 +118,13 @@ class TesterSettings:
         "networks and hosts that testers may reach although they are not public, "
         "such as `10.0.0.0/8, db.internal`; `*`: all",
     )
-    tester_paths: Annotated[str, Checked(parse_tester_paths)] = setting(
+    tester_paths: Annotated[str, Checked(parse_paths)] = setting(
         "", "directories in which the tester `path` may look, such as `/data, /scratch`"
     )
     tester_commands: Annotated[str, Checked(parse_tester_commands)] = setting(
         "",
         "programs that the tester `command` may run, without arguments and with the rights of "
-        "the driver, such as `licences=/opt/check-licences`",
+        "the driver, such as `licences=/opt/licences,disk=/opt/disk`",
     )
 
 
@@ -154,8 +155,8 @@ class GeneralSettings(HomeSettings):
 
     secret_keys: Annotated[str, Checked(parse_keys)] | None = setting(
         None,
-        "keys that encrypt secrets of jobs, the newest first: 32 bytes each in base64; none: "
-        "those in the home's secret-keys.json",
+        "keys that encrypt secrets of jobs, the newest first, between commas: 32 bytes each in "
+        "base64; none: those in the home's secret-keys.json",
         is_secret=True,
     )
     transports_file: Path | None = setting(

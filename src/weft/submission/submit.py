@@ -108,6 +108,7 @@ def _new_batch(
 ) -> NewBatch:
     for field in ("name", "billing_project", "lifecycle"):
         check.check_name(getattr(document, field), settings, problems, f"/{field}")
+    check.refuse_id(None if origin.door else document.name, problems)
     check.check_sinks(document.sink, problems)
     check.check_name(document.rate.key if document.rate else None, settings, problems, "/rate/key")
     check.check_unique(document.unique, settings, problems)

@@ -15,7 +15,12 @@ from weft.core.problems import Problems
 from weft.ports.store import Caller, EditLimits, Patch
 from weft.settings import Settings
 from weft.submission.services import Answer, Origin
-from weft.submission.translation.check import check_attributes, check_name, check_removed
+from weft.submission.translation.check import (
+    check_attributes,
+    check_name,
+    check_removed,
+    refuse_id,
+)
 from weft.submission.translation.groups import check_set_name
 from weft.wire.answers.batches import Batch, Group, JobDetail, Operation
 from weft.wire.documents.batches import EditDocument
@@ -30,7 +35,7 @@ async def edit_batch(
     """Change the name and attributes of a batch by a JSON merge patch: null removes. With
     `priority` the answer is 202 and the operation that changes the jobs that have not ended.
     """
-    patch = _patch(document, services.settings)
+    patch = _patch(document, services.settings, is_batch=True)
     operation = await _edit_group(services, caller, batch_id, ROOT_GROUP, patch, origin)
     if operation is not None:
         return operation, True
@@ -94,13 +99,15 @@ async def _edit_group(
     return dict(await store.get_operation(caller, operation_id))
 
 
-def _patch(document: EditDocument, settings: Settings) -> Patch:
+def _patch(document: EditDocument, settings: Settings, *, is_batch: bool = False) -> Patch:
     """Return what changes. Raise `InvalidDocument` for what is wrong in any case."""
     problems = Problems()
     patch: dict[str, object] = {}
     if document.name is not UNSET:
         patch["name"] = document.name
         check_name(document.name, settings, problems, "/name")
+        if is_batch:
+            refuse_id(document.name, problems)
     if document.attributes is not UNSET:
         patch["attributes"] = document.attributes
         given = document.attributes or {}

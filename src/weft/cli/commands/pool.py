@@ -8,6 +8,7 @@ from typing import Annotated
 from weft.cli.input.declared import apply_file, text_of
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
 from weft.cli.input.values import bounded
+from weft.cli.terminal.names import simulates
 from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
 from weft.client.api import Api
 from weft.core.billing.resources import MIB
@@ -227,8 +228,8 @@ def pools_of(
             "n_workers": len(live),
             "n_machines": sum(described[name]["machines"].values()) if name in described else 0,
             "max_workers": described[name]["plan"]["max_workers"] if name in described else 0,
-            "cpu": sum(one["cpu"] for one in live),
-            "memory": sum(one["memory"] for one in live),
+            "cpu": sum(one["cpu"] for one in live if not simulates(one)),
+            "memory": sum(one["memory"] for one in live if not simulates(one)),
             "n_running": sum(one["n_running"] or 0 for one in live),
             "queues": [one["name"] for one in queues if name in one["pools"]],
         }

@@ -21,7 +21,7 @@ from weft.cli.input.settings import (
     settings_of,
 )
 from weft.cli.input.values import read_option
-from weft.cli.terminal.names import worker_host, worker_state
+from weft.cli.terminal.names import simulates, worker_host, worker_state
 from weft.cli.terminal.plain import cell, moment, one_line
 from weft.cli.terminal.screen import Document, at, long_text, note, print_columns, print_facts
 from weft.client.api import Api
@@ -143,7 +143,8 @@ def list_all(*, all_: AllFlag = False, shared: Shared = SHARED) -> None:
     shared.table(found, {
         "Worker": long_text("worker", 40), "Pool": long_text("pool", 20),
         "Host": lambda row: cell(worker_host(row), width=40),
-        "CPU": lambda row: f"{row['cpu']:g}", "Memory": lambda row: size(row["memory"]),
+        "CPU": lambda row: "-" if simulates(row) else f"{row['cpu']:g}",
+        "Memory": lambda row: "-" if simulates(row) else size(row["memory"]),
         "Running": lambda row: "" if row["n_running"] is None else f"{row['n_running']:,}",
         "State": "state", "Why": long_text("cordon_reason", 60),
     }, right=("CPU", "Memory", "Running"), spare=("Host", "Pool", "Why"),

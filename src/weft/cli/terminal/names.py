@@ -24,8 +24,7 @@ def job_name(job: Document, *, width: int) -> str:
 
 def came_by(batch: Document) -> str | None:
     """Return the door through which a batch came, and by which id its clients know it."""
-    known = [batch[name] for name in ("door", "foreign_id") if name in batch]
-    return " ".join(known) or None
+    return " ".join(batch[name] for name in ("door", "foreign_id") if name in batch) or None
 
 
 def state_words(document: Document) -> str:
@@ -80,3 +79,8 @@ def retried_words(n_jobs: int, n_late: int) -> str:
     if n_late == 1:
         return f"{said}; 1 job left out: its deadline has passed"
     return f"{said}; {n_late:,} jobs left out: their deadlines have passed" if n_late else said
+
+
+def simulates(worker: Document) -> bool:
+    """Say whether a worker runs simulated jobs alone: it has slots, and nothing of a machine."""
+    return bool(worker.get("slots")) and worker["memory"] == 1 << 20

@@ -152,15 +152,6 @@ def _parameters(given: object) -> dict[str, str]:
     return found
 
 
-def parse_tester_paths(text: str) -> tuple[str, ...]:
-    """Read directories such as `/data, /scratch`. Raise `ValueError`."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    for part in parts:
-        if not os.path.isabs(part):  # noqa: PTH117 (a text, which need not exist)
-            raise ValueError(f"{part!r} is not an absolute path")
-    return tuple(parts)
-
-
 def parse_tester_commands(text: str) -> Mapping[str, str]:
     """Read names with programs such as `licences=/opt/check-licences`. Raise `ValueError`."""
     found: dict[str, str] = {}

@@ -12,6 +12,8 @@ from weft.core.errors.kinds import (
     WeftError,
 )
 
+_LISTS = "List batches with `weft ls`, jobs with `weft jobs b12`."
+
 
 class MalformedBody(Invalid, code="API.MALFORMED_BODY"):
     """The body is not valid JSON or msgpack."""
@@ -28,7 +30,7 @@ class BadId(Invalid, code="API.INVALID_ID"):
         shown = text if len(text) <= 80 else text[:80] + "…"  # noqa: PLR2004 (a line of a terminal)
         super().__init__(
             f"{shown!r} is {why or 'not an id'}", detail=f"{expected[0].upper()}{expected[1:]}.",
-            hint=hint or "List batches with `weft ls`, jobs with `weft jobs b12`.",
+            hint=hint or (_LISTS if "b12" in expected else "Correct it and try again."),
         )  # fmt: skip
 
 

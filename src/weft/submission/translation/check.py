@@ -9,6 +9,7 @@ from typing import Final
 from weft.core.access.secret_variables import MASK, is_masked
 from weft.core.deliveries.sinks import wrong_sinks
 from weft.core.errors import EmptyCommand, EnvironmentTooLarge, InvalidValue, NulCharacter
+from weft.core.ids import BATCH
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
@@ -110,6 +111,12 @@ def check_name(name: str | None, settings: Settings, problems: Problems, pointer
     """Note a name that is not allowed."""
     if name is not None and (wrong := wrong_name(name, chars_max=settings.name_chars_max)):
         problems.add(InvalidValue, pointer, wrong)
+
+
+def refuse_id(name: object, problems: Problems) -> None:
+    """Note a name of a batch that every command would take for an id."""
+    if isinstance(name, str) and BATCH.fullmatch(name):
+        problems.add(InvalidValue, "/name", "commands would take it for the id of a batch")
 
 
 def check_unique(unique: Unique | None, settings: Settings, problems: Problems) -> None:

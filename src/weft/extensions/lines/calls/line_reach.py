@@ -13,9 +13,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
+from weft.core.ends.conditions import parse_tester_commands
 from weft.core.files.file_stores import stored_at
 from weft.core.lines.line import Setup
+from weft.core.text.absolute_paths import parse_paths
 from weft.extensions.lines.rules.setup import Problem
 from weft.extensions.lines.rules.sink import SINK_KINDS
 from weft.extensions.lines.rules.source import SOURCE_KINDS
@@ -127,7 +128,7 @@ def _in_buckets(job: Mapping[str, Any]) -> Iterator[tuple[str, int, str]]:
 def out_of_reach(settings: Settings, setup: Setup) -> Iterator[Problem]:
     """Yield what the settings of this api do not allow; empty: they allow that."""
     site = SourceSite(
-        paths=parse_tester_paths(settings.source_paths),
+        paths=parse_paths(settings.source_paths),
         allowed=parse_allowed_hosts(settings.source_private_hosts),
         commands=parse_tester_commands(settings.source_commands),
     )

@@ -10,9 +10,10 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.ends.conditions import parse_tester_commands, parse_tester_paths
+from weft.core.ends.conditions import parse_tester_commands
 from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
+from weft.core.text.absolute_paths import parse_paths
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.shared_room import SharedRoom
 from weft.ports.source import SOURCE_PLUGINS, SourceSite
@@ -39,7 +40,7 @@ class SourceReads(AsksPool):
     def __init__(self, settings: Settings, keys: Callable[[], OpensSecrets]) -> None:
         self._keys = keys
         site = SourceSite(
-            paths=parse_tester_paths(settings.source_paths),
+            paths=parse_paths(settings.source_paths),
             allowed=parse_allowed_hosts(settings.source_private_hosts),
             stores=parse_allowed_hosts(settings.store_private_hosts),
             commands=parse_tester_commands(settings.source_commands),

@@ -3,12 +3,8 @@
 from typing import Final
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.ends.conditions import (
-    MESSAGE_CHARS_MAX,
-    Tested,
-    parse_tester_commands,
-    parse_tester_paths,
-)
+from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested, parse_tester_commands
+from weft.core.text.absolute_paths import parse_paths
 from weft.ports.tester import TESTER_PLUGINS, DueTest, TesterSite
 from weft.run.isolated.pool import AsksPool, Failed, Pool
 from weft.run.isolated.process import Ended
@@ -25,7 +21,7 @@ class ConditionTests(AsksPool):
         site = TesterSite(
             allowed=parse_allowed_hosts(settings.tester_private_hosts),
             timeout_s=settings.tester_timeout_s,
-            paths=parse_tester_paths(settings.tester_paths),
+            paths=parse_paths(settings.tester_paths),
             commands=parse_tester_commands(settings.tester_commands),
         )
         within_s = settings.tester_timeout_s + MARGIN_S

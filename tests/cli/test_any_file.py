@@ -14,6 +14,7 @@ import pytest
 
 from cases import cases, part
 from cli.anything import COMMANDS, problem_of, stop
+from weft.cli.app import USAGE, run_command
 from weft.settings import InvalidSetting, all_declared, load_settings
 
 VALUES = ("''", '"\\u0000"', "-1", "nan", "9" * 400, "12:00:00", "{a = {b = 1}}")
@@ -175,7 +176,9 @@ def test_a_file_that_may_not_be_read_is_named(home: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, one in all_declared().items() if one.is_secret])
-def test_a_secret_in_a_file_that_others_may_read_is_refused(home: Path, name: str) -> None:
+def test_a_secret_in_a_file_that_others_may_read_is_refused(
+    home: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, key = home / "weft.toml", "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
     file.write_text(f'{name} = "{"postgresql://me:hunter2@db/x" if name == "database" else key}"')
     for mode in (0o640, 0o604):
@@ -183,6 +186,8 @@ def test_a_secret_in_a_file_that_others_may_read_is_refused(home: Path, name: st
         with pytest.raises(InvalidSetting, match="others may read") as refused:
             load_settings()
         assert refused.value.hint == f"Type `chmod 600 {file}`."
+        assert run_command(["config", "--home", str(home)]) == USAGE
+        assert refused.value.hint in capsys.readouterr().err
     file.chmod(0o600)
     load_settings()
 

@@ -45,7 +45,6 @@ def test_pools_have_the_sums_of_their_live_workers_and_their_queues() -> None:
         worker("a", "draining"),
         worker("a", "lost"),
         worker("b", n_running=None),
-        worker("b", "lost", slots=10),
         worker("c", slots=10_000, memory=2**20),  # simulates: nothing of a machine
     ]
     queues = [{"name": "short", "pools": ["b", "a"]}, {"name": "default", "pools": ["default"]}]

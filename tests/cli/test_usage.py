@@ -94,7 +94,7 @@ def test_it_is_said_what_help_lists(
     [
         ("worker --slots 0", "--slots: 0 is below 1; allowed: a whole number, at least 1"),
         ("worker --worker-memory 8", '--worker-memory: 8 has no unit: write "8Mi" or "8Gi"'),
-        ("worker --label rack", "--label: 'rack' is not a label such as rack=12."),
+        ("worker --label rack", "--label: 'rack' is not a label such as rack=12; allowed: labels"),
         ("up --port 99999", "--port: 99999 is above 65535; allowed: a whole number"),
         ("api --log-format x", "--log-format: 'x' is not one of auto, console, json; allowed"),
     ],

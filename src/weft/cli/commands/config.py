@@ -42,6 +42,7 @@ def config(*, shared: Local = LOCAL) -> int:
         print_table(("Setting", "Value", "From", "Meaning"), rows)
     if wrong is None:
         return 0
-    wrong.hint = "Correct or remove it, then start weft again if it runs."
+    if wrong.errors:
+        wrong.hint = "Correct or remove it, then start weft again if it runs."
     print_error(wrong, as_json=shared.json)
     return wrong.exit_code

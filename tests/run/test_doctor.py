@@ -128,21 +128,12 @@ def test_a_cloud_that_does_not_answer_is_a_finding(
     assert "swordfish" not in found.found
 
 
-def test_cluster_that_cannot_be_asked_is_a_finding(tmp_path: Path) -> None:
-    section = KubernetesSettings(
-        kubernetes_connect="https://a.example", kubernetes_config=tmp_path / "none"
-    )
-    settings = Settings(home=tmp_path, plugin_sections=(section,))
-    (found,) = (one for one in examine(settings) if one.check == "kubernetes")
+def test_engines_that_cannot_be_asked_are_findings(tmp_path: Path) -> None:
+    away, none = "https://a.example", tmp_path / "none"
+    cluster = KubernetesSettings(kubernetes_connect=away, kubernetes_config=none)
+    hosts = SshSettings(ssh_connect=away, ssh_hosts_file=none)
+    found = examine(Settings(home=tmp_path, plugin_sections=(cluster, hosts)))
+    told = {one.check: one.found for one in found if one.verdict == "wrong"}
 
-    assert found.verdict == "wrong"
-    assert found.found.startswith("not a kubeconfig that a gateway can use: ")
-
-
-def test_hosts_that_cannot_be_asked_are_a_finding(tmp_path: Path) -> None:
-    section = SshSettings(ssh_connect="https://a.example", ssh_hosts_file=tmp_path / "none")
-    settings = Settings(home=tmp_path, plugin_sections=(section,))
-    (found,) = (one for one in examine(settings) if one.check == "hosts")
-
-    assert found.verdict == "wrong"
-    assert found.found == f"ssh_hosts_file {tmp_path / 'none'}: No such file or directory"
+    assert told["kubernetes"].startswith("not a kubeconfig that a gateway can use: ")
+    assert told["hosts"] == f"ssh_hosts_file {none}: No such file or directory"

@@ -63,8 +63,8 @@ CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed, ch
 async def create_batch(
     services: SubmissionServices, caller: Caller, document: BatchDocument, origin: Origin
 ) -> tuple[Answer, bool]:
-    """Create a batch, with the groups and jobs of the document in the same transaction; return the
-    answer and whether the batch is new.
+    """Create a batch. Groups and jobs of the document are created and committed in the same
+    transaction.
     """
     problems = Problems()
     new = _new_batch(document, services.settings, origin, problems)
@@ -124,9 +124,7 @@ async def create_update(
     document: UpdateDocument,
     origin: Origin,
 ) -> tuple[Answer, bool]:
-    """Reserve numbers in a batch, or submit the jobs and groups of the document in one
-    transaction.
-    """
+    """Reserve numbers for jobs and groups, or submit jobs and groups in one request."""
     if document.jobs or document.groups:
         problems = Problems()
         if document.n_jobs or document.n_groups:
@@ -166,7 +164,7 @@ async def add_jobs(
     document: JobBunch,
     origin: Origin,
 ) -> tuple[Answer, bool]:
-    """Add a bunch of jobs to an open update; return the answer and whether the jobs are new."""
+    """Add a bunch of jobs. A repeat with the same first job does nothing."""
     refuse_too_many("jobs", len(document.jobs), services.settings)
     problems = Problems()
     if not document.jobs:
@@ -218,7 +216,7 @@ async def add_groups(
     *,
     depth_max: int | None = None,
 ) -> tuple[Answer, bool]:
-    """Add a bunch of groups to an open update; return the answer and whether any is new."""
+    """Add a bunch of groups. A repeat does nothing."""
     refuse_too_many("groups", len(document.groups), services.settings)
     problems = Problems()
     groups = bunch_rows(document.groups, document.first, services.settings, problems)
@@ -238,7 +236,7 @@ async def add_groups(
 async def commit_update(
     services: SubmissionServices, caller: Caller, batch_id: int, update_id: int
 ) -> Answer:
-    """Make an update visible and runnable. A repeat returns the same answer."""
+    """Make all jobs of an update visible and runnable. A repeat gets the same answer."""
     with _pointing(()):
         reserved = await services.store.commit_update(caller, batch_id, update_id)
     services.forget_update(caller, batch_id, update_id)
@@ -248,7 +246,7 @@ async def commit_update(
 async def get_update(
     services: SubmissionServices, caller: Caller, batch_id: int, update_id: int
 ) -> Answer:
-    """Return what an update has reserved and whether it is committed."""
+    """Get what an update has reserved and whether it is committed."""
     return _update_answer(batch_id, await services.store.get_update(caller, batch_id, update_id))
 
 

@@ -104,6 +104,8 @@ class Call:
     """How many fields callers may pass by position, of those that must be there."""
     marks: Mapping[str, Any]
     """What else the route says of itself in its `opt`."""
+    path_ids: Mapping[str, Any]
+    """Types of ids in the path that its signature does not say, by parameters."""
     parameters: Mapping[str, inspect.Parameter] = field(init=False)
     """Of the use case, but for services and caller."""
 
@@ -129,7 +131,7 @@ class Call:
         return {
             name: path_id
             for name, parameter in self.parameters.items()
-            if (path_id := path_id_of(parameter.annotation)) is not None
+            if (path_id := path_id_of(self.path_ids.get(name, parameter.annotation))) is not None
         }
 
     @cached_property
@@ -226,13 +228,16 @@ def call(
     spread: bool = True,
     placed: int = 1,
     marks: Mapping[str, Any] = MappingProxyType({}),
+    module: str = "",
+    **path_ids: object,
 ) -> Callable[[UseCase], UseCase]:
     """Declare that a use case is a call: its method and path, who may call it, and the document
     that it answers with, or the items of its `page`, or what is `accepted` where its work goes on.
 
     `client`: the name of the client's method, if that is another, empty if it is written by
     hand; `public`: it is not for `Api` alone; `silent`: it returns nothing; `spread`: it takes the
-    fields of the document, `placed` of them by position.
+    fields of the document, `placed` of them by position. `module`, `path_ids`: of what stands
+    below calls, and knows no ids of paths: where it is declared, and the types of these.
     """
     method, _, path = route.partition(" ")
     assert answer or page or accepted, route
@@ -243,8 +248,9 @@ def call(
             answer=answer or page, accepted=accepted, is_page=page is not None, cursor=cursor,
             client_name=use_case.__name__ if client is None else client, is_public=public,
             is_silent=silent, is_spread=spread, n_placed=placed, marks=marks,
+            path_ids=path_ids,
         )  # fmt: skip
-        _DECLARED[use_case.__module__].append(one)
+        _DECLARED[module or use_case.__module__].append(one)
         return use_case
 
     return declare

@@ -133,7 +133,6 @@ PATH_IDS: Final[Mapping[str, PathId]] = {
 batch_id_of: Final[Callable[[Any], ids.BatchId]] = _reader(ids.BatchId)
 job_id_of: Final[Callable[[Any], ids.JobId]] = _reader(ids.JobId)
 attempt_of: Final[Callable[[Any], int]] = _reader(ids.AttemptNumber)
-update_id_of: Final[Callable[[Any], ids.UpdateId]] = _reader(ids.UpdateId)
 group_of: Final[Callable[[Any], ids.GroupId]] = _reader(ids.GroupId)
 condition_id_of: Final[Callable[[Any], int]] = _reader(ids.ConditionId)
 operation_id_of: Final[Callable[[Any], int]] = _reader(ids.OperationId)

@@ -1,32 +1,16 @@
-"""`/v1/batches`: create and list."""
+"""`/v1/batches`: list them."""
 
 from typing import Final
 
 from weft.api.http.paging import ORDER, PAGE, BatchPage, limit_of
-from weft.api.http.problem_documents import created, reply
-from weft.api.http.requests import AnyRequest, read_submission
-from weft.api.http.routing import Response, get, post
+from weft.api.http.problem_documents import reply
+from weft.api.http.requests import AnyRequest
+from weft.api.http.routing import Response, get
 from weft.api.use_cases import read
 from weft.core.access.rights import Right
-from weft.submission import submit
-from weft.wire.answers.batches import Batch, BatchCreated, Plan
-from weft.wire.documents.batches import BatchDocument
+from weft.wire.answers.batches import Batch, Plan
 
 _LIST: Final = ("name", "q", "hidden", *ORDER, "explain", *PAGE)
-
-
-@post(
-    "/v1/batches",
-    Right.WRITE,
-    opt={"answer": BatchCreated, "body": BatchDocument, "creates": True},
-)
-async def create_batch(request: AnyRequest) -> Response[bytes]:
-    """Create a batch. Groups and jobs of the document are created and committed in the same
-    transaction.
-    """
-    document, origin = await read_submission(request, BatchDocument)
-    answer, is_new = await submit.create_batch(request.services, request.caller, document, origin)
-    return created(answer, is_new=is_new)
 
 
 @get("/v1/batches", Right.READ, opt={"page": Batch, "explained": Plan, "query": _LIST})

@@ -21,6 +21,7 @@ from api.test_users import add, until
 from cases import cases, part
 from weft.api.app import Application, create_app
 from weft.api.http import visits as visiting
+from weft.api.http.doors import DoorPaths
 from weft.api.http.visits import AGAIN_S, Visits
 from weft.core.access.rights import Right, UserRole
 from weft.core.errors import TenantNotFound
@@ -30,6 +31,7 @@ from weft.settings import Settings
 from weft.store.turns import user_of
 
 LIVE_DOORS = api_doors()
+DOOR_PATHS = DoorPaths(LIVE_DOORS)
 WORD, FIRST = "canary", 700_000
 HEADER = "x-weft-visit"
 ACME = {HEADER: "acme"}
@@ -111,8 +113,7 @@ def routes_of(app: Application) -> dict[str, Right]:
 
 
 def is_door(route: str) -> bool:
-    paths = ("/api/", "/internal/", "/actuator/", "/jobs", "/apps", "/ga4gh/")
-    return route.partition(" ")[2].startswith(paths)
+    return DOOR_PATHS.door_of(route.partition(" ")[2]) is not None
 
 
 def path_of(route: str, tenant: FullTenant) -> str:

@@ -8,11 +8,10 @@ import httpx
 import pytest
 
 from plugins.package import install
+from weft.ports.executor import EXECUTOR_PLUGINS
 from weft.submission.translation.executors import installed_executors
 
-BUILT_IN = (
-    "app", "container", "function", "kubernetes", "nomad", "process", "ray", "simulation", "slurm",
-)  # fmt: skip
+BUILT_IN = EXECUTOR_PLUGINS.names()
 SHORT = {"name": "short", "priority": 20, "pools": ["default"]}
 
 

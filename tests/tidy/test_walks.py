@@ -19,6 +19,7 @@ FILES_MAX = {
     "`weft logs -f`": 12,
 }
 """How many files each walk may take, by the end of its title. The numbers only shrink."""
+GUIDE: Final = "`What a new part touches` of CONTRIBUTING.md"
 UNTOLD: Final = re.compile(r"\(by a (notice|message|callback|request)\)|\(by the kernel\)")
 """A step that nothing before it calls says how it learns of it."""
 
@@ -86,6 +87,7 @@ def test_pages_of_extensions_name_what_is_there() -> None:
     """A path may begin at the page, the product or a folder that the page names."""
     files = [one for folder in ("src/weft", "docs") for one in (ROOT / folder).rglob("*.*")]
     for page in (ROOT / "src/weft/extensions").glob("[a-z]*/"):
+        assert (page / "README.md").is_file(), f"{page.name}/ has no README.md, as {GUIDE} asks"
         text = (page / "README.md").read_text()
         for name, held in re.findall(r"`(\w[\w./-]*(?:\.py|\.sql|\.md|/))`(?:, `(\w+)`)?", text):
             found = [one for one in files if f"/{name}" in f"{one}"]

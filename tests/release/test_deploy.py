@@ -14,6 +14,7 @@ from weft.run.systemd import UnitsRefused, write_units
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / "deploy/prometheus/weft.rules.yml"
 UNITS = ("weft", "weft-api", "weft-driver", "weft-worker")
+NOMAD = pytest.param("nomad", marks=[pytest.mark.engine(name="nomad"), pytest.mark.timeout(1800)])
 EXPOSURE = {"weft-api": 20, "weft-driver": 20}
 """Tenths, at most; else 30: what a worker forbids it forbids its jobs."""
 
@@ -37,7 +38,7 @@ def test_prometheus_takes_the_alerts() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("part", ["grafana", "kubernetes"])
+@pytest.mark.parametrize("part", ["grafana", "kubernetes", NOMAD])
 def test_checks_pass_and_see_what_is_wrong(part: str) -> None:
     subprocess.run([ROOT / "deploy" / part / "check.sh"], check=True)
 

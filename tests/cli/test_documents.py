@@ -73,16 +73,10 @@ def test_yaml_reads_the_numbers_that_were_meant(text: str, value: int) -> None:
         ("p.toml", b"a = '[' # [\nc = " + b"[" * 101 + b"]" * 101, "p.toml:2:105: it is nested"),
         ("p.yaml", b"a: \n  " + b"{a: " * 400 + b"}" * 400, "p.yaml:2:403: it is nested"),
         ("p.toml", b".".join([b"a"] * 102) + b" = 1", "p.toml: it is nested"),
-        *(
-            (f"p.{form}", before + number + after, f"p.{form}:2:4: a number has more than 64 bits")
-            for form, before, after in (
-                ("yaml", b"b: 1\na: ", b""),
-                ("toml", b"b=1\na= ", b""),
-                ("json", b'{\n"":', b"}"),
-            )
-            for number in (b"9" * 20, b"-" + b"9" * 20, b"9" * 5000, b"0x" + b"f" * 17)
-            if form != "json" or b"x" not in number
-        ),
+        ("p.yaml", b"b: 1\na: " + b"9" * 20, "p.yaml:2:4: a number has more than 64 bits"),
+        ("p.toml", b"b=1\na= -" + b"9" * 5000, "p.toml:2:4: a number has more than 64 bits"),
+        ("p.toml", b"a= 0x" + b"f" * 17, "p.toml:1:4: a number has more than 64 bits"),
+        ("p.json", b'{"a":' + b"9" * 20 + b"}", "p.json:1:6: a number has more than 64 bits"),
         ("p.yaml", b"a: !!int ''", "p.yaml: a tag such as !!int"),
         ("p.yaml", b"a: !!bool x", "p.yaml: a tag such as !!int"),
         ("p.json", b'{"a": "\\ud800"}', "surrogates not allowed"),

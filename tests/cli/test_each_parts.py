@@ -17,6 +17,7 @@ from weft.extensions.each.parts.ledger import FAILURES_SHOWN, WINDOW_JOBS, Ledge
 from weft.extensions.each.parts.lines import GivenItems
 from weft.extensions.each.parts.packing import Packer
 from weft.extensions.each.parts.records import Records, Submitted
+from weft.extensions.each.parts.summary import EndedRun, _counts
 from weft.extensions.each.rules.input_lines import CommandTemplate
 
 
@@ -183,3 +184,9 @@ def test_fewer_items_a_job_where_more_do_not_fit() -> None:
     packs = [*packer.feed(items), *packer.finish()]
     assert {len(pack.values) for pack in packs} == {50}
     assert sum(len(pack.values) for pack in packs) == 1000
+
+
+@cases(("interrupted", "told"), [(False, "no input, nothing"), (True, "interrupted before")])
+def test_run_without_a_job_says_why(interrupted: bool, told: str) -> None:  # noqa: FBT001 (a case)
+    run = EndedRun(name="a", batch_id=None, seconds=1.0, interrupted=interrupted)
+    assert _counts(Ledger(), run).startswith(told)

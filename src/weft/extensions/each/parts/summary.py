@@ -73,6 +73,8 @@ def print_summary_as_json(ledger: Ledger, run: EndedRun) -> None:
 def _counts(ledger: Ledger, run: EndedRun) -> str:
     again = f", {ledger.n_reprinted:,} printed again" if ledger.n_reprinted else ""
     if run.batch_id is None and not ledger.n_failed:
+        if run.interrupted:
+            return "interrupted before a line became a job"
         if ledger.n_skipped:
             return f"nothing to do: all {ledger.n_skipped:,} lines succeeded before{again}"
         return "no input, nothing to do"

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from weft.core.errors import TooManyEvaluations
 from weft.core.queues import (
     AskingRouter,
@@ -110,22 +112,17 @@ async def request_of(
     """Return what guards may know of a submission to a batch."""
     now = datetime.now(UTC)
     if isinstance(target, NewBatch):
-        return Request(
-            user=caller.user_name,
-            now=now,
-            batch_name=target.name,
-            billing_project=target.billing_project,
-            batch_attributes=target.attributes,
-        )
-    if not any(path[0] == "batch" for one in routes if one.guard for path in one.guard.reads):
+        batch = {**msgspec.structs.asdict(target), "user": caller.user_name}
+    elif any(path[0] == "batch" for one in routes if one.guard for path in one.guard.reads):
+        batch = dict(await services.store.get_batch(caller, target))
+    else:
         owner = await services.owner_of(caller, target)
         return Request(user=owner, added_by=caller.user_name, now=now)
-    batch: Mapping[str, object] = await services.store.get_batch(caller, target)
     return Request(
-        user=str(batch["user"]),
-        added_by=caller.user_name,
+        user=batch["user"],
+        added_by=None if isinstance(target, NewBatch) else caller.user_name,
         now=now,
-        batch_name=batch["name"],  # type: ignore[arg-type]  # a document has fields of all types
-        billing_project=str(batch["billing_project"]),
-        batch_attributes=batch["attributes"],  # type: ignore[arg-type]  # the same
+        batch_name=batch["name"],
+        billing_project=batch["billing_project"],
+        batch_attributes=batch["attributes"],
     )

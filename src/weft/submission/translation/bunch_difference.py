@@ -18,6 +18,8 @@ JOBS_MAX = 100_000
 """A larger bunch is not compared job by job."""
 _ENVIRONMENTS = frozenset({"env", "inherit_env"})
 _SHOWN_CHARS = 200
+_OF_SHAPE = ("cpu_m", "memory_mib", "storage_mib", "gpu")
+_AS_THEY_ARE = ("priority", "always_run", "max_attempts", "retry_on")
 Fields = Mapping[str, Any]  # fields have several types
 
 
@@ -76,16 +78,10 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
         shape = rows.shapes[_at(rows.shape_index, entry)]
         name, attributes = labels.get(job, (None, None))
         fields = {
-            "cpu_m": shape.cpu_m,
-            "memory_mib": shape.memory_mib,
-            "storage_mib": shape.storage_mib,
-            "gpu": shape.gpu,
+            **{name: getattr(shape, name) for name in _OF_SHAPE},
             "group": _absolute(_at(rows.group_id, entry), update.first_group),
             "groups": sets[_at(rows.combo_index, entry)] if rows.combo_index else [],
-            "priority": _at(rows.priority, entry),
-            "always_run": _at(rows.always_run, entry),
-            "max_attempts": _at(rows.max_attempts, entry),
-            "retry_on": _at(rows.retry_on, entry),
+            **{name: _at(getattr(rows, name), entry) for name in _AS_THEY_ARE},
             "name": name,
             "attributes": attributes or None,
             "parents": sorted(parents.get(job, ()), key=abs),

@@ -54,15 +54,8 @@ def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -
 
 def executor_of(job: JobDocument) -> str:
     """Return the executor that a job names, else the one for what it runs."""
-    if job.executor:
-        return job.executor
-    if job.function is not None:
-        return FUNCTION
-    if job.container is not None:
-        return CONTAINER
-    if job.app is not None:
-        return APP
-    return USUAL if job.simulation is None else SIMULATION
+    named = (name for name in _RUN_BY if getattr(job, name) is not None)
+    return job.executor or next(named, USUAL)
 
 
 def executor_field(job: JobDocument) -> str:

@@ -5,6 +5,7 @@ What a user pickled is never read here: it is bytes within a limit.
 
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -25,7 +26,8 @@ _NAME_CHARS_MAX: Final = 512
 _PATH_ENTRIES_MAX: Final = 64
 _VERSION: Final = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}")
 _EARLIER: Final = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
-
+_SHARED_VALUES: Final = attrgetter(*FunctionSpec.__struct_fields__[:-1])
+"""The values of the document of a function that its spec has, too, in its order."""
 
 Carriers = Sequence[int | None]
 """For each entry the position in the update of the job that carries its pickled function, negative
@@ -193,18 +195,9 @@ def with_functions(
             found.append(spec)
             continue
         shares = carrier if carrier is None else (-carrier if carrier < 0 else carrier - own)
-        stored = FunctionSpec(
-            function.call,
-            function.args,
-            function.kwargs,
-            function.pickle,
-            function.arguments if function.arguments_digest is None else b"",
-            function.each,
-            function.python,
-            function.path,
-            function.interpreter,
-            function.arguments_digest,
-        )
+        stored = FunctionSpec(*_SHARED_VALUES(function))
+        if stored.arguments_digest is not None:
+            stored = msgspec.structs.replace(stored, arguments=b"")
         found.append(
             msgspec.structs.replace(spec, executor=FUNCTION, function=stored, shares=shares)
         )

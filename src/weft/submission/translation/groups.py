@@ -88,18 +88,14 @@ def _declare(
         message = "a group has either a path in the tree or the name of a set"
         problems.add(WrongType, f"{at}/path", message)
         return
-    kind = "tree" if group.name is None else "set"
+    kind, word, known = ("tree", "path", paths) if group.name is None else ("set", "name", sets)
     if group.kind not in {None, kind}:
-        word = "path" if kind == "tree" else "name"
         problems.add(InvalidValue, f"{at}/kind", f"a group with a {word} is of kind {kind!r}")
-    if group.path is not None:
-        if group.path in paths:
-            problems.add(InvalidValue, f"{at}/path", "this group exists already")
-        paths.setdefault(group.path, f"{at}/path")
-    elif group.name is not None:
-        if group.name in sets:
-            problems.add(InvalidValue, f"{at}/name", "this set exists already")
-        sets.setdefault(group.name, f"{at}/name")
+    given = getattr(group, word)
+    if given in known:
+        what = "group" if kind == "tree" else kind
+        problems.add(InvalidValue, f"{at}/{word}", f"this {what} exists already")
+    known.setdefault(given, f"{at}/{word}")
 
 
 def planned_rows(

@@ -1,6 +1,7 @@
 """Documents whose jobs stand before their parents are put into order, with all that jobs say."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,8 +13,9 @@ from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import Translated, translate
 from weft.submission.translation.ordinary import are_ordinary
-from weft.wire.documents.batches import BatchDocument
+from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX
+from weft.wire.usual_jobs import USUAL_FIELDS, UsualJob
 
 LONG = "x" * (CHUNK_BYTES_MAX // 4)
 SHARED: dict[str, Any] = {"command": ["true"], "max_attempts": 3}
@@ -36,6 +38,25 @@ def translated(jobs: Sequence[dict[str, Any]]) -> Translated:
         group_by_path={"/g": 1, "/h": 2}, set_by_name={"s": 3, "t": 4}, licences={"lic": 2},
     )  # fmt: skip
     return translate(document.jobs, context, [], Problems())
+
+
+def test_no_field_that_few_jobs_have_is_looked_at_for_each_job(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[str] = []
+
+    def look(_job: object, name: str, value: object) -> object:
+        looks.append(name)
+        return value
+
+    for name in {*JobDocument.__struct_fields__, "array_size"} - USUAL_FIELDS:
+        looking = partial(look, name=name, value=getattr(UsualJob, name))
+        monkeypatch.setattr(UsualJob, name, property(looking))
+
+    translated([{**SHARED, "name": "a"}])
+    of_one_job = [*looks]
+    translated([{**SHARED, "name": "a"}] * 300)
+    assert looks == of_one_job * 2
 
 
 @pytest.mark.parametrize(

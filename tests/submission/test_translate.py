@@ -1,6 +1,7 @@
 """Documents of jobs as columns."""
 
 import json
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from cases import cases
 from weft.api.http.decoding import JSON, MSGPACK, decode
+from weft.core.bounded import open_fields, read_msgpack
 from weft.core.errors import InvalidDocument, WrongType
 from weft.core.problems import Problems
 from weft.core.states import Reason
@@ -22,6 +24,7 @@ from weft.submission.translation.jobs import translate
 from weft.submission.translation.ordinary import are_ordinary
 from weft.wire.documents.batches import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
+from weft.wire.usual_jobs import USUAL_FIELDS, USUAL_KINDS
 
 SMALL: Row = {
     "cpu_m": 500, "memory_mib": 256,
@@ -44,30 +47,28 @@ def rows_of(
     rows = translate(document.jobs, context, workers or [], Problems()).rows
     context = replace(context, ordinary=False)
     try:
-        assert rows == translate(document.jobs, context, workers or [], Problems()).rows
+        whole = translate(document.jobs, context, workers or [], Problems()).rows
+        assert _read(rows) == _read(whole)
     except InvalidDocument as error:
         pytest.fail(f"found by looking at every job only: {error.errors}")
     return rows
 
 
-ORDINARY = {
-    "command", "script", "name", "env", "cwd", "stdin", "resources", "timeout_s", "always_run",
-    "parents", "group", "groups", "priority", "attributes", "max_attempts", "index_from", "umask",
-}  # fmt: skip
-"""Fields for which every document is looked at."""
+def _read(rows: JobRows) -> dict[str, Any]:
+    chunks = [read_msgpack(zlib.decompress(body)) for body in rows.chunk_body]
+    return {**vars(rows), "chunk_body": chunks}
 
 
-@cases("field", sorted(set(JobDocument.__struct_fields__) - ORDINARY))
+@cases("field", JobDocument.__struct_fields__)
 def test_a_field_that_few_jobs_have_makes_a_document_not_ordinary(field: str) -> None:
     given: Any = object()  # of whatever type: only that it is there counts
+    is_usual = field in USUAL_FIELDS - {"retry_on"}
 
-    assert not are_ordinary([JobDocument(), JobDocument(**{field: given})])
+    assert are_ordinary([JobDocument(), JobDocument(**{field: given})]) is is_usual
 
 
-def test_jobs_with_all_other_fields_are_ordinary() -> None:
-    given: Any = object()
-
-    assert are_ordinary([JobDocument(**{field: given}) for field in ORDINARY])
+def test_types_of_usual_documents_bound_their_depth() -> None:
+    assert not any(map(open_fields, USUAL_KINDS.values()))
 
 
 @cases(
@@ -138,9 +139,9 @@ def test_what_differs_is_a_column() -> None:
             {"priority": 5, "resources": {"cpu": 2}},
             {"always_run": True, "resources": {"cpu": "2"}, "retry_on": ["oom"]},
             {"resources": {"memory": "1Gi"}, "name": "c"},
-            {"parents": [1, 3, 1], "group": -4, "attributes": {"k": "v"}},
+            {"parents": [7, 43, 7], "group": -4, "attributes": {"k": "v"}},
         ],
-        first=1,
+        first=41,
     )
 
     assert rows.priority == [5, 0, 0, 0]
@@ -148,8 +149,9 @@ def test_what_differs_is_a_column() -> None:
     assert rows.shapes == [Shape(cpu_m=2000), Shape(memory_mib=1024), Shape()]
     assert rows.shape_index == [0, 0, 1, 2]
     assert rows.group_id == [0, 0, 0, -4]
-    assert (rows.edge_child, rows.edge_parent) == ([4, 4], [1, 3])
-    assert rows.label_job == [3, 4]
+    assert (rows.first_job, rows.chunk_first) == (41, [41])
+    assert (rows.edge_child, rows.edge_parent) == ([44, 44], [7, 43])
+    assert rows.label_job == [43, 44]
     assert rows.label_name == ["c", None]
     assert rows.label_attributes == [None, {"k": "v"}]
     assert rows.retry_on[1] != rows.retry_on[0]
@@ -176,15 +178,6 @@ def test_resources_that_cannot_be_decoded_are_all_named() -> None:
         ("/jobs/0/resources", "it cannot be decoded"),
         ("/jobs/2/resources", "it cannot be decoded"),
     ]
-
-
-def test_numbers_of_a_bunch_begin_with_its_first() -> None:
-    rows = rows_of([{"name": "a"}, {"parents": [7, 41]}], first=41)
-
-    assert rows.first_job == 41
-    assert rows.label_job == [41]
-    assert (rows.edge_child, rows.edge_parent) == ([42, 42], [7, 41])
-    assert rows.chunk_first == [41]
 
 
 def test_defaults_shrink_to_the_largest_worker() -> None:
@@ -231,13 +224,6 @@ def test_environment_of_the_caller_is_kept_once_for_all() -> None:
     assert len(rows.chunk_body[0]) < 4096
 
 
-@cases("n_jobs", [1, 2, 255, 256, 257])
-def test_every_job_has_a_spec(n_jobs: int) -> None:
-    rows = rows_of([{}] * n_jobs)
-
-    assert sum(rows.chunk_n) == n_jobs == sum(len(decode_chunk(b)) for b in rows.chunk_body)
-
-
 def test_rare_fields_and_the_gates_made_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another field stands in for such a one."""
     gate = {"kind": "directory", "key": "/b", "max_places": 1}
@@ -278,13 +264,6 @@ def test_values_of_rare_fields_are_checked_by_their_types(value: object, pointer
     fields.check_fields([fields.kept("new")], jobs, Settings(), problems)
 
     assert [error.pointer for _, error in problems.found] == [f"/jobs/1/new{pointer}"]
-
-
-def test_batches_say_their_gates() -> None:
-    document = BatchDocument(max_running=3)
-
-    assert gates.batch_gates(document) == [Gate(kind="max_running", max_places=3)]
-    assert gates.batch_gates(BatchDocument()) == []
 
 
 def test_time_limits_of_one_class_grow_each_by_itself() -> None:

@@ -30,20 +30,22 @@ class Unreadable(msgspec.DecodeError, ValueError):
     """A text that breaks the rules of its format, or is too deep, and why."""
 
 
-def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int = DEPTH_MAX) -> Any:  # noqa: ANN401 (any JSON)
-    """Return what a text says. Raise `Unreadable`; `msgspec.ValidationError`: a wrong type."""
+def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int | None = DEPTH_MAX) -> Any:  # noqa: ANN401 (any JSON)
+    """Return what a text says. Raise `Unreadable`; `msgspec.ValidationError`: a wrong type.
+    `depth_max` None: the types bound the depth, and what they leave raw is read by itself.
+    """
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
-    found = _decoded(_json_decoder(kind), data, is_typed=kind is not Any)
-    if data.count(b"[") + data.count(b"{") > depth_max and _is_deep(data, depth_max):
+    found = _decoded(msgspec.json.Decoder, data, kind)
+    if depth_max and data.count(b"[") + data.count(b"{") > depth_max and _is_deep(data, depth_max):
         raise Unreadable(TOO_DEEP)
     return found
 
 
-def read_msgpack(data: bytes, kind: Any = Any, *, depth_max: int = DEPTH_MAX) -> Any:  # noqa: ANN401 (any msgpack)
+def read_msgpack(data: bytes, kind: Any = Any, *, depth_max: int | None = DEPTH_MAX) -> Any:  # noqa: ANN401 (any msgpack)
     """Return what bytes say. Raise as `read_json` does."""
-    found = _decoded(_msgpack_decoder(kind), data, is_typed=kind is not Any)
-    if len(data) > depth_max:  # a level has at least a byte
+    found = _decoded(msgspec.msgpack.Decoder, data, kind)
+    if depth_max and len(data) > depth_max:  # a level has at least a byte
         check_depth(found, depth_max)
     return found
 
@@ -101,16 +103,16 @@ def _inside(holder: object) -> Iterable[object]:
     if isinstance(holder, dict):
         return chain(holder, holder.values())
     if isinstance(holder, msgspec.Struct):
-        return [getattr(holder, name) for name in _open_fields(type(holder))]
+        return [getattr(holder, name) for name in open_fields(type(holder))]
     assert isinstance(holder, list | tuple)
     return holder
 
 
-def _decoded(decode: Callable[[bytes], Any], data: bytes, *, is_typed: bool) -> Any:  # noqa: ANN401 (anything)
+def _decoded(form: Any, data: bytes, kind: Any) -> Any:  # noqa: ANN401 (any class, annotation, value)
     try:
-        return decode(data)
+        return _decoder(form, kind)(data)
     except msgspec.ValidationError as error:
-        if is_typed:
+        if kind is not Any:
             raise
         raise Unreadable(str(error)) from error  # of a number that is out of range
     except RecursionError as error:
@@ -123,17 +125,13 @@ def _decoded(decode: Callable[[bytes], Any], data: bytes, *, is_typed: bool) -> 
 
 
 @cache
-def _json_decoder(kind: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 (an annotation)
-    return msgspec.json.Decoder(kind).decode
+def _decoder(form: Any, kind: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 (a class, an annotation)
+    decode: Callable[[bytes], Any] = form(kind).decode
+    return decode
 
 
 @cache
-def _msgpack_decoder(kind: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 (an annotation)
-    return msgspec.msgpack.Decoder(kind).decode
-
-
-@cache
-def _open_fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+def open_fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
     """Return the fields of a struct that may hold something of any depth."""
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)

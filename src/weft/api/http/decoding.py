@@ -1,16 +1,18 @@
 """Decode the bytes of a request into a typed document; every wrong field is named."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
 from weft.core.bounded import Unreadable, read_json, read_msgpack
-from weft.core.errors import MalformedBody, UnsupportedMedia, WrongType
+from weft.core.errors import InvalidDocument, MalformedBody, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
-from weft.wire.documents.batches import BatchDocument, JobBunch, JobDocument, UpdateDocument
+from weft.wire.documents.batches import JobDocument
 from weft.wire.field_types import check_types
 from weft.wire.mistakes import mistake_of
+from weft.wire.usual_jobs import USUAL_KINDS
 
 JSON: Final = "application/json"
 MSGPACK: Final = "application/msgpack"
@@ -43,21 +45,24 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
     """Decode a document. Raise `MalformedBody`, or `InvalidDocument` with every field that has a
     wrong name or type.
     """
+    read, usual = _reader(media), USUAL_KINDS.get(kind)
+    if usual is not None:
+        with suppress(msgspec.DecodeError, InvalidDocument):
+            return _with_resources(cast("Document", read(body, usual, depth_max=None)), media)
     try:
-        document = cast("Document", _reader(media)(body, kind))
+        document = cast("Document", read(body, kind))
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
     except Unreadable as error:
         raise _malformed(media, error) from error
-    if isinstance(document, BatchDocument | UpdateDocument | JobBunch):
-        _decode_resources(document.jobs, media)
-    return document
+    return document if usual is None else _with_resources(document, media)
 
 
-def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
-    """Decode what these jobs ask for, which the typed decoder leaves raw: once for all that ask
-    for the same in the same words, which then share it.
+def _with_resources(document: Document, media: str) -> Document:
+    """Decode what the jobs ask for, which the typed decoder leaves raw: once for all that ask for
+    the same in the same words, which then share it.
     """
+    jobs: Sequence[JobDocument] = cast("Any", document).jobs
     read = _reader(media)
     decoded: dict[bytes, object] = {}
     problems = Problems()
@@ -72,6 +77,7 @@ def _decode_resources(jobs: Sequence[JobDocument], media: str) -> None:
                 pointer = pointer_of("jobs", index, "resources")
                 problems.add(WrongType, pointer, "it cannot be decoded")
     problems.raise_any()
+    return document
 
 
 def _reader(media: str) -> Callable[..., Any]:

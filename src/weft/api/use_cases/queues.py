@@ -127,7 +127,7 @@ async def test_queues(services: Services, caller: Caller, document: BatchDocumen
     request = await request_of(services, caller, new, routes)
     problems = Problems()
     book = ShapeBook((), await services.licences())
-    shape_index = book.index_of(document.jobs, problems)
+    shape_index = book.index_of(document.jobs, document.jobs, problems)
     unguarded = Router([Route(route.queue, None) for route in routes], request)
     queues_of(document.jobs, [book.shapes[0]] * len(document.jobs), unguarded, problems)
     problems.raise_any()

@@ -13,6 +13,7 @@ from weft.core.ids import BATCH
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_attributes, wrong_key, wrong_name
 from weft.settings import Settings
+from weft.submission.translation.context import DocumentContext
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import JobSpec, spec_at
@@ -28,19 +29,13 @@ _BYTES_OF_CHAR: Final = 4
 """At most, in UTF-8: most texts need not be encoded to be measured."""
 
 
-def check_jobs(
-    jobs: Sequence[JobDocument],
-    settings: Settings,
-    problems: Problems,
-    *,
-    inherit_env: Mapping[str, str] | None,
-    ordinary: bool,
-) -> None:
-    """Note everything that is wrong with the texts of these jobs. `ordinary`: see `are_ordinary`.
+def check_jobs(jobs: Sequence[JobDocument], context: DocumentContext, problems: Problems) -> None:
+    """Note everything that is wrong with the texts of these jobs.
 
     Names, attributes and commands are looked at together first, and one by one only if something
     is wrong with any.
     """
+    settings, ordinary = context.settings, context.ordinary
     if not _are_names_right(jobs, settings):
         for index, job in enumerate(jobs):
             check_name(job.name, settings, problems, f"/jobs/{index}/name")
@@ -50,7 +45,8 @@ def check_jobs(
     most = settings.argv_bytes_max
     if jobs and isinstance(jobs[0], ForeignJob):
         most = max(most, FOREIGN_ARGV_BYTES_MAX)
-    check = _JobCheck(settings, problems, _inherited_bytes(inherit_env, settings, problems), most)
+    inherited_bytes = _inherited_bytes(context.inherit_env, settings, problems)
+    check = _JobCheck(settings, problems, inherited_bytes, most)
     some_wrong = not _are_commands_right(jobs, check.own_bytes_max)
     for index, job in enumerate(jobs):
         if (
@@ -70,7 +66,11 @@ def _are_names_right(jobs: Sequence[JobDocument], settings: Settings) -> bool:
     if not names:
         return True
     lengths = set(map(len, names))
-    return min(lengths) > 0 and max(lengths) <= settings.name_chars_max and _is_printable(names)
+    return (
+        min(lengths) > 0
+        and max(lengths) <= settings.name_chars_max
+        and "".join(names).isprintable()
+    )
 
 
 def _are_attributes_right(jobs: Sequence[JobDocument], settings: Settings) -> bool:
@@ -87,7 +87,7 @@ def _are_attributes_right(jobs: Sequence[JobDocument], settings: Settings) -> bo
         max(map(len, given)) <= settings.attributes_max
         and _BYTES_OF_CHAR * longest <= settings.attribute_bytes_max
         and "" not in keys
-        and _is_printable(keys)
+        and "".join(keys).isprintable()
         and "\0" not in "".join(values)
     )
 
@@ -101,10 +101,6 @@ def _are_commands_right(jobs: Sequence[JobDocument], bytes_max: int) -> bool:
     texts = list(map(" ".join, commands))
     longest = max(map(len, texts), default=0)
     return _BYTES_OF_CHAR * (longest + 1) <= bytes_max and "\0" not in "".join(texts)
-
-
-def _is_printable(texts: Iterable[str]) -> bool:
-    return "".join(texts).isprintable()
 
 
 def check_name(name: str | None, settings: Settings, problems: Problems, pointer: str) -> None:
@@ -238,16 +234,13 @@ class _JobCheck:
             add(InvalidValue, f"{at}/values/{longest}", f"{message} (argv_bytes_max)")
 
     def _check_array(self, job: JobDocument, at: str) -> None:
-        size = job.array_size
-        if size is None:
-            if job.index_from:
-                message = "only an array has indices; set `count` to its number of jobs"
-                self.problems.add(InvalidValue, f"{at}/index_from", message)
-        elif job.index_from + size - 1 > INDEX_MAX:
-            last = job.index_from + size - 1
-            self.problems.add(
-                InvalidValue, f"{at}/index_from", f"the last index is {last}, at most {INDEX_MAX}"
-            )
+        message, last = None, job.index_from + (job.array_size or 1) - 1
+        if job.array_size is None and job.index_from:
+            message = "only an array has indices; set `count` to its number of jobs"
+        elif last > INDEX_MAX:
+            message = f"the last index is {last}, at most {INDEX_MAX}"
+        if message is not None:
+            self.problems.add(InvalidValue, f"{at}/index_from", message)
 
     def _check_text_size(self, name: str, text: str, at: str) -> None:
         most: int = getattr(self.settings, f"{name}_bytes_max")

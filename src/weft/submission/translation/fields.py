@@ -1,8 +1,8 @@
 """The fields that few jobs have: what is checked of each, and what becomes of it.
 
-A document whose jobs have none of them pays for one look at all of them together
-(`ordinary.py`). A field that `FIELDS` does not name, and that the document of a job shows if it
-was given (`wire/answers/batches.py`), is kept as it was sent.
+A document whose jobs have none of them pays nothing for them (`ordinary.py`). A field that
+`FIELDS` does not name, and that the document of a job shows if it was given
+(`wire/answers/batches.py`), is kept as it was sent.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -228,6 +228,6 @@ def asks_of(
 ) -> Asks:
     """Return what these jobs ask for, and note what no worker can give."""
     book = ShapeBook(workers, context.licences)
-    shape_index = book.index_of(jobs, problems, context.router)
+    shape_index = book.index_of(jobs, context.rare(jobs), problems, context.router)
     more = rules_of_more(context.rare(jobs), book, shape_index, problems)
     return Asks(book.shapes, shape_index, book.licences_of(jobs), more)

@@ -104,7 +104,7 @@ def translate(
         jobs = [jobs[entry] for entry in order]
     if entries is not None:
         columns, positions = columns.of_entries(entries), _positions(jobs, context)
-    rows = _rows(jobs, positions, columns, asks.shapes, combos)
+    rows = _rows(jobs, context, positions, columns, asks.shapes, combos)
     if columns.licences or fields:
         fill_rare_fields(rows, jobs, positions, fields, columns, context.apps)
         rows.output_keep_s = _longest_keep_s(jobs)
@@ -127,13 +127,7 @@ def _checked(
         check_retried(jobs, problems)
     if fields:
         check_services(jobs, problems, has_lifecycle=context.has_lifecycle)
-    check_jobs(
-        jobs,
-        context.settings,
-        problems,
-        inherit_env=context.inherit_env,
-        ordinary=context.ordinary,
-    )
+    check_jobs(jobs, context, problems)
     return fields
 
 
@@ -164,6 +158,7 @@ def _renumbered(
 
 def _rows(
     jobs: Sequence[JobDocument],
+    context: DocumentContext,
     positions: Positions,
     columns: Columns,
     shapes: list[Shape],
@@ -179,7 +174,7 @@ def _rows(
         priority=_one_if_same([job.priority for job in jobs]),
         always_run=_one_if_same([job.always_run for job in jobs]),
         max_attempts=_one_if_same(
-            [job.max_attempts if job.service is None else STARTS_MAX for job in jobs]
+            _attempts(context.rare(jobs)) or [job.max_attempts for job in jobs]
         ),
         retry_on=_one_if_same(columns.retry_on),
         combo_index=_one_if_same(columns.combo_index),
@@ -191,6 +186,10 @@ def _rows(
         fill_edges(rows, columns.parents, columns.on_end, positions)
     fill_labels(rows, jobs, positions)
     return rows
+
+
+def _attempts(jobs: Sequence[JobDocument]) -> list[int]:
+    return [job.max_attempts if job.service is None else STARTS_MAX for job in jobs]
 
 
 def _longest_keep_s(jobs: Sequence[JobDocument]) -> int | None:

@@ -1,8 +1,8 @@
 """Tell documents whose jobs use only what most jobs use from all others.
 
 A request may have 10,000 jobs, and a look at one field of each costs as much as a tenth of its
-decoding. So the fields that few jobs have are looked at once, all together, and what serves only
-them is left out if no job has any.
+decoding. So nothing looks at the fields that few jobs have if no job has any: that is known of
+jobs that were decoded without them (`usual_jobs.py`), and of others by one look at all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ from typing import Final
 from weft.submission.translation.fields import FIELDS
 from weft.submission.translation.retries import REASONS
 from weft.wire.documents.batches import JobDocument
+from weft.wire.usual_jobs import UsualJob
 
 _NAMES: Final = [field.name for field in FIELDS if field.name != "retry_on"]
 _LOOK: Final = " or ".join(f"job.{name} is not None" for name in _NAMES)
@@ -22,7 +23,7 @@ _is_any_given: Final[Callable[[Sequence[JobDocument]], bool]] = eval(  # noqa: S
 
 def are_ordinary(jobs: Sequence[JobDocument]) -> bool:
     """Say whether no job has a field of `FIELDS`, but for reasons for retries that all share."""
-    shared = jobs[0].retry_on if jobs else None
-    if not REASONS.issuperset(shared or ()) or any(job.retry_on != shared for job in jobs):
+    reasons = {job.retry_on for job in jobs}
+    if len(reasons) > 1 or not all(REASONS.issuperset(one or ()) for one in reasons):
         return False
-    return not _is_any_given(jobs)
+    return {UsualJob}.issuperset(map(type, jobs)) or not _is_any_given(jobs)

@@ -1,6 +1,7 @@
 """Shapes: what jobs ask of a worker, with defaults, and checked against the largest workers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from typing import Any, Final, NamedTuple, cast
 
@@ -53,6 +54,8 @@ _MISSING: Final = {
 }
 """Why no worker may have an executor."""
 GPU_MAX: Final = 1024
+COUNT_MAX: Final = 1_000_000_000
+"""Fits the database's integer."""
 PLACES_MAX: Final = 1_000
 """A job takes at most this number of a licence."""
 KNOWN_SHOWN: Final = 20
@@ -99,11 +102,17 @@ class ShapeBook:
         return [found.get(id(job.resources), _NONE) for job in jobs] if found else ()
 
     def index_of(
-        self, jobs: Sequence[JobDocument], problems: Problems, router: Router | None = None
+        self,
+        jobs: Sequence[JobDocument],
+        rare: Sequence[JobDocument],
+        problems: Problems,
+        router: Router | None = None,
     ) -> list[int]:
-        """Return the shape's index of each job, or one for all if they agree."""
+        """Return the shape's index of each job, or one for all if they agree. `rare`: see
+        `DocumentContext`.
+        """
         given = [job.resources for job in jobs]
-        besides = (_executors(jobs), self._words_of(jobs), _limit_classes(jobs))
+        besides = (_executors(rare), self._words_of(rare), _limit_classes(jobs))
         words = zip(*besides, strict=False)
         if (
             router is None
@@ -155,7 +164,7 @@ class ShapeBook:
         taken back, if any is; the flavour of its own machine. For ever none if no job has one.
         """
         bears = any(PREEMPTIBLE in worker["offers"] for worker in self._workers)
-        if not bears and not any(job.machine is not None for job in jobs):
+        if not (bears and jobs) and not any(job.machine is not None for job in jobs):
             return repeat(())
         return [
             (
@@ -177,16 +186,16 @@ class ShapeBook:
         others = {name: one for name, one in given.items() if name not in licences}
         shape = self._parsed(others, key[1], wrong)
         for name, word in key[2]:
-            shape = _with_word(shape, name, word)
+            shape = changed(shape, {name: word})
         if key[3] is not None:
-            shape = _with_word(shape, TIME_LIMIT, key[3])
+            shape = changed(shape, {TIME_LIMIT: key[3]})
         return _Asked(shape, given, wrong)
 
     def _parsed_licences(self, given: Mapping[str, Any], wrong: Problems) -> Mapping[str, int]:
         """Return how many of each licence are asked for."""
-        found = {}
+        found, parse = {}, partial(_parse_count, most=PLACES_MAX)
         for name in given.keys() & self._licences.keys():
-            found[name] = count = self._read(name, given[name], _parse_places, wrong)
+            found[name] = count = self._read(name, given[name], parse, wrong)
             if count > (most := self._licences[name]):
                 there = (
                     f"there {'is' if most == 1 else 'are'} {most} in all"
@@ -282,7 +291,7 @@ class ShapeBook:
                 pointer_of(TIME_LIMIT),
                 f"{ENDS} of at most {longest_limit(max(lives))} s",
             )
-        bearing = _with_word(shape, PREEMPTIBLE, "yes")
+        bearing = changed(shape, {PREEMPTIBLE: "yes"})
         if not wrong.found and any(_holds(worker, bearing) for worker in workers):
             wrong.add(NoWorkerFits, "", ONLY_PREEMPTIBLE)
         if not wrong.found:
@@ -306,12 +315,7 @@ def placed_in(shape: Shape, queue: Queue, workers: Sequence[Row]) -> tuple[Shape
     """Return the shape in the first pool of a queue that has a worker for it, and whether one
     has.
     """
-    placed = [
-        msgspec.structs.replace(
-            shape, words=tuple(sorted((*shape.words, ("pool", pool), ("queue", queue.name))))
-        )
-        for pool in queue.pools
-    ]
+    placed = [changed(shape, {"pool": pool, "queue": queue.name}) for pool in queue.pools]
     for one in placed:
         if queue.consumers == "foreign" or any(_holds(worker, one) for worker in workers):
             return _carried(one, queue), True
@@ -322,8 +326,8 @@ def _carried(shape: Shape, queue: Queue) -> Shape:
     """Return the shape of jobs that travel over the transport of a queue."""
     if queue.transport == POSTGRES:
         return shape
-    shape = _with_word(shape, TRANSPORT, queue.transport)
-    return _with_word(shape, FOREIGN, "yes") if queue.consumers == "foreign" else shape
+    shape = changed(shape, {TRANSPORT: queue.transport})
+    return changed(shape, {FOREIGN: "yes"}) if queue.consumers == "foreign" else shape
 
 
 class _Asked(NamedTuple):
@@ -342,11 +346,6 @@ of the time limit.
 """
 _Routed = tuple[_Key, str]
 """What tells shapes apart: besides, the name of the queue."""
-
-
-def _with_word(shape: Shape, name: str, word: str) -> Shape:
-    words = {**dict(shape.words), name: word}
-    return msgspec.structs.replace(shape, words=tuple(sorted(words.items())))
 
 
 def _words_asked(name: str, value: object, wrong: Problems) -> _Words:
@@ -390,25 +389,13 @@ def _limit_classes(jobs: Sequence[JobDocument]) -> Iterable[str | None]:
     return [limit_class(job.timeout_s) for job in jobs]
 
 
-def _parse_gpu(value: float | str) -> int:
-    count = _parse_count(value)
-    if count > GPU_MAX:
-        raise ValueError(f"{value!r} is above {GPU_MAX}")
-    return count
-
-
-def _parse_places(value: float | str) -> int:
-    count = _parse_count(value)
-    if count > PLACES_MAX:
-        raise ValueError(f"{value!r} is above {PLACES_MAX}")
-    return count
-
-
-def _parse_count(value: float | str) -> int:
+def _parse_count(value: float | str, most: int = COUNT_MAX) -> int:
     if not isinstance(value, str) and value < 0:
         raise ValueError(f"an amount cannot be negative: {value!r}")
-    if not isinstance(value, int) or value > 1_000_000_000:  # noqa: PLR2004 (fits the database's integer)
+    if not isinstance(value, int) or value > COUNT_MAX:
         raise ValueError(f"{value!r} is not a whole number of 0 or more")
+    if value > most:
+        raise ValueError(f"{value!r} is above {most}")
     return value
 
 
@@ -416,7 +403,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[Any], int]]]] = {
     "cpu": ("cpu_m", parse_cpu_m),
     "memory": ("memory_mib", parse_memory_mib),
     "storage": ("storage_mib", parse_mebibytes),
-    "gpu": ("gpu", _parse_gpu),
+    "gpu": ("gpu", partial(_parse_count, most=GPU_MAX)),
 }
 
 

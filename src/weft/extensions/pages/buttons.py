@@ -15,6 +15,7 @@ from weft.api.use_cases import (
     sessions,
     workers,
 )
+from weft.core.access.permissions import Permission
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.extensions.pages.forms import Fields, Ids, button
@@ -78,7 +79,7 @@ BUTTONS: Final = (
     button(hold.hold_batch, _BATCH),
     button(hold.release_batch, _BATCH),
     button(retry.retry_batch, _BATCH),
-    button(resubmit.resubmit_batch, _OPERATION),
+    button(resubmit.resubmit_batch, _OPERATION, permission=Permission.WRITE),
     button(cancel.cancel_group, "/ui/batches/{b}/groups/{answer[group_id]}"),
     button(cancel.cancel_job, _JOB),
     button(hold.hold_job, _JOB),
@@ -86,7 +87,7 @@ BUTTONS: Final = (
     button(retry.retry_batch, _JOB, _retry, path=f"{_JOB}/retry", name="retry_job"),
     button(
         resubmit.resubmit_batch, _OPERATION, _resubmission,
-        path=f"{_JOB}/resubmit", name="resubmit_job",
+        path=f"{_JOB}/resubmit", name="resubmit_job", permission=Permission.WRITE,
     ),
     button(command.signal_job, _JOB, _signal, look=read.get_job),
     button(command.extend_job, _JOB, _more_time, look=read.get_job),

@@ -12,6 +12,7 @@ from weft.api.http.pages import post_form
 from weft.api.http.parameters import PATH_IDS, Query
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Route
+from weft.core.access.permissions import Permission
 from weft.submission.services import Origin
 
 UseCase = Callable[..., Awaitable[Any]]
@@ -52,13 +53,14 @@ def button(
     path: str = "",
     name: str = "",
     look: UseCase | None = None,
+    permission: Permission | None = None,
 ) -> Route:
     """Return the route of a button that makes a call, as whom the call allows, and leads back.
 
     `back`: the page, with ids of the path and `answer`; `document`: makes what the call reads;
     `path`: below `/ui`, if it is not that of the call; `name`: in the trail, after `press_`;
     `look`: reads what the call is about before the form is read: what is wrong with it is nothing
-    to those who do not see that.
+    to those who do not see that; `permission`: on the batch, if it is not that of the call.
     """
     call = call_of(use_case)
 
@@ -85,4 +87,6 @@ def button(
 
     press.__name__ = f"press_{name or call.operation}"
     served = path or call.path.replace("/v1/", "/ui/")
-    return post_form(served.replace("}", ":str}"), call.right, call.permission)(press)
+    return post_form(served.replace("}", ":str}"), call.right, permission or call.permission)(
+        press
+    )

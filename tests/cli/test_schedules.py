@@ -30,6 +30,6 @@ def test_a_mistake_is_named_by_its_option_or_its_place_in_the_file(
     file = tmp_path / "b.yaml"
     file.write_text("jobs: [{command: ['true']}]")
 
-    for words in (["* * * * *", str(file)], [str(file), "* * * * *"]):
+    for words in ([",".join(["1"] * 999), str(file)], [str(file), "* * * * *"]):
         assert run_command(["schedule", "add", *words]) != 0
         assert f"{place}: is wrong" in " ".join(capsys.readouterr().err.split())

@@ -1,5 +1,6 @@
 """`weft schedule`: batches that are submitted again and again."""
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -48,8 +49,8 @@ def add(
             `last`: the last one; `all`: all, up to a limit.
         name: Name of the schedule, instead of the name in the file.
     """
-    if Path(cron).is_file() and not file.exists():  # the other way round
-        cron, file = str(file), Path(cron)
+    if os.path.isfile(cron) and not file.exists():  # noqa: PTH113 (`Path` raises if it is long)
+        cron, file = str(file), Path(cron)  # they stand the other way round
     body = read_file(file)
     given = parse_document(body, format_of(str(file)), name=str(file))
     refuse_queues(given, str(file))

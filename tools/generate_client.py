@@ -47,6 +47,7 @@ IMPORTS = {
     "datetime": "from datetime import datetime",
     "Mapping": "from collections.abc import Mapping",
     "Sequence": "from collections.abc import Sequence",
+    "Answer": "from weft.client.answer import Answer",
     "Document": "from weft.client.http.listing import Document",
     "Listing": "from weft.client.http.listing import Listing",
     "DocumentCalls": "from weft.client.http.calls import DocumentCalls",
@@ -314,7 +315,7 @@ def _method(
 def _answer(call: Call) -> str:
     if call.is_silent:
         return "None"
-    return "list[Document]" if _is_list(call) else "Document"
+    return "list[Answer]" if _is_list(call) else "Answer"
 
 
 def _is_list(call: Call) -> bool:

@@ -112,23 +112,18 @@ async def test_problem_documents_are_raised_as_the_same_class() -> None:
         (409, "API.SOMETHING_NEW", Conflict),
         (400, "API.PARENT_CYCLE", ParentCycle),
         (401, "API.UNAUTHENTICATED", Unauthenticated),
+        (502, None, Unavailable),  # no problem document
     ],
 )
 async def test_codes_of_a_newer_server_keep_their_family(
-    status: int, code: str, base: type[weft.core.errors.WeftError]
+    status: int, code: str | None, base: type[weft.core.errors.WeftError]
 ) -> None:
-    body = json.dumps({"title": "no", "code": code}).encode()
+    body = json.dumps({"title": "no", "code": code}).encode() if code else b"<html>Bad gateway"
     async with serving(answer(status, body)) as server, Api(server.url, "t") as client:
         with pytest.raises(base) as caught:
             await client.get_batch(7)
 
-    assert caught.value.code == code
-
-
-async def test_an_answer_that_is_no_problem_document_is_an_error_all_the_same() -> None:
-    async with serving(answer(502, b"<html>Bad gateway")) as server, Api(server.url) as client:
-        with pytest.raises(Unavailable, match="502"):
-            await client.get_batch(7)
+    assert caught.value.code == code if code else "502" in str(caught.value)
 
 
 async def test_a_restart_on_another_port_with_another_token_is_survived(tmp_path: Path) -> None:
@@ -248,13 +243,6 @@ async def test_pages_are_read_to_the_end() -> None:
     assert [r.target for r in server.requests] == [first, first + "&cursor=c"]
 
 
-def test_the_home_says_where_the_server_is(tmp_path: Path) -> None:
-    with weft.Client(home=tmp_path) as client, pytest.raises(NotRunning) as caught:
-        client.get_batch(1)
-
-    assert (caught.value.exit_code, "weft up" in caught.value.hint) == (3, True)
-
-
 async def test_a_token_is_not_sent_to_whoever_has_the_port_of_a_dead_server(
     tmp_path: Path,
 ) -> None:
@@ -362,10 +350,8 @@ def test_every_error_of_the_server_is_known_by_its_code() -> None:
         "import sys\n"
         "import weft.client.api\n"
         "from weft.client.http.problems import to_error\n"
-        "home = 'weft.client.http.problems'\n"
-        "codes = {c: type(to_error(400, {'code': c})) for c in sys.argv[1:]}\n"
-        "unknown = [c for c, found in codes.items() if found.__module__ == home]\n"
-        "print(*unknown)\n"
+        "kinds = {c: type(to_error(400, {'code': c})) for c in sys.argv[1:]}\n"
+        "print(*[c for c in kinds if kinds[c].__module__ == to_error.__module__])\n"
     )
     page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text()
     codes = re.findall(r"^\| `(API\.[A-Z_]+)`.*weft\.core", page, re.MULTILINE)

@@ -11,6 +11,7 @@ import pytest
 import weft
 from client.http_server import Request, answer, serving
 from weft import aio
+from weft.client.http.address import NotRunning
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
@@ -30,12 +31,15 @@ def client(request: pytest.FixtureRequest) -> Iterator[weft.Client | aio.Client]
         yield found
 
 
-def test_a_client_says_where_its_server_is(client: weft.Client | aio.Client) -> None:
+def test_a_client_says_where_its_server_is(
+    client: weft.Client | aio.Client, tmp_path: Path
+) -> None:
     assert repr(client) == f"<Client of {URL}>"
-
-
-def test_a_client_without_a_server_says_so(tmp_path: Path) -> None:
     assert repr(aio.Client(home=tmp_path)) == "<Client: no server is running here>"
+    with weft.Client(home=tmp_path) as none, pytest.raises(NotRunning, match="weft up"):
+        none.get_batch(1)
+    with weft.Executor(url=URL) as executor:
+        assert repr(executor) == f"<weft.Executor of {URL}: no calls yet>"
 
 
 def test_a_builder_says_what_it_collects(client: weft.Client | aio.Client) -> None:
@@ -66,11 +70,6 @@ async def test_what_exists_has_the_name_that_the_command_line_takes() -> None:
     assert repr(Job(there.api, ref_of(7, 3))) == "<Job b7.j3>"
     assert repr(Job(there.api, JobRef(Block(7, 1), 3, 10))) == "<Job b7.j3-j12>"
     await there.close()
-
-
-def test_an_executor_says_where_it_is() -> None:
-    with weft.Executor(url=URL) as executor:
-        assert repr(executor) == f"<weft.Executor of {URL}: no calls yet>"
 
 
 def test_tab_shows_the_public_names() -> None:

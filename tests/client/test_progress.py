@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from weft.client.answer import Answer
 from weft.client.progress import Counts, Progress
 
 STATUS = {
@@ -47,7 +48,7 @@ def test_a_notebook_has_one_output_that_changes(kernel: Kernel) -> None:
         assert kernel.shown == []
         progress.update({**STATUS, "n_completed": 1})
         progress.update({**STATUS, "n_completed": 10})
-        result: Any = progress.result(STATUS)
+        result: Any = progress.result(Answer(STATUS))
 
     assert result == STATUS
     assert result._ipython_display_() is None, "a cell that ends with it shows no second output"

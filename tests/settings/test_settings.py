@@ -1,7 +1,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
@@ -25,7 +24,6 @@ from weft.settings import (
     load_client_settings,
     load_settings,
     misspelt_variables,
-    setting,
     values_of,
     variable_of,
 )
@@ -225,12 +223,3 @@ def test_a_list_is_refused_with_an_example_that_is_taken(tmp_path: Path, one: De
 
 def test_no_setting_is_declared_twice() -> None:
     assert len(all_declared()) == len(explain_settings({}, {})[0]) == len(values_of(Settings()))
-
-
-def test_type_that_cannot_be_read_is_a_mistake_of_the_programmer() -> None:
-    @dataclass(frozen=True, kw_only=True)
-    class Odd:
-        words: list[str] = setting(None, "a list")
-
-    with pytest.raises(TypeError, match="words"):
-        declared_in(Odd)

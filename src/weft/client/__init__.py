@@ -3,6 +3,7 @@
     http/        the server's address, connections, repeats, errors, one method per route, streams
     submission/  documents and builders on their way to the server
     api.py       both together: what the command line and the objects use
+    answer.py    what the api says: money and dates as types
     card.py      a batch or a group as HTML for notebooks
     objects/     builders, batches, groups and jobs, asynchronous and waiting
     functions/   Python functions as jobs, `weft.Executor`

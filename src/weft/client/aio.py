@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Unpack
 
 from msgspec import UNSET, UnsetType
 
+from weft.client.answer import Answer
 from weft.client.api import Api, LogEvent
 from weft.client.generated.calls import Calls
 from weft.client.http.calls import without_none, without_unset
@@ -140,11 +141,11 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         await self.api.get_job(batch_id, job_id)
         return Job(self.api, ref_of(batch_id, job_id))
 
-    async def pause_schedule(self, schedule_id: int) -> Document:
+    async def pause_schedule(self, schedule_id: int) -> Answer:
         """Let a schedule submit nothing until it is resumed; return it."""
         return await self.api.change_schedule(schedule_id, paused=True)
 
-    async def resume_schedule(self, schedule_id: int) -> Document:
+    async def resume_schedule(self, schedule_id: int) -> Answer:
         """Let a schedule go on at its next time from now; return it."""
         return await self.api.change_schedule(schedule_id, paused=False)
 
@@ -177,14 +178,14 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         document = {"name": name, "kind": "set", **options}
         return JobGroup(self.api, await self.api.create_group(batch_id, document))
 
-    async def check_files(self, document: Document) -> Document:
+    async def check_files(self, document: Document) -> Answer:
         """Look for the files that the jobs of a batch document will need, as far as the server
         sees them; nothing is submitted. Keys: `looked_at`, `not_looked_at`, `problems`, each with
         `pointer`, `file` and `problem`. Raise `msgspec.ValidationError`.
         """
         from weft.client.submission.wanted_files import look_for_files  # noqa: PLC0415 (5 ms)
 
-        return await look_for_files(self.api, document)
+        return Answer(await look_for_files(self.api, document))
 
     @overload
     async def submit(self, document: Document, *, progress: bool | None = None) -> Batch: ...
@@ -213,7 +214,7 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
             answer = await self.api.submit(document, on_sent=shown.advance)
         return Batch(self.api, int(answer["id"]), answer=answer)
 
-    async def act_on_batches(self, action: str, q: str, *, shown: bool | None = None) -> Document:
+    async def act_on_batches(self, action: str, q: str, *, shown: bool | None = None) -> Answer:
         """Change the batches that a query finds, one after the other, and wait for the end.
 
         What one may not change is skipped. Return `n_changed`, `n_idle` batches in which there was
@@ -236,7 +237,7 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         allowed: Mapping[str, Sequence[str] | None] | None = None,
         output_keep_s: int | None = None,
         output_keep_bytes: int | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Change what holds in a tenant, and return it. Raise `RightMissing`, `TenantNotFound`.
 
         Args:
@@ -263,7 +264,7 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         *,
         cost_soft_max: float | UnsetType | None = UNSET,
         on_limit: Literal["pause", "cancel"] | UnsetType = UNSET,
-    ) -> Document:
+    ) -> Answer:
         """Set what a billing project may cost, from where on its jobs weigh half, and whether its
         batches are paused or cancelled at the limit; None: no limit. Return it. Raise
         `RightMissing`, `ProjectNotFound`, `SoftLimitAboveLimit`.
@@ -271,13 +272,13 @@ class Client(BuilderSource[BatchBuilder], CrateCalls, ClientRoutes, Calls):
         given = {"cost_max": cost_max, "cost_soft_max": cost_soft_max, "on_limit": on_limit}
         return await self.api.change_project(name, without_unset(given))
 
-    async def close_project(self, name: str) -> Document:
+    async def close_project(self, name: str) -> Answer:
         """Let a billing project take no new batches and schedules; return it. Raise
         `RightMissing`, `ProjectNotFound`.
         """
         return await self.api.change_project(name, {"closed": True})
 
-    async def reopen_project(self, name: str) -> Document:
+    async def reopen_project(self, name: str) -> Answer:
         """Let a closed billing project take new batches again; return it. Raise `RightMissing`,
         `ProjectNotFound`.
         """

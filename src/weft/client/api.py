@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import aclosing, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 import msgspec
 
+from weft.client.answer import Answer
 from weft.client.generated.api_calls import ApiCalls
 from weft.client.generated.calls import Calls
 from weft.client.http.address import Locator
@@ -39,6 +40,7 @@ from weft.wire.payload import PART_BYTES, parts_of
 
 __all__ = ["PATIENCE_S", "WAIT_PATIENCE_S", "Api", "Document", "LogEvent", "Stream"]
 
+Seen = TypeVar("Seen", bound=Document)
 SILENCE_MAX_S = 45.0
 """The server sends a comment every 15 s; a longer silence is a connection that died without a
 word.
@@ -133,7 +135,7 @@ class Api(Routes, Calls, ApiCalls):
 
     async def submit(
         self, document: Document, *, on_sent: Callable[[int], None] | None = None
-    ) -> Document:
+    ) -> Answer:
         """Create a batch with all its jobs, however many, and commit it.
 
         A small document goes in one request, a large one in parallel bunches, with names of
@@ -142,7 +144,7 @@ class Api(Routes, Calls, ApiCalls):
         """
         from weft.client.submission.document import submit  # noqa: PLC0415 (5 ms)
 
-        return await submit(self, document, on_sent=on_sent)
+        return Answer(await submit(self, document, on_sent=on_sent))
 
     async def send_payload(self, batch_id: int, digest: str, data: bytes) -> None:
         """Send the large arguments of a function, part by part, ahead of the job that names them
@@ -152,7 +154,7 @@ class Api(Routes, Calls, ApiCalls):
             body = data[n * PART_BYTES : (n + 1) * PART_BYTES]
             await self.add_payload_part(batch_id, digest, n + 1, body, n_bytes=len(data))
 
-    def watch_batch(self, batch_id: int) -> AsyncGenerator[Document, None]:
+    def watch_batch(self, batch_id: int) -> AsyncGenerator[Answer, None]:
         """Yield the batch document now and whenever something changed; the last one is complete.
 
         Driven by events; while many come, the document is read every `WATCH_PAUSE_S`.
@@ -162,11 +164,11 @@ class Api(Routes, Calls, ApiCalls):
     async def watch(
         self,
         batch_id: int | None,
-        look: Callable[[], Awaitable[Document]],
+        look: Callable[[], Awaitable[Seen]],
         *,
-        is_last: Callable[[Document], bool] = lambda document: bool(document["complete"]),
+        is_last: Callable[[Seen], bool] = lambda document: bool(document["complete"]),
         wanted: Callable[[ServerEvent], bool] | None = None,
-    ) -> AsyncGenerator[Document, None]:
+    ) -> AsyncGenerator[Seen, None]:
         """Yield what `look` returns, now and after each `wanted` event of the batch (none: after
         all), until one `is_last`. No batch: events of all that the user may see.
 
@@ -262,7 +264,7 @@ class Api(Routes, Calls, ApiCalls):
         *,
         since: str | None = None,
         opened: Callable[[], None] | None = None,
-    ) -> AsyncGenerator[Document, None]:
+    ) -> AsyncGenerator[Answer, None]:
         """Yield events: those after `since`, or those from now on; without an end, across
         restarts of the server.
 
@@ -273,8 +275,7 @@ class Api(Routes, Calls, ApiCalls):
         events = self._server_events("/v1/events", query, opened=opened)
         async with aclosing(events):
             async for event in events:
-                document: dict[str, Any] = decode(event.data)
-                yield document
+                yield Answer(decode(event.data))
 
     async def outputs(
         self, batch_id: int, first: int, last: int

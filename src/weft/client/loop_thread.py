@@ -17,7 +17,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
-from weft.client.http.listing import Document, Listing
+from weft.client.answer import Answer, is_date
+from weft.client.http.listing import Listing
 from weft.core.errors import Invalid
 
 P = ParamSpec("P")
@@ -150,7 +151,7 @@ class WaitingListing:
     def __init__(self, loop_thread: LoopThread, listing: Listing) -> None:
         self._loop_thread = loop_thread
         self._listing = listing
-        self._page: Iterator[Document] = iter(())
+        self._page: Iterator[Answer] = iter(())
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -162,7 +163,7 @@ class WaitingListing:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Document:
+    def __next__(self) -> Answer:
         for document in self._page:
             return document
         self._page = iter(self._loop_thread.wait(self._listing.next_page()))
@@ -176,7 +177,7 @@ class WaitingListing:
             raise ImportError("to_frame needs pandas: `pip install pandas`") from error
         frame = pandas.DataFrame(list(self))
         for name in frame.columns:
-            if str(name).endswith("_at"):
+            if is_date(str(name)):
                 frame[name] = pandas.to_datetime(frame[name], format="ISO8601", utc=True)
         return frame
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from weft.client.answer import Answer
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
@@ -69,7 +71,7 @@ class Screen(Protocol):
         """Leave the last counts on the screen."""
 
 
-class OnCard(dict[str, Any]):
+class OnCard(Answer):
     """A status that stands in the notebook already, so a cell that ends with it shows no more."""
 
     def _ipython_display_(self) -> None:
@@ -106,7 +108,7 @@ class Progress:
         """Show the progress of a batch or a group."""
         self._draw(Counts.of(status))
 
-    def result(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+    def result(self, status: Answer) -> Answer:
         """Return what a wait returns: the last status, which a notebook has on its card."""
         return OnCard(status) if isinstance(self._screen, _Notebook) else status
 

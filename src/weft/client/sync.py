@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack, overload
 
 from weft.client import aio
+from weft.client.answer import Answer
 from weft.client.api import LogEvent
 from weft.client.card import card_html
 from weft.client.generated.twins import (
@@ -62,7 +63,7 @@ class Job(JobWaits):
         """Return one job of an array; the first is 0, whatever its index."""
         return Job(self._loop_thread, self._async.element(index))
 
-    def wait(self, *, timeout_s: float | None = None) -> Document:
+    def wait(self, *, timeout_s: float | None = None) -> Answer:
         """Wait until the job has ended; return its document.
 
         Ctrl-C on a terminal asks whether to cancel it; a second one leaves. Elsewhere it is
@@ -86,7 +87,7 @@ class Counted(CountedWaits[CountedT_co]):
     def _repr_html_(self) -> str | None:
         """Return the progress for a notebook, as it is now; None: the server does not say."""
 
-        async def now() -> Document:
+        async def now() -> Answer:
             async with asyncio.timeout(NOTEBOOK_S):
                 return await self._async.status()
 
@@ -96,7 +97,7 @@ class Counted(CountedWaits[CountedT_co]):
             return None
         return card_html(self.title, status)
 
-    def wait(self, *, progress: bool | None = None, timeout_s: float | None = None) -> Document:
+    def wait(self, *, progress: bool | None = None, timeout_s: float | None = None) -> Answer:
         """Wait until all its jobs have ended; return the status.
 
         Ctrl-C on a terminal asks whether to cancel them; a second one leaves. Elsewhere it is
@@ -115,8 +116,8 @@ class Counted(CountedWaits[CountedT_co]):
                 if not may_wait_on(self.title, self.cancel):
                     raise
 
-    def _wait(self, shown: Progress, limit: TimeLimit) -> Document:
-        status: Document = {}
+    def _wait(self, shown: Progress, limit: TimeLimit) -> Answer:
+        status = Answer()
         watched = self._async.watch(only_end=not shown.is_shown)
         for status in self._loop_thread.iterate(watched, limit):
             shown.update(status)

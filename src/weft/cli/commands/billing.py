@@ -44,7 +44,7 @@ def projects(*, shared: Shared = SHARED) -> None:
 
     weft billing
     """
-    found = shared.ask(lambda client: client.list_projects())
+    found: Sequence[Document] = shared.ask(lambda client: client.list_projects())
     if not shared.json:
         found = [{**one, "name": _titled(one)} for one in found]
     _print("Project", "name", found, shared)

@@ -92,7 +92,7 @@ def get(
     """
     which = parse_target(target)
 
-    async def fetch(client: Api) -> list[Document]:
+    async def fetch(client: Api) -> Sequence[Document]:
         if which.job_id is not None:
             job = (which.batch_id, which.job_id)
             return await _fetch_all(client, job, paths, to, attempt, must_have=True)
@@ -115,7 +115,7 @@ async def _fetch_all(
     attempt: int | None,
     *,
     must_have: bool,
-) -> list[Document]:
+) -> Sequence[Document]:
     """Fetch files of a job; return their documents. `must_have`: ask for all that are named."""
     files = [one async for one in client.list_files(*job, attempt=attempt)]
     known = {one["path"]: one for one in files}

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
+from weft.client.answer import Answer
 from weft.client.http.calls import (
     PAGE_ROWS,
     DocumentCalls,
@@ -24,7 +25,7 @@ from weft.client.http.session import new_key
 class ApiCalls(DocumentCalls):
     """The declared calls that `Api` alone has: clients have objects for what they answer."""
 
-    async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Document:
+    async def add_members(self, batch_id: int, group: int | str, jobs: Sequence[int]) -> Answer:
         """Put jobs of the batch into a set: all of the request or none. A repeat adds nothing.
 
         Use case: `weft.api.use_cases.sets.add_members`.
@@ -47,7 +48,7 @@ class ApiCalls(DocumentCalls):
         approve: bool = True,
         values: Mapping[str, Any] | None = None,
         note: str = "",
-    ) -> Document:
+    ) -> Answer:
         """Answer a job that waits for an approval or an event: it succeeds, or fails with the
         note. Values must fit its form. Raise `NotWaiting`.
 
@@ -65,7 +66,7 @@ class ApiCalls(DocumentCalls):
             without_none({"approve": approve, "values": values, "note": note}),
         )
 
-    async def attempt_usage(self, batch_id: int, job_id: int, attempt: int) -> Document:
+    async def attempt_usage(self, batch_id: int, job_id: int, attempt: int) -> Answer:
         """Return samples of the CPU time and memory of an attempt, also while it runs, oldest
         first: `at_ms, cpu_ms, memory_bytes`. They get rarer as it gets older: at most 1,000 are
         kept, with its output. Raise `AttemptNotFound`, `OutputElsewhere`.
@@ -97,7 +98,7 @@ class ApiCalls(DocumentCalls):
         query: str | None = None,
         batches: Sequence[int] | None = None,
         key: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Cancel, retry, hold or release batches, one after the other: those of a list, of which
         none may be anybody's whom the caller may not change, or all that match a query, but for
         batches that are created later. The reply is the operation that does so. Each batch is
@@ -121,7 +122,7 @@ class ApiCalls(DocumentCalls):
 
     async def cancel_group(
         self, batch_id: int, group: int | str, *, force: bool = False
-    ) -> Document:
+    ) -> Answer:
         """Cancel all jobs of a group, and of groups below it, that have not ended.
 
         Use case: `weft.api.use_cases.cancel.cancel_group`.
@@ -136,7 +137,7 @@ class ApiCalls(DocumentCalls):
             f"/v1/batches/{batch_id}/groups/{group_segment(group)}/cancel", {"force": force}
         )
 
-    async def cancel_operation(self, operation_id: int) -> Document:
+    async def cancel_operation(self, operation_id: int) -> Answer:
         """End an operation on many batches before it has reached all of them; return it. What it
         has done stays done. Other operations go on to their end: 409. Raise
         `OperationNotFound`, `OperationNotCancellable`.
@@ -148,7 +149,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/operations/{operation_id}/cancel", {})
 
-    async def change_project(self, name: str, changes: Document) -> Document:
+    async def change_project(self, name: str, changes: Document) -> Answer:
         """Close or reopen a billing project, or change its limit; return it. A closed one takes no
         new batches and schedules; the batches that it has go on. Raise `ProjectNotFound`,
         `SoftLimitAboveLimit`.
@@ -172,7 +173,7 @@ class ApiCalls(DocumentCalls):
         missed: str | UnsetType = UNSET,
         name: str | UnsetType | None = UNSET,
         paused: bool | UnsetType = UNSET,
-    ) -> Document:
+    ) -> Answer:
         """Change, pause or resume a schedule, as its owner or an administrator; return it. A
         resumed one goes on at its next time from now.
 
@@ -208,7 +209,7 @@ class ApiCalls(DocumentCalls):
         replay_since: datetime | str | UnsetType = UNSET,
         replay_item: str | UnsetType = UNSET,
         key: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Pause, resume or replay a source, as its owner or an operator.
 
         Use case: `weft.extensions.lines.calls.sources.change_source`.
@@ -231,7 +232,7 @@ class ApiCalls(DocumentCalls):
 
     async def change_status(
         self, batch_id: int, job_id: int, status: str, *, message: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Set the status of a job, if its lifecycle allows it now; a job that waits or has ended
         goes along.
 
@@ -248,7 +249,7 @@ class ApiCalls(DocumentCalls):
             without_none({"status": status, "message": message}),
         )
 
-    async def decide_message(self, sink: str, delivery_id: int, decision: str) -> Document:
+    async def decide_message(self, sink: str, delivery_id: int, decision: str) -> Answer:
         """Send a message that a check has stopped, or drop it; or drop one that was given up.
 
         Use case: `weft.extensions.lines.calls.sinks.decide_message`.
@@ -263,7 +264,7 @@ class ApiCalls(DocumentCalls):
             {"decision": decision},
         )
 
-    async def edit_batch(self, batch_id: int, document: Document) -> Document:
+    async def edit_batch(self, batch_id: int, document: Document) -> Answer:
         """Change the name and attributes of a batch by a JSON merge patch: null removes. With
         `priority` the answer is 202 and the operation that changes the jobs that have not
         ended.
@@ -276,7 +277,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._patch(f"/v1/batches/{batch_id}", document)
 
-    async def edit_group(self, batch_id: int, group: int | str, document: Document) -> Document:
+    async def edit_group(self, batch_id: int, group: int | str, document: Document) -> Answer:
         """Change the name and attributes of a group by a JSON merge patch: null removes. A new
         name changes the paths of the groups below, too. With `priority` the answer is 202 and
         the operation that changes the jobs of the group, and of groups below it, that have not
@@ -292,7 +293,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._patch(f"/v1/batches/{batch_id}/groups/{group_segment(group)}", document)
 
-    async def edit_job(self, batch_id: int, job_id: int, document: Document) -> Document:
+    async def edit_job(self, batch_id: int, job_id: int, document: Document) -> Answer:
         """Change the name, attributes and priority of a job by a JSON merge patch: null removes.
         The priority of an ended job cannot change; that of a running job applies to its next
         attempt.
@@ -306,7 +307,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", document)
 
-    async def extend_job(self, batch_id: int, job_id: int, by_s: float) -> Document:
+    async def extend_job(self, batch_id: int, job_id: int, by_s: float) -> Answer:
         """Extend the time limit of a job, of its running attempt and of those that follow. Raise
         `NoTimeLimit` if it has none, `JobOver` if it has ended.
 
@@ -319,7 +320,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/extend", {"by_s": by_s})
 
-    async def get_batch(self, batch_id: int) -> Document:
+    async def get_batch(self, batch_id: int) -> Answer:
         """Return the state, counts and cost of a batch. Raise `BatchNotFound`.
 
         Use case: `weft.api.use_cases.read.get_batch`.
@@ -329,7 +330,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/batches/{batch_id}")
 
-    async def get_job(self, batch_id: int, job_id: int) -> Document:
+    async def get_job(self, batch_id: int, job_id: int) -> Answer:
         """Return one job with its `spec`, its first `parents`, of which there are `n_parents`, and
         its `times`; `n_parents` null: more than 1,000. Raise `JobNotFound`.
 
@@ -341,7 +342,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}")
 
-    async def get_lifecycle(self, name: str) -> Document:
+    async def get_lifecycle(self, name: str) -> Answer:
         """Get the lifecycle that new batches get by this name.
 
         Use case: `weft.extensions.lines.calls.lines.get_lifecycle`.
@@ -351,7 +352,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/lifecycles/{segment(name, 'lifecycle')}")
 
-    async def get_operation(self, operation_id: int) -> Document:
+    async def get_operation(self, operation_id: int) -> Answer:
         """Return the state and the progress of an operation. Raise `OperationNotFound`.
 
         Use case: `weft.api.use_cases.operations.get_operation`.
@@ -361,7 +362,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/operations/{operation_id}")
 
-    async def get_parameter(self, name: str) -> Document:
+    async def get_parameter(self, name: str) -> Answer:
         """Return the value of a parameter, with its version. Raise `ParameterNotFound`.
 
         Use case: `weft.api.use_cases.parameters.get_parameter`.
@@ -371,7 +372,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/parameters/{segment(name, 'parameter of production lines')}")
 
-    async def get_setup(self, name: str) -> Document:
+    async def get_setup(self, name: str) -> Answer:
         """Get the file of a production line, as it came.
 
         Use case: `weft.extensions.lines.calls.lines.get_setup`.
@@ -381,7 +382,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/setups/{segment(name, 'line')}")
 
-    async def get_source(self, name: str) -> Document:
+    async def get_source(self, name: str) -> Answer:
         """Get a source.
 
         Use case: `weft.extensions.lines.calls.sources.get_source`.
@@ -391,7 +392,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._get(f"/v1/sources/{segment(name, 'source')}")
 
-    async def get_timeline(self, batch_id: int) -> Document:
+    async def get_timeline(self, batch_id: int) -> Answer:
         """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
         stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
         estimate from 2,000 of them, spread evenly over their numbers.
@@ -422,7 +423,7 @@ class ApiCalls(DocumentCalls):
             page_rows=page_rows,
         )
 
-    async def hide_batch(self, batch_id: int) -> Document:
+    async def hide_batch(self, batch_id: int) -> Answer:
         """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go
         on, and whoever names it finds it.
 
@@ -433,7 +434,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/hide", {})
 
-    async def hold_batch(self, batch_id: int) -> Document:
+    async def hold_batch(self, batch_id: int) -> Answer:
         """Hold a batch: nothing of it starts until it is released; running jobs go on.
 
         Use case: `weft.api.use_cases.hold.hold_batch`.
@@ -443,7 +444,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/hold", {})
 
-    async def hold_group(self, batch_id: int, group: int | str) -> Document:
+    async def hold_group(self, batch_id: int, group: int | str) -> Answer:
         """Hold a group with those below it: nothing of it starts until it is released.
 
         Use case: `weft.api.use_cases.hold.hold_group`.
@@ -455,7 +456,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/groups/{group_segment(group)}/hold", {})
 
-    async def hold_job(self, batch_id: int, job_id: int) -> Document:
+    async def hold_job(self, batch_id: int, job_id: int) -> Answer:
         """Hold one job: it does not start until it is released.
 
         Use case: `weft.api.use_cases.hold.hold_job`.
@@ -466,7 +467,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/hold", {})
 
-    async def job_history(self, batch_id: int, job_id: int) -> list[Document]:
+    async def job_history(self, batch_id: int, job_id: int) -> list[Answer]:
         """Return the dated changes of a job, oldest first.
 
         Use case: `weft.api.use_cases.read.job_history`.
@@ -477,7 +478,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._items(f"/v1/batches/{batch_id}/jobs/{job_id}/history")
 
-    async def list_attempts(self, batch_id: int, job_id: int) -> list[Document]:
+    async def list_attempts(self, batch_id: int, job_id: int) -> list[Answer]:
         """Return the attempts of a job, oldest first, those that run, or were lost, included.
 
         Use case: `weft.api.use_cases.read.list_attempts`.
@@ -502,7 +503,7 @@ class ApiCalls(DocumentCalls):
 
     async def list_causes(
         self, batch_id: int, *, all_: bool = False, limit: int | None = None
-    ) -> Document:
+    ) -> Answer:
         """List why jobs of a batch failed for good, the most frequent causes first. `all`: also
         causes of which all jobs are acknowledged.
 
@@ -642,7 +643,7 @@ class ApiCalls(DocumentCalls):
         """
         return self._list(f"/v1/batches/{batch_id}/permissions", {}, page_rows=page_rows)
 
-    async def list_projects(self) -> list[Document]:
+    async def list_projects(self) -> list[Answer]:
         """Return the billing projects that the caller is a member of by name, with what they cost
         so far; to somebody who manages the tenant, all of it.
 
@@ -650,7 +651,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._items("/v1/billing-projects")
 
-    async def list_rates(self) -> list[Document]:
+    async def list_rates(self) -> list[Answer]:
         """Return all prices, newest first. An attempt keeps the prices at its claim.
 
         Use case: `weft.api.use_cases.projects.list_rates`.
@@ -682,7 +683,7 @@ class ApiCalls(DocumentCalls):
             page_rows=page_rows,
         )
 
-    async def message_job(self, batch_id: int, job_id: int, text: str) -> Document:
+    async def message_job(self, batch_id: int, job_id: int, text: str) -> Answer:
         """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its
         history says when it was delivered. Raise `JobNotRunning`.
 
@@ -695,14 +696,14 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/message", {"text": text})
 
-    async def overview(self) -> Document:
+    async def overview(self) -> Answer:
         """Return the workers and how many jobs wait and run.
 
         Use case: `weft.api.use_cases.workers.overview`.
         """
         return await self._get("/v1/overview")
 
-    async def redeliver_message(self, sink: str, delivery_id: int) -> Document:
+    async def redeliver_message(self, sink: str, delivery_id: int) -> Answer:
         """Try to send a message again now, also one that was given up. A repeat does nothing while
         that is under way.
 
@@ -716,7 +717,7 @@ class ApiCalls(DocumentCalls):
             f"/v1/sinks/{segment(sink, 'sink')}/deliveries/{delivery_id}/redeliver", {}
         )
 
-    async def release_batch(self, batch_id: int) -> Document:
+    async def release_batch(self, batch_id: int) -> Answer:
         """Release a batch: its jobs may start, except those that another hold covers.
 
         Use case: `weft.api.use_cases.hold.release_batch`.
@@ -726,7 +727,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/release", {})
 
-    async def release_group(self, batch_id: int, group: int | str) -> Document:
+    async def release_group(self, batch_id: int, group: int | str) -> Answer:
         """Release a group: its jobs may start, except those that another hold covers.
 
         Use case: `weft.api.use_cases.hold.release_group`.
@@ -740,7 +741,7 @@ class ApiCalls(DocumentCalls):
             f"/v1/batches/{batch_id}/groups/{group_segment(group)}/release", {}
         )
 
-    async def release_job(self, batch_id: int, job_id: int) -> Document:
+    async def release_job(self, batch_id: int, job_id: int) -> Answer:
         """Release one job; it waits on while a group of it is held.
 
         Use case: `weft.api.use_cases.hold.release_job`.
@@ -751,7 +752,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {})
 
-    async def remove_setup(self, name: str) -> Document:
+    async def remove_setup(self, name: str) -> Answer:
         """Forget the file of a production line. Its jobs go on.
 
         Use case: `weft.extensions.lines.calls.lines.remove_setup`.
@@ -763,7 +764,7 @@ class ApiCalls(DocumentCalls):
 
     async def resubmit_batch(
         self, batch_id: int, document: Document, *, key: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Make a new batch from the jobs of a batch: from all, from one `job`, or with `failed`
         from those that failed and those that were cancelled because of them. Parents that
         succeeded, and those of a `job` however they ended, count as done. The answer is the
@@ -789,7 +790,7 @@ class ApiCalls(DocumentCalls):
         group: int | str | None = None,
         cause: str | None = None,
         key: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Run failed jobs of a batch again, each with all its tries, and the jobs that were
         cancelled because of them. The reply is the operation that does so; `result.n_retried`
         counts the jobs. Attempts stay in the history and on the bill. The batch is complete
@@ -814,7 +815,7 @@ class ApiCalls(DocumentCalls):
             key=key or new_key(),
         )
 
-    async def run_schedule(self, schedule_id: int, *, key: str | None = None) -> Document:
+    async def run_schedule(self, schedule_id: int, *, key: str | None = None) -> Answer:
         """Submit the batch of a schedule now, paused or not, beside its due times; its owner only.
 
         Use case: `weft.api.use_cases.schedules.run_now`.
@@ -831,7 +832,7 @@ class ApiCalls(DocumentCalls):
         value: str | int | float | bool | Sequence[str | int | float | bool],
         *,
         type: str | UnsetType = UNSET,
-    ) -> Document:
+    ) -> Answer:
         """Give a parameter a value from now on; return it. Items that get their jobs afterwards
         are configured by it; the same value again changes nothing. Only for operators.
 
@@ -847,7 +848,7 @@ class ApiCalls(DocumentCalls):
             without_unset({"value": value, "type": type}),
         )
 
-    async def set_tenant(self, name: str, changes: Document) -> Document:
+    async def set_tenant(self, name: str, changes: Document) -> Answer:
         """Change what holds in a tenant; return it. For somebody who does not administer the site
         only their own exists. Raise `TenantNotFound`.
 
@@ -859,9 +860,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._patch(f"/v1/tenants/{segment(name, 'tenant')}", changes)
 
-    async def settle_given_up(
-        self, sink: str, decision: str, *, dry_run: bool = False
-    ) -> Document:
+    async def settle_given_up(self, sink: str, decision: str, *, dry_run: bool = False) -> Answer:
         """Send messages that were given up again, or drop them: at most 10,000; also of a sink
         that is removed.
 
@@ -877,7 +876,7 @@ class ApiCalls(DocumentCalls):
             {"decision": decision, "dry_run": dry_run},
         )
 
-    async def share_batch(self, batch_id: int, user: str, permission: str) -> Document:
+    async def share_batch(self, batch_id: int, user: str, permission: str) -> Answer:
         """Share a batch with a user of the tenant, or let them do more or less than before. Raise
         `UserNotFound`.
 
@@ -894,7 +893,7 @@ class ApiCalls(DocumentCalls):
             {"permission": permission},
         )
 
-    async def share_job(self, batch_id: int, job_id: int, user: str, permission: str) -> Document:
+    async def share_job(self, batch_id: int, job_id: int, user: str, permission: str) -> Answer:
         """Share one job with a user of the tenant, or let them do more or less than before. They
         see nothing of its batch and the other jobs. Raise `UserNotFound`.
 
@@ -912,7 +911,7 @@ class ApiCalls(DocumentCalls):
             {"permission": permission},
         )
 
-    async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Document:
+    async def signal_job(self, batch_id: int, job_id: int, signal: str | int) -> Answer:
         """Send a signal to the first process of a running job; its history says when it was
         delivered. Raise `JobNotRunning`.
 
@@ -934,7 +933,7 @@ class ApiCalls(DocumentCalls):
         read: bool = True,
         item: Mapping[str, Any] | None = None,
         product: Mapping[str, Any] | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Check the file of a production line: what it would change, and, of an item of each
         source, the job and the messages that would be made. Nothing is kept or sent. Raise
         `InvalidSetup`.
@@ -953,7 +952,7 @@ class ApiCalls(DocumentCalls):
             without_none({"document": document, "read": read, "item": item, "product": product}),
         )
 
-    async def test_source(self, name: str) -> Document:
+    async def test_source(self, name: str) -> Answer:
         """Read a source once from the api's host, as its owner or an operator: what it gives, and
         the jobs that would be made of it. Nothing is kept.
 
@@ -964,7 +963,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/sources/{segment(name, 'source')}/trial", {})
 
-    async def unhide_batch(self, batch_id: int) -> Document:
+    async def unhide_batch(self, batch_id: int) -> Answer:
         """Show a hidden batch in lists again.
 
         Use case: `weft.api.use_cases.hide.unhide_batch`.
@@ -974,7 +973,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._post(f"/v1/batches/{batch_id}/unhide", {})
 
-    async def unshare_batch(self, batch_id: int, user: str) -> Document:
+    async def unshare_batch(self, batch_id: int, user: str) -> Answer:
         """Share a batch with a user no longer. What they may do as its owner or as a member of its
         billing project stays. Raise `UserNotFound`.
 
@@ -986,7 +985,7 @@ class ApiCalls(DocumentCalls):
         """
         return await self._delete(f"/v1/batches/{batch_id}/permissions/{segment(user, 'user')}")
 
-    async def unshare_job(self, batch_id: int, job_id: int, user: str) -> Document:
+    async def unshare_job(self, batch_id: int, job_id: int, user: str) -> Answer:
         """Share one job with a user no longer. What they may do with its batch stays. Raise
         `UserNotFound`.
 
@@ -1001,7 +1000,7 @@ class ApiCalls(DocumentCalls):
             f"/v1/batches/{batch_id}/jobs/{job_id}/permissions/{segment(user, 'user')}"
         )
 
-    async def why_job(self, batch_id: int, job_id: int) -> Document:
+    async def why_job(self, batch_id: int, job_id: int) -> Answer:
         """Say why a job waits: all causes, what is first to change first, each with the command
         that changes it. Of a job that runs or has ended, say where and since when it runs, or
         how it ended. Raise `JobNotFound`.

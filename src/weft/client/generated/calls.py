@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar
 
+from weft.client.answer import Answer
 from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment, without_none
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
@@ -15,7 +16,7 @@ from weft.client.http.session import new_key
 class Calls(DocumentCalls):
     """The declared calls of clients, which ask the server."""
 
-    async def acknowledge_dead_message(self, dead_id: int, note: str) -> Document:
+    async def acknowledge_dead_message(self, dead_id: int, note: str) -> Answer:
         """Acknowledge a dead message: it leaves the list, with a note. Only for operators. Raise
         `DeadMessageNotFound`.
 
@@ -27,7 +28,7 @@ class Calls(DocumentCalls):
         """
         return await self._post(f"/v1/dead-messages/{dead_id}/acknowledge", {"note": note})
 
-    async def add_project_member(self, name: str, user: str) -> Document:
+    async def add_project_member(self, name: str, user: str) -> Answer:
         """Let a user of the tenant submit batches to a billing project; return it. Raise
         `RightMissing`, `ProjectNotFound`, `UserNotFound`.
 
@@ -52,7 +53,7 @@ class Calls(DocumentCalls):
         secret: str | None = None,
         endpoint: str | None = None,
         region: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Set a store, in place of one of the same name. Jobs that start from now on use it. Only
         for operators. Raise `InvalidValue`, `TooManyFileStores`.
 
@@ -83,7 +84,7 @@ class Calls(DocumentCalls):
             ),
         )
 
-    async def add_user(self, name: str, *, role: str = "user") -> Document:
+    async def add_user(self, name: str, *, role: str = "user") -> Answer:
         """Let a user into the tenant, with a role that may do no more than the caller. The text of
         their first token is the answer's `token`, and nowhere else: a repeat with the same key
         makes another one in its place. Raise `RightMissing`, `UserExists`.
@@ -98,7 +99,7 @@ class Calls(DocumentCalls):
 
     async def cordon_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Let a worker take no new job; what it has goes on. A repeat changes nothing. Return it.
         Raise `RightMissing`, `WorkerEnded`.
 
@@ -115,7 +116,7 @@ class Calls(DocumentCalls):
             query={"pool": pool},
         )
 
-    async def count_batch_action(self, action: str, q: str | None = None) -> Document:
+    async def count_batch_action(self, action: str, q: str | None = None) -> Answer:
         """Count what an action would do to the batches that match a query, or to all; nothing is
         done. At most the newest `bulk_batches_max` are counted, and `has_more` tells that there
         are more. Raise `BadQuery`.
@@ -129,7 +130,7 @@ class Calls(DocumentCalls):
         """
         return await self._get("/v1/batch-actions", query={"action": action, "q": q})
 
-    async def create_login_link(self) -> Document:
+    async def create_login_link(self) -> Answer:
         """Make a link that opens a session of the caller in a browser: once, and within five
         minutes. The caller's former link counts no more.
 
@@ -137,7 +138,7 @@ class Calls(DocumentCalls):
         """
         return await self._post("/v1/login-links", {})
 
-    async def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
+    async def create_project(self, name: str, *, cost_max: float | None = None) -> Answer:
         """Create a billing project, with the caller as its first member; return it. Raise
         `RightMissing`, `ProjectExists`.
 
@@ -153,7 +154,7 @@ class Calls(DocumentCalls):
             key=new_key(),
         )
 
-    async def create_tenant(self, name: str, *, admin: str) -> Document:
+    async def create_tenant(self, name: str, *, admin: str) -> Answer:
         """Create a tenant with its first user, who has role `tenant-admin`. The text of their
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
         another one in its place. Raise `RightMissing`, `TenantExists`.
@@ -175,7 +176,7 @@ class Calls(DocumentCalls):
         pool: str | None = None,
         workers: str | None = None,
         once: bool = False,
-    ) -> Document:
+    ) -> Answer:
         """Make a token with all of one's rights, or with some. Its text is the answer's `token`,
         and nowhere else: a repeat with the same key makes another one in its place. It may do
         no more than the token that asks for it, and no longer. Raise `RightMissing`,
@@ -228,7 +229,7 @@ class Calls(DocumentCalls):
         """
         await self._delete(f"/v1/schedules/{schedule_id}")
 
-    async def drain_queue(self, name: str) -> Document:
+    async def drain_queue(self, name: str) -> Answer:
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
         administrators. Raise `QueueNotFound`.
 
@@ -241,7 +242,7 @@ class Calls(DocumentCalls):
 
     async def drain_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Let a worker take no new job, and its process end in order when nothing runs; one that
         was lost is deleted at once. A repeat changes nothing. Return it. Raise `RightMissing`,
         `WorkerEnded`.
@@ -259,7 +260,7 @@ class Calls(DocumentCalls):
             query={"pool": pool},
         )
 
-    async def fail_condition(self, condition_id: int) -> Document:
+    async def fail_condition(self, condition_id: int) -> Answer:
         """End the jobs of a condition as errors; return it. Only for administrators. Raise
         `ConditionNotFound`.
 
@@ -270,7 +271,7 @@ class Calls(DocumentCalls):
         """
         return await self._post(f"/v1/conditions/{condition_id}/fail", {})
 
-    async def forecast_batch(self, batch_id: int) -> Document:
+    async def forecast_batch(self, batch_id: int) -> Answer:
         """Say about when a batch starts and ends and what it costs, from its own jobs and like
         ones, what stands before it, and its pool; `unknown` says why that is not known. Raise
         `BatchNotFound`.
@@ -282,7 +283,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/batches/{batch_id}/forecast")
 
-    async def forecast_job(self, batch_id: int, job_id: int) -> Document:
+    async def forecast_job(self, batch_id: int, job_id: int) -> Answer:
         """Say the same of a job. Raise `JobNotFound`.
 
         Use case: `weft.extensions.forecast.calls.forecast_job`.
@@ -293,7 +294,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/batches/{batch_id}/jobs/{job_id}/forecast")
 
-    async def get_app(self, name: str) -> Document:
+    async def get_app(self, name: str) -> Answer:
         """Return an application with its parameters. Raise `AppNotFound`.
 
         Use case: `weft.extensions.apps.calls.get_app`.
@@ -303,7 +304,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/apps/{segment(name, 'application')}")
 
-    async def get_condition(self, condition_id: int) -> Document:
+    async def get_condition(self, condition_id: int) -> Answer:
         """Return a condition with the jobs that are due first, of those that you see. Raise
         `ConditionNotFound`.
 
@@ -314,7 +315,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/conditions/{condition_id}")
 
-    async def get_dead_message(self, dead_id: int) -> Document:
+    async def get_dead_message(self, dead_id: int) -> Answer:
         """Return a dead message with what is kept of its `body`, in base64. Only for operators.
         Raise `DeadMessageNotFound`.
 
@@ -325,7 +326,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/dead-messages/{dead_id}")
 
-    async def get_pool(self, name: str) -> Document:
+    async def get_pool(self, name: str) -> Answer:
         """Return a pool with its machines. Raise `PoolNotFound`.
 
         Use case: `weft.api.use_cases.pools.get_pool`.
@@ -335,7 +336,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/pools/{segment(name, 'pool')}")
 
-    async def get_product(self, product_id: int) -> Document:
+    async def get_product(self, product_id: int) -> Answer:
         """Return a product, with what is known of its job, which may be deleted. Raise
         `ProductNotFound`.
 
@@ -346,7 +347,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/products/{product_id}")
 
-    async def get_project(self, name: str) -> Document:
+    async def get_project(self, name: str) -> Answer:
         """Return what a billing project cost so far, and its members. Raise `ProjectNotFound`.
 
         Use case: `weft.api.use_cases.projects.get_project`.
@@ -356,7 +357,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/billing-projects/{segment(name, 'billing project')}")
 
-    async def get_queue(self, name: str) -> Document:
+    async def get_queue(self, name: str) -> Answer:
         """Return a queue. Raise `QueueNotFound`.
 
         Use case: `weft.api.use_cases.queues.get_queue`.
@@ -366,7 +367,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/queues/{segment(name, 'queue')}")
 
-    async def get_saved_query(self, name: str) -> Document:
+    async def get_saved_query(self, name: str) -> Answer:
         """Return one of one's saved queries. Raise `SavedQueryNotFound`.
 
         Use case: `weft.api.use_cases.saved_queries.get_saved_query`.
@@ -376,7 +377,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/saved-queries/{segment(name, 'saved query')}")
 
-    async def get_schedule(self, schedule_id: int) -> Document:
+    async def get_schedule(self, schedule_id: int) -> Answer:
         """Return a schedule with its newest runs. Only its owner gets the document, with secret
         variables masked. Raise `ScheduleNotFound`.
 
@@ -387,7 +388,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/schedules/{schedule_id}")
 
-    async def get_store(self, name: str) -> Document:
+    async def get_store(self, name: str) -> Answer:
         """Return a store. Raise `FileStoreNotFound`.
 
         Use case: `weft.api.use_cases.file_stores.get_store`.
@@ -397,7 +398,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/stores/{segment(name, 'store of files')}")
 
-    async def get_system(self) -> Document:
+    async def get_system(self) -> Answer:
         """Return the processes that are connected, the database, what the last audit has found,
         the settings in force, and what of all this is not as it should be: `health, processes,
         programs, database, audit, settings`. Only for administrators of the site. Raise
@@ -407,7 +408,7 @@ class Calls(DocumentCalls):
         """
         return await self._get("/v1/system")
 
-    async def get_tenant(self, name: str) -> Document:
+    async def get_tenant(self, name: str) -> Answer:
         """Return a tenant; to somebody who does not administer the site only their own exists.
         Raise `RightMissing`, `TenantNotFound`.
 
@@ -418,7 +419,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/tenants/{segment(name, 'tenant')}")
 
-    async def get_worker(self, name: str, *, pool: str | None = None) -> Document:
+    async def get_worker(self, name: str, *, pool: str | None = None) -> Answer:
         """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
         `WorkerAmbiguous`.
 
@@ -430,7 +431,7 @@ class Calls(DocumentCalls):
         """
         return await self._get(f"/v1/workers/{segment(name, 'worker')}", query={"pool": pool})
 
-    async def item_history(self, source: str, *, key: str) -> list[Document]:
+    async def item_history(self, source: str, *, key: str) -> list[Answer]:
         """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
 
         Use case: `weft.extensions.lines.calls.sources.item_history`.
@@ -443,7 +444,7 @@ class Calls(DocumentCalls):
             f"/v1/sources/{segment(source, 'source')}/history", query={"key": key}
         )
 
-    async def line_overview(self) -> Document:
+    async def line_overview(self) -> Answer:
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.
 
@@ -451,7 +452,7 @@ class Calls(DocumentCalls):
         """
         return await self._get("/v1/lines")
 
-    async def list_apps(self) -> list[Document]:
+    async def list_apps(self) -> list[Answer]:
         """Return the applications that the caller may run, by name; operators see those of others,
         too.
 
@@ -512,7 +513,7 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/dead-messages", {"acknowledged": acknowledged}, page_rows=page_rows)
 
-    async def list_licences(self) -> list[Document]:
+    async def list_licences(self) -> list[Answer]:
         """Return the licences by name, and how many of each are used.
 
         Use case: `weft.api.use_cases.licences.list_licences`.
@@ -533,7 +534,7 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/limits", {"batch": batch_id}, page_rows=page_rows)
 
-    async def list_minutes(self) -> list[Document]:
+    async def list_minutes(self) -> list[Answer]:
         """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
         many ended in it: `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled`, oldest
         first. It counts your own batches, or all of the tenant if you may see all of it.
@@ -542,7 +543,7 @@ class Calls(DocumentCalls):
         """
         return await self._items("/v1/overview/minutes")
 
-    async def list_pool_changes(self, name: str) -> list[Document]:
+    async def list_pool_changes(self, name: str) -> list[Answer]:
         """Return what was decided about a pool, and why, newest first; the newest 1,000 are kept.
         Raise `PoolNotFound`.
 
@@ -553,7 +554,7 @@ class Calls(DocumentCalls):
         """
         return await self._items(f"/v1/pools/{segment(name, 'pool')}/log")
 
-    async def list_pool_costs(self, name: str) -> list[Document]:
+    async def list_pool_costs(self, name: str) -> list[Answer]:
         """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
         used, newest first; the newest 400 dates. Raise `PoolNotFound`.
 
@@ -564,7 +565,7 @@ class Calls(DocumentCalls):
         """
         return await self._items(f"/v1/pools/{segment(name, 'pool')}/cost")
 
-    async def list_pools(self) -> list[Document]:
+    async def list_pools(self) -> list[Answer]:
         """Return the pools by name: those of the tenant, and those that all tenants share; what is
         described, and their machines by state.
 
@@ -584,14 +585,14 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/products", {"q": q}, page_rows=page_rows)
 
-    async def list_queues(self) -> list[Document]:
+    async def list_queues(self) -> list[Answer]:
         """Return the queues in the order in which their guards are asked, with their jobs.
 
         Use case: `weft.api.use_cases.queues.list_queues`.
         """
         return await self._items("/v1/queues")
 
-    async def list_quotas(self) -> list[Document]:
+    async def list_quotas(self) -> list[Answer]:
         """Return the quotas of the tenant and of users, with what they have of that: `kind, name,
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
@@ -600,7 +601,7 @@ class Calls(DocumentCalls):
         """
         return await self._items("/v1/quotas")
 
-    async def list_saved_queries(self) -> list[Document]:
+    async def list_saved_queries(self) -> list[Answer]:
         """Return one's saved queries by name, each with `name`, `query` and `updated_at`.
 
         Use case: `weft.api.use_cases.saved_queries.list_saved_queries`.
@@ -617,14 +618,14 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/schedules", {}, page_rows=page_rows)
 
-    async def list_secrets(self) -> list[Document]:
+    async def list_secrets(self) -> list[Answer]:
         """Return one's secrets by name, without their values.
 
         Use case: `weft.api.use_cases.secrets.list_secrets`.
         """
         return await self._items("/v1/secrets")
 
-    async def list_sessions(self) -> list[Document]:
+    async def list_sessions(self) -> list[Answer]:
         """Return one's sessions in browsers, the oldest first.
 
         Use case: `weft.api.use_cases.sessions.list_sessions`.
@@ -668,7 +669,7 @@ class Calls(DocumentCalls):
             page_rows=page_rows,
         )
 
-    async def list_stores(self) -> list[Document]:
+    async def list_stores(self) -> list[Answer]:
         """Return the stores of the tenant by name. None shows a credential.
 
         Use case: `weft.api.use_cases.file_stores.list_stores`.
@@ -685,7 +686,7 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/tenants", {}, page_rows=page_rows)
 
-    async def list_tokens(self) -> list[Document]:
+    async def list_tokens(self) -> list[Answer]:
         """Return one's tokens, the oldest first, also those that have expired.
 
         Use case: `weft.api.use_cases.tokens.list_tokens`.
@@ -731,7 +732,7 @@ class Calls(DocumentCalls):
             page_rows=page_rows,
         )
 
-    async def list_transports(self) -> list[Document]:
+    async def list_transports(self) -> list[Answer]:
         """Return the connections of the tenant by name, and what is under way over each.
 
         Use case: `weft.api.use_cases.transports.list_transports`.
@@ -748,7 +749,7 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/users", {}, page_rows=page_rows)
 
-    async def list_workers(self, *, all_: bool = False) -> list[Document]:
+    async def list_workers(self, *, all_: bool = False) -> list[Answer]:
         """Return the workers by name; `all`: also those that have ended in order.
 
         Use case: `weft.api.use_cases.workers.list_workers`.
@@ -758,7 +759,7 @@ class Calls(DocumentCalls):
         """
         return await self._items("/v1/workers", query={"all": all_})
 
-    async def lose_worker(self, name: str, *, pool: str | None = None) -> Document:
+    async def lose_worker(self, name: str, *, pool: str | None = None) -> Answer:
         """Give up a silent worker whose jobs an engine elsewhere runs: they are lost and run
         again. Whoever asks for it has made sure that nothing of it runs. Raise `RightMissing`,
         `WorkerAtWork`.
@@ -773,7 +774,7 @@ class Calls(DocumentCalls):
             f"/v1/workers/{segment(name, 'worker')}/lose", {}, query={"pool": pool}
         )
 
-    async def release_condition(self, condition_id: int, n: int) -> Document:
+    async def release_condition(self, condition_id: int, n: int) -> Answer:
         """Let jobs of a condition go on without a test; return it. Only for administrators. Raise
         `ConditionNotFound`.
 
@@ -799,7 +800,7 @@ class Calls(DocumentCalls):
             f"/v1/apps/{segment(name, 'application')}", query={"for_user": for_user}
         )
 
-    async def remove_dead_message(self, dead_id: int) -> Document:
+    async def remove_dead_message(self, dead_id: int) -> Answer:
         """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`.
 
         Use case: `weft.api.use_cases.transports.remove_dead_message`.
@@ -831,7 +832,7 @@ class Calls(DocumentCalls):
         """
         await self._delete(f"/v1/products/{product_id}")
 
-    async def remove_project_member(self, name: str, user: str) -> Document:
+    async def remove_project_member(self, name: str, user: str) -> Answer:
         """Let a user submit no more batches to a billing project; return it. Those that they have
         go on. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`.
 
@@ -877,7 +878,7 @@ class Calls(DocumentCalls):
         """
         await self._delete(f"/v1/stores/{segment(name, 'store of files')}")
 
-    async def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Document:
+    async def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Answer:
         """Remove a user: their tokens are refused from now on, and their schedules are paused.
         Jobs that they have submitted go on and are billed, or are cancelled: `cancel_batches`
         says which; without it `on_user_removal` of the tenant does. Raise `RightMissing`,
@@ -894,7 +895,7 @@ class Calls(DocumentCalls):
             f"/v1/users/{segment(name, 'user')}", query={"cancel_batches": cancel_batches}
         )
 
-    async def rerun_series(self, source: str, series: str, since: str | int | float) -> Document:
+    async def rerun_series(self, source: str, series: str, since: str | int | float) -> Answer:
         """Let items of a series run again from a date on, one after another, as its owner or an
         operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
         `SourceOfAnother`.
@@ -913,7 +914,7 @@ class Calls(DocumentCalls):
             key=new_key(),
         )
 
-    async def resend_dead_message(self, dead_id: int) -> Document:
+    async def resend_dead_message(self, dead_id: int) -> Answer:
         """Put a dead message into its queue again; the driver does, and forgets it then. Only for
         operators. Raise `DeadMessageNotFound`, `DeadMessageFinal`.
 
@@ -935,7 +936,7 @@ class Calls(DocumentCalls):
         """
         await self._delete(f"/v1/tokens/{token_id}")
 
-    async def rotate_secrets(self) -> Document:
+    async def rotate_secrets(self) -> Answer:
         """Encrypt all secrets of all tenants with the first key, so that others can go; return
         `n_rotated` and the `key`. Only for administrators of the site. Raise `RightMissing`,
         and `SecretKeyMissing` if one was encrypted with a key that is not here; those before it
@@ -945,7 +946,7 @@ class Calls(DocumentCalls):
         """
         return await self._post("/v1/secret-rotation", {})
 
-    async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
+    async def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Answer:
         """Make these the pools that are described; return what changes. Others keep their workers;
         a pool with machines has to stay described. Only for administrators.
 
@@ -957,7 +958,7 @@ class Calls(DocumentCalls):
         """
         return await self._put("/v1/pools", {"pools": pools, "dry_run": dry_run})
 
-    async def save_query(self, name: str, query: str) -> Document:
+    async def save_query(self, name: str, query: str) -> Answer:
         """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
         `TooManySavedQueries`.
 
@@ -971,7 +972,7 @@ class Calls(DocumentCalls):
             f"/v1/saved-queries/{segment(name, 'saved query')}", {"query": query}
         )
 
-    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
+    async def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Answer:
         """Make these the queues of the tenant, beside `default`; return what changes. Waiting jobs
         stay where they are; a queue that has some is not deleted. Only for administrators.
         Raise `QueueHasJobs`.
@@ -984,7 +985,7 @@ class Calls(DocumentCalls):
         """
         return await self._put("/v1/queues", {"queues": queues, "dry_run": dry_run})
 
-    async def set_licence(self, name: str, n: int) -> Document:
+    async def set_licence(self, name: str, n: int) -> Answer:
         """Set how many licences jobs may use at a time, in all pools together; return it. Jobs
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
@@ -997,7 +998,7 @@ class Calls(DocumentCalls):
         """
         return await self._put(f"/v1/licences/{segment(name, 'licence')}", {"n": n})
 
-    async def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
+    async def set_tenant_quota(self, tenant: str, changes: Document) -> Answer:
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
@@ -1009,7 +1010,7 @@ class Calls(DocumentCalls):
         """
         return await self._patch(f"/v1/tenants/{segment(tenant, 'tenant')}/quota", changes)
 
-    async def set_user_role(self, name: str, role: str) -> Document:
+    async def set_user_role(self, name: str, role: str) -> Answer:
         """Give a user another role, on every api from now on; return the user. Raise
         `RightMissing`, `UserNotFound`, `LastAdministrator`.
 
@@ -1021,7 +1022,7 @@ class Calls(DocumentCalls):
         """
         return await self._patch(f"/v1/users/{segment(name, 'user')}", {"role": role})
 
-    async def test_condition(self, condition_id: int) -> Document:
+    async def test_condition(self, condition_id: int) -> Answer:
         """Let a condition be tested now, instead of at its next date; return it. If the test
         passes, its jobs go on, few at first. Raise `ConditionNotFound`.
 
@@ -1032,7 +1033,7 @@ class Calls(DocumentCalls):
         """
         return await self._post(f"/v1/conditions/{condition_id}/test", {})
 
-    async def test_queues(self, document: Document) -> Document:
+    async def test_queues(self, document: Document) -> Answer:
         """Return which queue would take each job of a batch now, and why the queues before it
         would not. Nothing is created.
 
@@ -1043,7 +1044,7 @@ class Calls(DocumentCalls):
         """
         return await self._post("/v1/queue-test", document)
 
-    async def test_store(self, name: str) -> Document:
+    async def test_store(self, name: str) -> Answer:
         """Try a store as a job would, from the api's host: write, read and remove a small object;
         in one that is only read, ask for an object. What does not work is in the answer. Only
         for operators. Raise `FileStoreNotFound`.
@@ -1055,7 +1056,7 @@ class Calls(DocumentCalls):
         """
         return await self._post(f"/v1/stores/{segment(name, 'store of files')}/trial", {})
 
-    async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
+    async def uncordon_worker(self, name: str, *, pool: str | None = None) -> Answer:
         """Let a worker take jobs again, also one that drains. A repeat changes nothing. Return it.
         Raise `RightMissing`, `WorkerEnded`.
 
@@ -1069,7 +1070,7 @@ class Calls(DocumentCalls):
             f"/v1/workers/{segment(name, 'worker')}/uncordon", {}, query={"pool": pool}
         )
 
-    async def whoami(self) -> Document:
+    async def whoami(self) -> Answer:
         """Return the caller and what the token allows: `user`, `role`, `rights`, `token_id`.
 
         Use case: `weft.api.use_cases.tokens.whoami`.

@@ -3,8 +3,9 @@
 Made by `tools/generate_client.py`; do not edit.
 """
 
+from weft.client.answer import Answer
 from weft.client.generated.api_calls import ApiCalls
-from weft.client.http.listing import Document, Listing
+from weft.client.http.listing import Listing
 
 
 class JobCalls:
@@ -22,7 +23,7 @@ class JobCalls:
         """Return what the object knows."""
         raise NotImplementedError
 
-    async def why(self) -> Document:
+    async def why(self) -> Answer:
         """Say why a job waits: all causes, what is first to change first, each with the command
         that changes it. Of a job that runs or has ended, say where and since when it runs, or
         how it ended. Raise `JobNotFound`.
@@ -31,7 +32,7 @@ class JobCalls:
         """
         return await self._api.why_job(self.batch_id, self.job_id)
 
-    async def signal(self, signal: str | int) -> Document:
+    async def signal(self, signal: str | int) -> Answer:
         """Send a signal to the first process of a running job; its history says when it was
         delivered. Raise `JobNotRunning`.
 
@@ -43,7 +44,7 @@ class JobCalls:
         """
         return await self._api.signal_job(self.batch_id, self.job_id, signal)
 
-    async def message(self, text: str) -> Document:
+    async def message(self, text: str) -> Answer:
         """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its
         history says when it was delivered. Raise `JobNotRunning`.
 
@@ -54,7 +55,7 @@ class JobCalls:
         """
         return await self._api.message_job(self.batch_id, self.job_id, text)
 
-    async def extend(self, by_s: float) -> Document:
+    async def extend(self, by_s: float) -> Answer:
         """Extend the time limit of a job, of its running attempt and of those that follow. Raise
         `NoTimeLimit` if it has none, `JobOver` if it has ended.
 
@@ -65,21 +66,21 @@ class JobCalls:
         """
         return await self._api.extend_job(self.batch_id, self.job_id, by_s)
 
-    async def hold(self) -> Document:
+    async def hold(self) -> Answer:
         """Hold one job: it does not start until it is released.
 
         Use case: `weft.api.use_cases.hold.hold_job`.
         """
         return await self._api.hold_job(self.batch_id, self.job_id)
 
-    async def release(self) -> Document:
+    async def release(self) -> Answer:
         """Release one job; it waits on while a group of it is held.
 
         Use case: `weft.api.use_cases.hold.release_job`.
         """
         return await self._api.release_job(self.batch_id, self.job_id)
 
-    async def share(self, user: str, permission: str = "read") -> Document:
+    async def share(self, user: str, permission: str = "read") -> Answer:
         """Share one job with a user of the tenant, or let them do more or less than before. They
         see nothing of its batch and the other jobs. Raise `UserNotFound`.
 
@@ -92,7 +93,7 @@ class JobCalls:
         """
         return await self._api.share_job(self.batch_id, self.job_id, user, permission)
 
-    async def unshare(self, user: str) -> Document:
+    async def unshare(self, user: str) -> Answer:
         """Share one job with a user no longer. What they may do with its batch stays. Raise
         `UserNotFound`.
 
@@ -125,14 +126,14 @@ class JobCalls:
         """
         return self._api.list_parents(self.batch_id, self.job_id)
 
-    async def attempts(self) -> list[Document]:
+    async def attempts(self) -> list[Answer]:
         """Return the attempts of a job, oldest first, those that run, or were lost, included.
 
         Use case: `weft.api.use_cases.read.list_attempts`.
         """
         return await self._api.list_attempts(self.batch_id, self.job_id)
 
-    async def history(self) -> list[Document]:
+    async def history(self) -> list[Answer]:
         """Return the dated changes of a job, oldest first.
 
         Use case: `weft.api.use_cases.read.job_history`.
@@ -146,7 +147,7 @@ class BatchCalls:
     _api: ApiCalls
     _batch_id: int
 
-    async def get_timeline(self) -> Document:
+    async def get_timeline(self) -> Answer:
         """Get the time axis of a batch: how many jobs waited, started, ran or were blocked, in 120
         stretches of time, and what each worker ran. Of a batch of more than 2,000 jobs it is an
         estimate from 2,000 of them, spread evenly over their numbers.
@@ -155,21 +156,21 @@ class BatchCalls:
         """
         return await self._api.get_timeline(self._batch_id)
 
-    async def hold(self) -> Document:
+    async def hold(self) -> Answer:
         """Hold a batch: nothing of it starts until it is released; running jobs go on.
 
         Use case: `weft.api.use_cases.hold.hold_batch`.
         """
         return await self._api.hold_batch(self._batch_id)
 
-    async def release(self) -> Document:
+    async def release(self) -> Answer:
         """Release a batch: its jobs may start, except those that another hold covers.
 
         Use case: `weft.api.use_cases.hold.release_batch`.
         """
         return await self._api.release_batch(self._batch_id)
 
-    async def hide(self) -> Document:
+    async def hide(self) -> Answer:
         """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go
         on, and whoever names it finds it.
 
@@ -177,14 +178,14 @@ class BatchCalls:
         """
         return await self._api.hide_batch(self._batch_id)
 
-    async def unhide(self) -> Document:
+    async def unhide(self) -> Answer:
         """Show a hidden batch in lists again.
 
         Use case: `weft.api.use_cases.hide.unhide_batch`.
         """
         return await self._api.unhide_batch(self._batch_id)
 
-    async def share(self, user: str, permission: str = "read") -> Document:
+    async def share(self, user: str, permission: str = "read") -> Answer:
         """Share a batch with a user of the tenant, or let them do more or less than before. Raise
         `UserNotFound`.
 
@@ -197,7 +198,7 @@ class BatchCalls:
         """
         return await self._api.share_batch(self._batch_id, user, permission)
 
-    async def unshare(self, user: str) -> Document:
+    async def unshare(self, user: str) -> Answer:
         """Share a batch with a user no longer. What they may do as its owner or as a member of its
         billing project stays. Raise `UserNotFound`.
 
@@ -231,14 +232,14 @@ class GroupCalls:
     _batch_id: int
     _group_id: int
 
-    async def hold(self) -> Document:
+    async def hold(self) -> Answer:
         """Hold a group with those below it: nothing of it starts until it is released.
 
         Use case: `weft.api.use_cases.hold.hold_group`.
         """
         return await self._api.hold_group(self._batch_id, self._group_id)
 
-    async def release(self) -> Document:
+    async def release(self) -> Answer:
         """Release a group: its jobs may start, except those that another hold covers.
 
         Use case: `weft.api.use_cases.hold.release_group`.

@@ -6,6 +6,7 @@ Made by `tools/generate_client.py`; do not edit.
 from collections.abc import Sequence
 from datetime import datetime
 
+from weft.client.answer import Answer
 from weft.client.generated.calls import CallsT_co
 from weft.client.http.calls import PAGE_ROWS
 from weft.client.http.listing import Document
@@ -15,7 +16,7 @@ from weft.client.loop_thread import Twin, WaitingListing
 class Waits(Twin[CallsT_co]):
     """The declared calls of clients, for programs that wait."""
 
-    def acknowledge_dead_message(self, dead_id: int, note: str) -> Document:
+    def acknowledge_dead_message(self, dead_id: int, note: str) -> Answer:
         """Acknowledge a dead message: it leaves the list, with a note. Only for operators. Raise
         `DeadMessageNotFound`.
 
@@ -27,7 +28,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.acknowledge_dead_message(dead_id, note))
 
-    def add_project_member(self, name: str, user: str) -> Document:
+    def add_project_member(self, name: str, user: str) -> Answer:
         """Let a user of the tenant submit batches to a billing project; return it. Raise
         `RightMissing`, `ProjectNotFound`, `UserNotFound`.
 
@@ -49,7 +50,7 @@ class Waits(Twin[CallsT_co]):
         secret: str | None = None,
         endpoint: str | None = None,
         region: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Set a store, in place of one of the same name. Jobs that start from now on use it. Only
         for operators. Raise `InvalidValue`, `TooManyFileStores`.
 
@@ -78,7 +79,7 @@ class Waits(Twin[CallsT_co]):
             )
         )
 
-    def add_user(self, name: str, *, role: str = "user") -> Document:
+    def add_user(self, name: str, *, role: str = "user") -> Answer:
         """Let a user into the tenant, with a role that may do no more than the caller. The text of
         their first token is the answer's `token`, and nowhere else: a repeat with the same key
         makes another one in its place. Raise `RightMissing`, `UserExists`.
@@ -93,7 +94,7 @@ class Waits(Twin[CallsT_co]):
 
     def cordon_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Let a worker take no new job; what it has goes on. A repeat changes nothing. Return it.
         Raise `RightMissing`, `WorkerEnded`.
 
@@ -106,7 +107,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.cordon_worker(name, reason=reason, pool=pool))
 
-    def count_batch_action(self, action: str, q: str | None = None) -> Document:
+    def count_batch_action(self, action: str, q: str | None = None) -> Answer:
         """Count what an action would do to the batches that match a query, or to all; nothing is
         done. At most the newest `bulk_batches_max` are counted, and `has_more` tells that there
         are more. Raise `BadQuery`.
@@ -120,7 +121,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.count_batch_action(action, q))
 
-    def create_login_link(self) -> Document:
+    def create_login_link(self) -> Answer:
         """Make a link that opens a session of the caller in a browser: once, and within five
         minutes. The caller's former link counts no more.
 
@@ -128,7 +129,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.create_login_link())
 
-    def create_project(self, name: str, *, cost_max: float | None = None) -> Document:
+    def create_project(self, name: str, *, cost_max: float | None = None) -> Answer:
         """Create a billing project, with the caller as its first member; return it. Raise
         `RightMissing`, `ProjectExists`.
 
@@ -140,7 +141,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.create_project(name, cost_max=cost_max))
 
-    def create_tenant(self, name: str, *, admin: str) -> Document:
+    def create_tenant(self, name: str, *, admin: str) -> Answer:
         """Create a tenant with its first user, who has role `tenant-admin`. The text of their
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
         another one in its place. Raise `RightMissing`, `TenantExists`.
@@ -162,7 +163,7 @@ class Waits(Twin[CallsT_co]):
         pool: str | None = None,
         workers: str | None = None,
         once: bool = False,
-    ) -> Document:
+    ) -> Answer:
         """Make a token with all of one's rights, or with some. Its text is the answer's `token`,
         and nowhere else: a repeat with the same key makes another one in its place. It may do
         no more than the token that asks for it, and no longer. Raise `RightMissing`,
@@ -206,7 +207,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.delete_schedule(schedule_id))
 
-    def drain_queue(self, name: str) -> Document:
+    def drain_queue(self, name: str) -> Answer:
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
         administrators. Raise `QueueNotFound`.
 
@@ -219,7 +220,7 @@ class Waits(Twin[CallsT_co]):
 
     def drain_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Let a worker take no new job, and its process end in order when nothing runs; one that
         was lost is deleted at once. A repeat changes nothing. Return it. Raise `RightMissing`,
         `WorkerEnded`.
@@ -233,7 +234,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.drain_worker(name, reason=reason, pool=pool))
 
-    def fail_condition(self, condition_id: int) -> Document:
+    def fail_condition(self, condition_id: int) -> Answer:
         """End the jobs of a condition as errors; return it. Only for administrators. Raise
         `ConditionNotFound`.
 
@@ -244,7 +245,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.fail_condition(condition_id))
 
-    def forecast_batch(self, batch_id: int) -> Document:
+    def forecast_batch(self, batch_id: int) -> Answer:
         """Say about when a batch starts and ends and what it costs, from its own jobs and like
         ones, what stands before it, and its pool; `unknown` says why that is not known. Raise
         `BatchNotFound`.
@@ -256,7 +257,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.forecast_batch(batch_id))
 
-    def forecast_job(self, batch_id: int, job_id: int) -> Document:
+    def forecast_job(self, batch_id: int, job_id: int) -> Answer:
         """Say the same of a job. Raise `JobNotFound`.
 
         Use case: `weft.extensions.forecast.calls.forecast_job`.
@@ -267,7 +268,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.forecast_job(batch_id, job_id))
 
-    def get_app(self, name: str) -> Document:
+    def get_app(self, name: str) -> Answer:
         """Return an application with its parameters. Raise `AppNotFound`.
 
         Use case: `weft.extensions.apps.calls.get_app`.
@@ -277,7 +278,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_app(name))
 
-    def get_condition(self, condition_id: int) -> Document:
+    def get_condition(self, condition_id: int) -> Answer:
         """Return a condition with the jobs that are due first, of those that you see. Raise
         `ConditionNotFound`.
 
@@ -288,7 +289,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_condition(condition_id))
 
-    def get_dead_message(self, dead_id: int) -> Document:
+    def get_dead_message(self, dead_id: int) -> Answer:
         """Return a dead message with what is kept of its `body`, in base64. Only for operators.
         Raise `DeadMessageNotFound`.
 
@@ -299,7 +300,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_dead_message(dead_id))
 
-    def get_pool(self, name: str) -> Document:
+    def get_pool(self, name: str) -> Answer:
         """Return a pool with its machines. Raise `PoolNotFound`.
 
         Use case: `weft.api.use_cases.pools.get_pool`.
@@ -309,7 +310,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_pool(name))
 
-    def get_product(self, product_id: int) -> Document:
+    def get_product(self, product_id: int) -> Answer:
         """Return a product, with what is known of its job, which may be deleted. Raise
         `ProductNotFound`.
 
@@ -320,7 +321,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_product(product_id))
 
-    def get_project(self, name: str) -> Document:
+    def get_project(self, name: str) -> Answer:
         """Return what a billing project cost so far, and its members. Raise `ProjectNotFound`.
 
         Use case: `weft.api.use_cases.projects.get_project`.
@@ -330,7 +331,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_project(name))
 
-    def get_queue(self, name: str) -> Document:
+    def get_queue(self, name: str) -> Answer:
         """Return a queue. Raise `QueueNotFound`.
 
         Use case: `weft.api.use_cases.queues.get_queue`.
@@ -340,7 +341,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_queue(name))
 
-    def get_saved_query(self, name: str) -> Document:
+    def get_saved_query(self, name: str) -> Answer:
         """Return one of one's saved queries. Raise `SavedQueryNotFound`.
 
         Use case: `weft.api.use_cases.saved_queries.get_saved_query`.
@@ -350,7 +351,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_saved_query(name))
 
-    def get_schedule(self, schedule_id: int) -> Document:
+    def get_schedule(self, schedule_id: int) -> Answer:
         """Return a schedule with its newest runs. Only its owner gets the document, with secret
         variables masked. Raise `ScheduleNotFound`.
 
@@ -361,7 +362,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_schedule(schedule_id))
 
-    def get_store(self, name: str) -> Document:
+    def get_store(self, name: str) -> Answer:
         """Return a store. Raise `FileStoreNotFound`.
 
         Use case: `weft.api.use_cases.file_stores.get_store`.
@@ -371,7 +372,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_store(name))
 
-    def get_system(self) -> Document:
+    def get_system(self) -> Answer:
         """Return the processes that are connected, the database, what the last audit has found,
         the settings in force, and what of all this is not as it should be: `health, processes,
         programs, database, audit, settings`. Only for administrators of the site. Raise
@@ -381,7 +382,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_system())
 
-    def get_tenant(self, name: str) -> Document:
+    def get_tenant(self, name: str) -> Answer:
         """Return a tenant; to somebody who does not administer the site only their own exists.
         Raise `RightMissing`, `TenantNotFound`.
 
@@ -392,7 +393,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_tenant(name))
 
-    def get_worker(self, name: str, *, pool: str | None = None) -> Document:
+    def get_worker(self, name: str, *, pool: str | None = None) -> Answer:
         """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
         `WorkerAmbiguous`.
 
@@ -404,7 +405,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_worker(name, pool=pool))
 
-    def item_history(self, source: str, *, key: str) -> list[Document]:
+    def item_history(self, source: str, *, key: str) -> list[Answer]:
         """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
 
         Use case: `weft.extensions.lines.calls.sources.item_history`.
@@ -415,7 +416,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.item_history(source, key=key))
 
-    def line_overview(self) -> Document:
+    def line_overview(self) -> Answer:
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.
 
@@ -423,7 +424,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.line_overview())
 
-    def list_apps(self) -> list[Document]:
+    def list_apps(self) -> list[Answer]:
         """Return the applications that the caller may run, by name; operators see those of others,
         too.
 
@@ -492,7 +493,7 @@ class Waits(Twin[CallsT_co]):
             self._async.list_dead_messages(acknowledged=acknowledged, page_rows=page_rows),
         )
 
-    def list_licences(self) -> list[Document]:
+    def list_licences(self) -> list[Answer]:
         """Return the licences by name, and how many of each are used.
 
         Use case: `weft.api.use_cases.licences.list_licences`.
@@ -517,7 +518,7 @@ class Waits(Twin[CallsT_co]):
             self._loop_thread, self._async.list_limits(batch_id, page_rows=page_rows)
         )
 
-    def list_minutes(self) -> list[Document]:
+    def list_minutes(self) -> list[Answer]:
         """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
         many ended in it: `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled`, oldest
         first. It counts your own batches, or all of the tenant if you may see all of it.
@@ -526,7 +527,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_minutes())
 
-    def list_pool_changes(self, name: str) -> list[Document]:
+    def list_pool_changes(self, name: str) -> list[Answer]:
         """Return what was decided about a pool, and why, newest first; the newest 1,000 are kept.
         Raise `PoolNotFound`.
 
@@ -537,7 +538,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_pool_changes(name))
 
-    def list_pool_costs(self, name: str) -> list[Document]:
+    def list_pool_costs(self, name: str) -> list[Answer]:
         """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
         used, newest first; the newest 400 dates. Raise `PoolNotFound`.
 
@@ -548,7 +549,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_pool_costs(name))
 
-    def list_pools(self) -> list[Document]:
+    def list_pools(self) -> list[Answer]:
         """Return the pools by name: those of the tenant, and those that all tenants share; what is
         described, and their machines by state.
 
@@ -568,14 +569,14 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_products(q, page_rows=page_rows))
 
-    def list_queues(self) -> list[Document]:
+    def list_queues(self) -> list[Answer]:
         """Return the queues in the order in which their guards are asked, with their jobs.
 
         Use case: `weft.api.use_cases.queues.list_queues`.
         """
         return self._loop_thread.wait(self._async.list_queues())
 
-    def list_quotas(self) -> list[Document]:
+    def list_quotas(self) -> list[Answer]:
         """Return the quotas of the tenant and of users, with what they have of that: `kind, name,
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
@@ -584,7 +585,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_quotas())
 
-    def list_saved_queries(self) -> list[Document]:
+    def list_saved_queries(self) -> list[Answer]:
         """Return one's saved queries by name, each with `name`, `query` and `updated_at`.
 
         Use case: `weft.api.use_cases.saved_queries.list_saved_queries`.
@@ -601,14 +602,14 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_schedules(page_rows=page_rows))
 
-    def list_secrets(self) -> list[Document]:
+    def list_secrets(self) -> list[Answer]:
         """Return one's secrets by name, without their values.
 
         Use case: `weft.api.use_cases.secrets.list_secrets`.
         """
         return self._loop_thread.wait(self._async.list_secrets())
 
-    def list_sessions(self) -> list[Document]:
+    def list_sessions(self) -> list[Answer]:
         """Return one's sessions in browsers, the oldest first.
 
         Use case: `weft.api.use_cases.sessions.list_sessions`.
@@ -653,7 +654,7 @@ class Waits(Twin[CallsT_co]):
             ),
         )
 
-    def list_stores(self) -> list[Document]:
+    def list_stores(self) -> list[Answer]:
         """Return the stores of the tenant by name. None shows a credential.
 
         Use case: `weft.api.use_cases.file_stores.list_stores`.
@@ -670,7 +671,7 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_tenants(page_rows=page_rows))
 
-    def list_tokens(self) -> list[Document]:
+    def list_tokens(self) -> list[Answer]:
         """Return one's tokens, the oldest first, also those that have expired.
 
         Use case: `weft.api.use_cases.tokens.list_tokens`.
@@ -716,7 +717,7 @@ class Waits(Twin[CallsT_co]):
             ),
         )
 
-    def list_transports(self) -> list[Document]:
+    def list_transports(self) -> list[Answer]:
         """Return the connections of the tenant by name, and what is under way over each.
 
         Use case: `weft.api.use_cases.transports.list_transports`.
@@ -733,7 +734,7 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_users(page_rows=page_rows))
 
-    def list_workers(self, *, all_: bool = False) -> list[Document]:
+    def list_workers(self, *, all_: bool = False) -> list[Answer]:
         """Return the workers by name; `all`: also those that have ended in order.
 
         Use case: `weft.api.use_cases.workers.list_workers`.
@@ -743,7 +744,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_workers(all_=all_))
 
-    def lose_worker(self, name: str, *, pool: str | None = None) -> Document:
+    def lose_worker(self, name: str, *, pool: str | None = None) -> Answer:
         """Give up a silent worker whose jobs an engine elsewhere runs: they are lost and run
         again. Whoever asks for it has made sure that nothing of it runs. Raise `RightMissing`,
         `WorkerAtWork`.
@@ -756,7 +757,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.lose_worker(name, pool=pool))
 
-    def release_condition(self, condition_id: int, n: int) -> Document:
+    def release_condition(self, condition_id: int, n: int) -> Answer:
         """Let jobs of a condition go on without a test; return it. Only for administrators. Raise
         `ConditionNotFound`.
 
@@ -780,7 +781,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_app(name, for_user=for_user))
 
-    def remove_dead_message(self, dead_id: int) -> Document:
+    def remove_dead_message(self, dead_id: int) -> Answer:
         """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`.
 
         Use case: `weft.api.use_cases.transports.remove_dead_message`.
@@ -812,7 +813,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_product(product_id))
 
-    def remove_project_member(self, name: str, user: str) -> Document:
+    def remove_project_member(self, name: str, user: str) -> Answer:
         """Let a user submit no more batches to a billing project; return it. Those that they have
         go on. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`.
 
@@ -856,7 +857,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_store(name))
 
-    def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Document:
+    def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Answer:
         """Remove a user: their tokens are refused from now on, and their schedules are paused.
         Jobs that they have submitted go on and are billed, or are cancelled: `cancel_batches`
         says which; without it `on_user_removal` of the tenant does. Raise `RightMissing`,
@@ -871,7 +872,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.remove_user(name, cancel_batches=cancel_batches))
 
-    def rerun_series(self, source: str, series: str, since: str | int | float) -> Document:
+    def rerun_series(self, source: str, series: str, since: str | int | float) -> Answer:
         """Let items of a series run again from a date on, one after another, as its owner or an
         operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
         `SourceOfAnother`.
@@ -886,7 +887,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.rerun_series(source, series, since))
 
-    def resend_dead_message(self, dead_id: int) -> Document:
+    def resend_dead_message(self, dead_id: int) -> Answer:
         """Put a dead message into its queue again; the driver does, and forgets it then. Only for
         operators. Raise `DeadMessageNotFound`, `DeadMessageFinal`.
 
@@ -908,7 +909,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.revoke_token(token_id))
 
-    def rotate_secrets(self) -> Document:
+    def rotate_secrets(self) -> Answer:
         """Encrypt all secrets of all tenants with the first key, so that others can go; return
         `n_rotated` and the `key`. Only for administrators of the site. Raise `RightMissing`,
         and `SecretKeyMissing` if one was encrypted with a key that is not here; those before it
@@ -918,7 +919,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.rotate_secrets())
 
-    def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Document:
+    def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Answer:
         """Make these the pools that are described; return what changes. Others keep their workers;
         a pool with machines has to stay described. Only for administrators.
 
@@ -930,7 +931,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.save_pools(pools, dry_run=dry_run))
 
-    def save_query(self, name: str, query: str) -> Document:
+    def save_query(self, name: str, query: str) -> Answer:
         """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
         `TooManySavedQueries`.
 
@@ -942,7 +943,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.save_query(name, query))
 
-    def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Document:
+    def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Answer:
         """Make these the queues of the tenant, beside `default`; return what changes. Waiting jobs
         stay where they are; a queue that has some is not deleted. Only for administrators.
         Raise `QueueHasJobs`.
@@ -955,7 +956,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.save_queues(queues, dry_run=dry_run))
 
-    def set_licence(self, name: str, n: int) -> Document:
+    def set_licence(self, name: str, n: int) -> Answer:
         """Set how many licences jobs may use at a time, in all pools together; return it. Jobs
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
@@ -968,7 +969,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_licence(name, n))
 
-    def set_tenant_quota(self, tenant: str, changes: Document) -> Document:
+    def set_tenant_quota(self, tenant: str, changes: Document) -> Answer:
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
@@ -980,7 +981,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_tenant_quota(tenant, changes))
 
-    def set_user_role(self, name: str, role: str) -> Document:
+    def set_user_role(self, name: str, role: str) -> Answer:
         """Give a user another role, on every api from now on; return the user. Raise
         `RightMissing`, `UserNotFound`, `LastAdministrator`.
 
@@ -992,7 +993,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_user_role(name, role))
 
-    def test_condition(self, condition_id: int) -> Document:
+    def test_condition(self, condition_id: int) -> Answer:
         """Let a condition be tested now, instead of at its next date; return it. If the test
         passes, its jobs go on, few at first. Raise `ConditionNotFound`.
 
@@ -1003,7 +1004,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.test_condition(condition_id))
 
-    def test_queues(self, document: Document) -> Document:
+    def test_queues(self, document: Document) -> Answer:
         """Return which queue would take each job of a batch now, and why the queues before it
         would not. Nothing is created.
 
@@ -1014,7 +1015,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.test_queues(document))
 
-    def test_store(self, name: str) -> Document:
+    def test_store(self, name: str) -> Answer:
         """Try a store as a job would, from the api's host: write, read and remove a small object;
         in one that is only read, ask for an object. What does not work is in the answer. Only
         for operators. Raise `FileStoreNotFound`.
@@ -1026,7 +1027,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.test_store(name))
 
-    def uncordon_worker(self, name: str, *, pool: str | None = None) -> Document:
+    def uncordon_worker(self, name: str, *, pool: str | None = None) -> Answer:
         """Let a worker take jobs again, also one that drains. A repeat changes nothing. Return it.
         Raise `RightMissing`, `WorkerEnded`.
 
@@ -1038,7 +1039,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.uncordon_worker(name, pool=pool))
 
-    def whoami(self) -> Document:
+    def whoami(self) -> Answer:
         """Return the caller and what the token allows: `user`, `role`, `rights`, `token_id`.
 
         Use case: `weft.api.use_cases.tokens.whoami`.

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, Literal
 
+from weft.client.answer import Answer
 from weft.client.http.calls import DocumentCalls, decode, segment
 from weft.client.http.listing import Document, Listing
 
@@ -23,7 +24,7 @@ class ApiRoutes(DocumentCalls):
             async for chunk in reply.chunks():
                 yield chunk
 
-    async def try_files(self, inputs: Sequence[Document], stores: Sequence[str] = ()) -> Document:
+    async def try_files(self, inputs: Sequence[Document], stores: Sequence[str] = ()) -> Answer:
         """Look for files that jobs will need. Keys: `inputs`, `stores`, in this order, each with
         `problem` and `is_looked_at`.
         """
@@ -67,32 +68,33 @@ class ApiRoutes(DocumentCalls):
             n_jobs += found
         return n_jobs
 
-    async def save_setup(self, name: str, text: str) -> Document:
+    async def save_setup(self, name: str, text: str) -> Answer:
         """Save the file of a production line. Only for operators."""
         path = f"/v1/setups/{segment(name, 'setup')}"
-        answer: Document = decode(
-            await self._session.request(
-                "PUT", path, body=text.encode(), content_type="application/toml"
+        return Answer(
+            decode(
+                await self._session.request(
+                    "PUT", path, body=text.encode(), content_type="application/toml"
+                )
             )
         )
-        return answer
 
-    async def begin_login(self, **document: Any) -> Document:  # noqa: ANN401 (fields of a document)
+    async def begin_login(self, **document: Any) -> Answer:  # noqa: ANN401 (fields of a document)
         """Return where a browser begins to log in: `issuer, url`. Raise `IssuerNotFound`."""
         return await self._post("/v1/logins", document)
 
-    async def end_login(self, **document: Any) -> Document:  # noqa: ANN401
+    async def end_login(self, **document: Any) -> Answer:  # noqa: ANN401
         """Exchange a code: `tenant, user, token_id, token, expires_at`. Raise `LoginRefused`."""
         return await self._post("/v1/logins/finish", document)
 
-    async def begin_device_login(self, **document: Any) -> Document:  # noqa: ANN401
+    async def begin_device_login(self, **document: Any) -> Answer:  # noqa: ANN401
         """Make a code to be typed in elsewhere: `issuer, device_code, user_code,
         verification_uri, verification_uri_complete, expires_in_s, interval_s`. Raise
         `IssuerNotFound`, `NoDeviceLogin`.
         """
         return await self._post("/v1/device-logins", document)
 
-    async def poll_device_login(self, **document: Any) -> Document:  # noqa: ANN401
+    async def poll_device_login(self, **document: Any) -> Answer:  # noqa: ANN401
         """Ask whether it was typed in: `is_too_fast, login`. Raise `LoginRefused`."""
         return await self._post("/v1/device-logins/poll", document)
 
@@ -105,7 +107,7 @@ class ApiRoutes(DocumentCalls):
         apart: bool = False,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Return the dependencies between the groups directly below a group, or between its jobs:
         `nodes` and `edges`. `group`: None: the batch; `level`: None: groups if there are some;
         `apart`: jobs with the same parents and the same children are nodes of their own, too;

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from weft.client.answer import Answer
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import HttpSession, Query
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
@@ -51,21 +52,20 @@ class DocumentCalls:
         *,
         query: Query | None = None,
         key: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         body = None if document is None else msgspec.json.encode(document, enc_hook=_plain)
         answer = await self._session.request(method, path, query=query, body=body, key=key)
-        result: Document = decode(answer)
-        return result
+        return Answer(decode(answer))
 
     _put = partialmethod(_ask, "PUT")
     _patch = partialmethod(_ask, "PATCH")
 
-    async def _get(self, path: str, query: Query | None = None) -> Document:
+    async def _get(self, path: str, query: Query | None = None) -> Answer:
         return await self._ask("GET", path, query=query)
 
     async def _delete(
         self, path: str, query: Query | None = None, *, key: str | None = None
-    ) -> Document:
+    ) -> Answer:
         return await self._ask("DELETE", path, query=query, key=key)
 
     async def _post(
@@ -75,7 +75,7 @@ class DocumentCalls:
         *,
         query: Query | None = None,
         key: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         answer = await self._session.request(
             "POST",
             path,
@@ -84,15 +84,13 @@ class DocumentCalls:
             content_type=MSGPACK,
             key=key,
         )
-        result: Document = decode(answer) if answer else {}
-        return result
+        return Answer(decode(answer) if answer else {})
 
-    async def _items(self, path: str, query: Query | None = None) -> list[Document]:
-        items: list[Document] = (await self._get(path, query))["items"]
-        return items
+    async def _items(self, path: str, query: Query | None = None) -> list[Answer]:
+        return [*map(Answer, (await self._get(path, query))["items"])]
 
     def _list(self, path: str, query: Mapping[str, Any], *, page_rows: int = PAGE_ROWS) -> Listing:
-        async def read_page(cursor: str | None) -> Document:
+        async def read_page(cursor: str | None) -> Answer:
             return await self._get(path, {"limit": page_rows, **query, "cursor": cursor})
 
         return Listing(read_page)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from weft.client.answer import Answer
 from weft.client.http.calls import PAGE_ROWS, DocumentCalls, group_segment, segment
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
@@ -46,7 +47,7 @@ BatchSort = Literal["number", "name", "created", "completed"]
 class ClientRoutes(DocumentCalls):
     """What clients ask as `Api` does."""
 
-    async def add_app(self, folder: Path | str, *, for_user: str | None = None) -> Document:
+    async def add_app(self, folder: Path | str, *, for_user: str | None = None) -> Answer:
         """Make a folder with `app.json` or `app.toml` an application, `for_user`: of theirs
         alone. The same content changes nothing: then `changed` is false. Only for operators. Raise
         `InvalidApp`, `AppFolderUnreadable`.
@@ -82,14 +83,14 @@ class ClientRoutes(DocumentCalls):
         path = "/v1/sessions" if session_id is None else f"/v1/sessions/{session_id}"
         return int((await self._delete(path))["n_ended"])
 
-    async def list_shares(self, pool: str) -> list[Document]:
+    async def list_shares(self, pool: str) -> list[Answer]:
         """Return the users with work in a pool, who is served next first: `user, weight, n_ready,
         ready_cpu, running_cpu, fair_cpu`, the last as if the cores in use were shared fairly.
         Users who do not see the tenant get their own. Raise `PoolNotFound`.
         """
         return await self._items(f"/v1/pools/{segment(pool, 'pool')}/shares")
 
-    async def set_secret(self, name: str, value: str) -> Document:
+    async def set_secret(self, name: str, value: str) -> Answer:
         """Keep a secret for one's jobs, encrypted, in place of one of the same name; return it
         without its value. Raise `TooManySecrets`, `SecretKeyMissing`.
         """
@@ -104,7 +105,7 @@ class ClientRoutes(DocumentCalls):
 
     async def reroute_queues(
         self, *, queue: str | None = None, to: str | None = None, dry_run: bool = False
-    ) -> list[Document]:
+    ) -> list[Answer]:
         """Move jobs that wait, and have never run, to the queues that guards choose now; return
         how many moved from which queue to which.
 
@@ -125,8 +126,7 @@ class ClientRoutes(DocumentCalls):
             cursor = page["cursor"]
             if cursor is None:
                 return [
-                    {"queue": now, "to": to, "n_jobs": count}
-                    for (now, to), count in counts.items()
+                    Answer(queue=now, to=to, n_jobs=count) for (now, to), count in counts.items()
                 ]
 
     def list_batches(
@@ -163,7 +163,7 @@ class ClientRoutes(DocumentCalls):
         missed: str = "skip",
         name: str | None = None,
         key: str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Submit a batch document at the times of a cron expression; return the schedule.
 
         Raise `InvalidCron`, `UnknownTimeZone`, `TooManySchedules`, and what a submission of the
@@ -185,7 +185,7 @@ class ClientRoutes(DocumentCalls):
 
     async def import_jobs(
         self, door: str, jobs: Sequence[Document], *, check: bool = False
-    ) -> Document:
+    ) -> Answer:
         """Take over jobs that have ended in another system, as `weft import` does; return how many
         there are of each, `n_new, n_known`. To repeat it is safe. If one job is wrong, none is
         taken over. For administrators of the tenant. Raise `InvalidValue`, `RightMissing`.
@@ -205,7 +205,7 @@ class ClientRoutes(DocumentCalls):
                 asked = {"door": door, "jobs": page, "check": checks}
                 told = await self._post("/v1/imports", asked)
                 counts = {name: n + told[name] for name, n in counts.items()}
-        return counts
+        return Answer(counts)
 
     async def billing_report(
         self,
@@ -214,7 +214,7 @@ class ClientRoutes(DocumentCalls):
         project: str | None = None,
         since: date | None = None,
         until: date | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Return what billing projects cost, by `project`, `user`, `day`, `resource` or
         `attribute=KEY` of their batches; costs are exact decimals, as texts. `since`, `until`:
         only usage on these dates (UTC) and between them. Raise `ProjectNotFound`,
@@ -224,7 +224,7 @@ class ClientRoutes(DocumentCalls):
         query = {"by": by, "project": project, "first_day": days[0], "last_day": days[1]}
         return await self._get("/v1/billing/report", query)
 
-    async def set_quota(self, user: str | None, changes: Document) -> Document:
+    async def set_quota(self, user: str | None, changes: Document) -> Answer:
         """Change how many `jobs` and `batches` that have not ended, `cores` of running jobs and
         stored `bytes` a user may have, or each user (None): `{"jobs": 100, "cores": None}`; None
         lifts a limit. Raise `RightMissing`, `UserNotFound`.
@@ -240,7 +240,7 @@ class ClientRoutes(DocumentCalls):
         user: str | None = None,
         batch_id: int | None = None,
         group: int | str | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Limit what a billing project, a user, a batch or one of its groups uses:
         `{"measure": "cpu", "amount_max": 1000}`, with any of `amount_max`, `amount_soft_max` (None
         lifts them) and `on_limit`, in money (`cost`, the default) or in hours of `cpu`, `memory`,

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from weft.client.answer import Answer
 from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.calls import PAGE_ROWS, Requests, decode, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
@@ -38,7 +39,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
 
     # ---- batches and updates
 
-    async def create_batch(self, document: Document, *, key: str | None = None) -> Document:
+    async def create_batch(self, document: Document, *, key: str | None = None) -> Answer:
         """Create a batch; with `jobs` inside it is filled and committed in the same request.
 
         `key`: calls with the same one create one batch.
@@ -52,21 +53,21 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         name: str | None = None,
         sort: BatchSort | None = None,
         reverse: bool = False,
-    ) -> Document:
+    ) -> Answer:
         """Return `{sql, plan: [lines]}`: how such a query of batches would be run."""
         query = {"q": q, "name": name, "sort": sort, "reverse": reverse or None, "explain": True}
         return await self._get("/v1/batches", query)
 
     async def reserve_update(
         self, batch_id: int, *, n_jobs: int, n_groups: int = 0, key: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Reserve numbers for jobs and groups, to be filled by bunches and committed."""
         counts = {"n_jobs": n_jobs, "n_groups": n_groups}
         return await self._post(f"/v1/batches/{batch_id}/updates", counts, key=key or new_key())
 
     async def create_update(
         self, batch_id: int, document: Document, *, key: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Add the `jobs` and `groups` of a document to a batch; they are committed when it
         returns.
         """
@@ -74,7 +75,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
 
     async def add_groups(
         self, batch_id: int, update_id: int, first: int, groups: Sequence[Document]
-    ) -> Document:
+    ) -> Answer:
         """Send groups; `first` is the number of the first of them in the update (from 1). A
         repeat does nothing.
         """
@@ -89,7 +90,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         jobs: Sequence[Document | msgspec.Raw],
         *,
         inherit_env: Mapping[str, str] | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Send one bunch; `first` is the number of its first job in the update (from 1). A
         repeat does nothing.
         """
@@ -97,13 +98,13 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         env = {} if inherit_env is None else {"inherit_env": inherit_env}
         return await self._post(path, {"first": first, "jobs": jobs, **env})
 
-    async def commit_update(self, batch_id: int, update_id: int) -> Document:
+    async def commit_update(self, batch_id: int, update_id: int) -> Answer:
         """Make an update visible and runnable. A repeat does nothing."""
         return await self._post(f"/v1/batches/{batch_id}/updates/{update_id}/commit", {})
 
     async def add_payload_part(
         self, batch_id: int, digest: str, part: int, body: bytes, *, n_bytes: int
-    ) -> Document:
+    ) -> Answer:
         """Send a part of a payload of `n_bytes`, the large arguments of a function. A repeat does
         nothing. Raise `PayloadTooLarge`.
         """
@@ -114,8 +115,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
             body=body,
             content_type=BYTES,
         )
-        result: Document = decode(answer)
-        return result
+        return Answer(decode(answer))
 
     # ---- jobs and groups
 
@@ -138,61 +138,61 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
 
     async def count_reasons(
         self, batch_id: int, *, group: int | str | None = None, enough: int | None = None
-    ) -> Sequence[Document]:
+    ) -> Sequence[Answer]:
         """Return for which reasons jobs failed, the most frequent first: `reason, state,
         exit_code, signal, n_jobs` and `first_job`, an example. A million failed jobs take some
         seconds; `enough`: stop at the page with which this number is reached.
         """
-        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        found: dict[tuple[Any, ...], Answer] = {}
         pages = self._list(f"/v1/batches/{batch_id}/reasons", {"group": group, "limit": None})
         n_counted = 0
         while (enough is None or n_counted < enough) and (page := await pages.next_page()):
             for one in page:
                 key = tuple(one[name] for name in ("reason", "state", "exit_code", "signal"))
-                known = found.setdefault(key, {**one, "n_jobs": 0})
+                known = found.setdefault(key, Answer(one, n_jobs=0))
                 known["n_jobs"] += one["n_jobs"]
                 n_counted += one["n_jobs"]
         return sorted(found.values(), key=lambda one: -int(one["n_jobs"]))
 
     async def explain_jobs(
         self, batch_id: int, q: str | None = None, *, group: int | str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Return `{sql, plan: [lines]}`: how such a query of jobs would be run."""
         query = {"q": q, "group": group, "explain": True}
         return await self._get(f"/v1/batches/{batch_id}/jobs", query)
 
-    async def why_group(self, batch_id: int, group: int | str | None = None) -> Document:
+    async def why_group(self, batch_id: int, group: int | str | None = None) -> Answer:
         """Return why jobs of a batch or of a group wait: `causes`, as of a job."""
         of = "" if group is None else f"/groups/{group_segment(group)}"
         return await self._get(f"/v1/batches/{batch_id}{of}/why")
 
-    async def delete_batch(self, batch_id: int) -> Document:
+    async def delete_batch(self, batch_id: int) -> Answer:
         """Remove a batch with all that belongs to it; return the operation that does so. The batch
         is gone for everybody at once.
         """
         return await self._delete(f"/v1/batches/{batch_id}", key=new_key())
 
-    async def get_group(self, batch_id: int, group: int | str) -> Document:
+    async def get_group(self, batch_id: int, group: int | str) -> Answer:
         """Return a group by its number or its path."""
         return await self._get(f"/v1/batches/{batch_id}/groups/{group_segment(group)}")
 
-    async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Document:
+    async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Answer:
         """Cancel a batch; `force`: also its jobs that always run."""
         return await self._post(f"/v1/batches/{batch_id}/cancel", {"force": force})
 
-    async def create_group(self, batch_id: int, document: Document) -> Document:
+    async def create_group(self, batch_id: int, document: Document) -> Answer:
         """Make one group: a set by `name`, or a tree group by `path`."""
         return await self._post(f"/v1/batches/{batch_id}/groups", document, key=new_key())
 
     async def create_query_group(
         self, batch_id: int, q: str, *, name: str | None = None
-    ) -> Document:
+    ) -> Answer:
         """Begin to fill a set with the jobs that a query finds; return the operation."""
         document = {} if name is None else {"name": name}
         path = f"/v1/batches/{batch_id}/groups"
         return await self._post(path, document, query={"q": q}, key=new_key())
 
-    async def redeliver_callback(self, batch_id: int, delivery: int | str) -> Document:
+    async def redeliver_callback(self, batch_id: int, delivery: int | str) -> Answer:
         """Try a callback that was not delivered again at once, by its `delivery_id` or name;
         return its document. Raise `CallbackNotFound` or `CallbackDelivered`.
         """
@@ -205,7 +205,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
 
     # ---- cancel
 
-    async def cancel_job(self, batch_id: int, job_id: int) -> Document:
+    async def cancel_job(self, batch_id: int, job_id: int) -> Answer:
         """Cancel one job."""
         return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
 
@@ -238,7 +238,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
 
     # ---- money
 
-    async def list_project_days(self, name: str, *, limit: int = 30) -> list[Document]:
+    async def list_project_days(self, name: str, *, limit: int = 30) -> list[Answer]:
         """Return what a billing project cost on each date (UTC), newest first."""
         path = f"/v1/billing-projects/{quote(name, safe='')}/days"
         return await self._items(path, {"limit": limit})

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.generated.objects import BatchCalls
 from weft.client.http.calls import PAGE_ROWS
@@ -46,7 +47,7 @@ class Batch(BatchCalls, Counted):
     """Its number, which prints as `b42`."""
 
     def __init__(
-        self, api: Api, batch_id: int, *, seen: Document | None = None, answer: Document = NOTHING
+        self, api: Api, batch_id: int, *, seen: Answer | None = None, answer: Document = NOTHING
     ) -> None:
         """`seen`: its status, if it was asked for; `answer`: what its submission was answered."""
         self._answer = answer
@@ -64,10 +65,10 @@ class Batch(BatchCalls, Counted):
         """Return the batch that had the key and was cancelled for this one."""
         return self._answer.get("replaced")
 
-    async def status(self) -> Document:
+    async def status(self) -> Answer:
         return self._saw(await self._api.get_batch(self._batch_id))
 
-    async def cancel(self, *, force: bool = False) -> Document:
+    async def cancel(self, *, force: bool = False) -> Answer:
         return await self._api.cancel_batch(self._batch_id, force=force)
 
     async def retry(
@@ -122,7 +123,7 @@ class Batch(BatchCalls, Counted):
         result = await end_of(self._api, operation, f"{self.title} resubmit", shown=progress)
         return Batch(self._api, int(result["batch_id"]))
 
-    async def list_causes(self, *, all_: bool = False) -> Sequence[Document]:
+    async def list_causes(self, *, all_: bool = False) -> Sequence[Answer]:
         """Return why its jobs failed for good, the most frequent cause first: each has `cause`,
         `reason`, `n_jobs` and an `example`.
 
@@ -130,8 +131,7 @@ class Batch(BatchCalls, Counted):
             all_: Also causes of which all jobs are acknowledged.
         """
         answer = await self._api.list_causes(self._batch_id, all_=all_, limit=PAGE_ROWS)
-        found: Sequence[Document] = answer["causes"]
-        return found
+        return [*map(Answer, answer["causes"])]
 
     def list_dead_letters(
         self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False
@@ -162,7 +162,7 @@ class Batch(BatchCalls, Counted):
 
     async def get_graph(
         self, *, level: Literal["groups", "jobs"] | None = None, apart: bool = False
-    ) -> Document:
+    ) -> Answer:
         """Return what a picture of its dependencies shows: `nodes`, and the `edges` between them.
 
         Args:
@@ -171,13 +171,13 @@ class Batch(BatchCalls, Counted):
         """
         return await self._api.get_graph(self._batch_id, level=level, apart=apart)
 
-    async def _edit(self, patch: Document) -> Document:
+    async def _edit(self, patch: Document) -> Answer:
         return await self._api.edit_batch(self._batch_id, patch)
 
     def list_jobs(self, q: str | None = None) -> Listing:
         return self._api.list_jobs(self._batch_id, q)
 
-    async def delete(self) -> Document:
+    async def delete(self) -> Answer:
         """Remove the batch with all its jobs. It is gone at once, and what runs of it is stopped;
         return the document of the operation that clears up in the background.
         """

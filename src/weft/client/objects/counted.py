@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.card import card_html
 from weft.client.http.listing import Document, Listing
@@ -29,7 +30,7 @@ class Counted:
         self._batch_id = batch_id
         self._group_id = group_id
         self.title = title
-        self._seen: Document | None = None
+        self._seen: Answer | None = None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.title}>"
@@ -38,19 +39,19 @@ class Counted:
         """Return the progress for a notebook, as the last `status`, `watch` or `wait` saw it."""
         return None if self._seen is None else card_html(self.title, self._seen)
 
-    def _saw(self, document: Document) -> Document:
+    def _saw(self, document: Answer) -> Answer:
         """Remember a status for a notebook; return it."""
         self._seen = document
         return document
 
-    async def status(self) -> Document:
+    async def status(self) -> Answer:
         """Return the document: `state`, `complete`, counts such as `n_succeeded`, `cost`.
 
         It takes the same time however many jobs there are.
         """
         raise NotImplementedError
 
-    async def cancel(self, *, force: bool = False) -> Document:
+    async def cancel(self, *, force: bool = False) -> Answer:
         """Cancel its jobs that have not ended, and no others. None of them starts afterwards.
 
         If all had ended, it keeps its state (`had_ended` in the answer) and takes no more jobs.
@@ -60,11 +61,11 @@ class Counted:
         """
         raise NotImplementedError
 
-    async def hold(self) -> Document:
+    async def hold(self) -> Answer:
         """Prevent its jobs from starting until it is released; running jobs continue."""
         raise NotImplementedError
 
-    async def release(self) -> Document:
+    async def release(self) -> Answer:
         """Let its jobs start, except those that another hold covers."""
         raise NotImplementedError
 
@@ -75,7 +76,7 @@ class Counted:
         attributes: Mapping[str, str | None] | None = None,
         priority: int | None = None,
         progress: bool | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Change its name, its attributes or the priority of its jobs; return the document.
 
         A new name of a tree group changes the paths below it, too. A priority is given to the jobs
@@ -96,7 +97,7 @@ class Counted:
         self._note(document)
         return document
 
-    async def _edit(self, patch: Document) -> Document:
+    async def _edit(self, patch: Document) -> Answer:
         raise NotImplementedError
 
     def _note(self, document: Document) -> None:
@@ -124,21 +125,21 @@ class Counted:
         group = self._group_id or None
         return self._api.find_lines(self._batch_id, text, group=group, q=q, stream=stream)
 
-    async def count_reasons(self) -> Sequence[Document]:
+    async def count_reasons(self) -> Sequence[Answer]:
         """Return for which reasons its jobs failed, the most frequent first: `reason, state,
         exit_code, signal, n_jobs` and `first_job`, an example.
         """
         group = self._group_id or None
         return await self._api.count_reasons(self._batch_id, group=group)
 
-    async def why(self) -> Document:
+    async def why(self) -> Answer:
         """Return why its jobs wait: `causes`, what is first to change first, each with `text`, the
         `command` that changes it, and `job_id` of a job for which that was found. A few jobs stand
         for the others, so it takes the same time however many there are.
         """
         return await self._api.why_group(self._batch_id, self._group_id or None)
 
-    def watch(self, *, only_end: bool = False) -> AsyncGenerator[Document, None]:
+    def watch(self, *, only_end: bool = False) -> AsyncGenerator[Answer, None]:
         """Yield the status now and after each change; the last one is complete.
 
         Nothing is polled: the server announces changes.
@@ -156,7 +157,7 @@ class Counted:
 
     async def wait(
         self, *, progress: bool | None = None, timeout_s: float | None = None
-    ) -> Document:
+    ) -> Answer:
         """Wait until all its jobs have ended; return the status.
 
         Args:

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.generated.objects import GroupCalls
 from weft.client.http.listing import Document, Listing
@@ -39,15 +40,15 @@ class JobGroup(GroupCalls, Counted):
         title = f"{format_batch_id(self.batch_id)} {self.path or self.name}"
         super().__init__(api, self.batch_id, self.group_id, title=title)
 
-    async def status(self) -> Document:
+    async def status(self) -> Answer:
         return self._saw(await self._api.get_group(self.batch_id, self.group_id))
 
-    async def cancel(self, *, force: bool = False) -> Document:
+    async def cancel(self, *, force: bool = False) -> Answer:
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
 
     async def get_graph(
         self, *, level: Literal["groups", "jobs"] | None = None, apart: bool = False
-    ) -> Document:
+    ) -> Answer:
         """Return what a picture of the dependencies within it shows, as of a batch."""
         return await self._api.get_graph(
             self.batch_id, group=self.group_id, level=level, apart=apart
@@ -65,7 +66,7 @@ class JobGroup(GroupCalls, Counted):
             self._api, self.batch_id, q, group=self.group_id, title=self.title, shown=progress
         )
 
-    async def _edit(self, patch: Document) -> Document:
+    async def _edit(self, patch: Document) -> Answer:
         return await self._api.edit_group(self.batch_id, self.group_id, patch)
 
     def _note(self, document: Document) -> None:
@@ -78,7 +79,7 @@ class JobGroup(GroupCalls, Counted):
         """Note a job of the batch to be added to this set by `update`."""
         self._added.append(job_id)
 
-    async def update(self) -> Document:
+    async def update(self) -> Answer:
         """Add the jobs that were noted by `add_job`; return `added` and `n_members`.
 
         They are sent in bunches. When one fails, `update` may be called again and goes on with
@@ -92,4 +93,4 @@ class JobGroup(GroupCalls, Counted):
             self._n_sent += len(bunch)
             if self._n_sent == len(self._added):
                 self._added, self._n_sent = [], 0
-                return {**answer, "added": n_added}
+                return Answer(answer, added=n_added)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from weft.client.answer import Answer
 from weft.client.api import Api, LogEvent
 from weft.client.generated.objects import JobCalls
 from weft.client.http.exec_calls import Execution
@@ -65,13 +66,13 @@ class Job(JobCalls):
             raise IndexError(f"{index} is none of {self.ref.count} jobs")
         return Job(self._api, JobRef(self.ref.block, self.ref.position + index))
 
-    async def status(self) -> Document:
+    async def status(self) -> Answer:
         """Return the job document: `state`, `exit_code`, `cost`, `spec`, `times`, and the first of
         its `parents`.
         """
         return await self._api.get_job(self.batch_id, self.job_id)
 
-    async def wait(self, *, timeout_s: float | None = None) -> Document:
+    async def wait(self, *, timeout_s: float | None = None) -> Answer:
         """Wait until the job has ended; return its document.
 
         Args:
@@ -92,7 +93,7 @@ class Job(JobCalls):
         name: str | None = None,
         attributes: Mapping[str, str | None] | None = None,
         priority: int | None = None,
-    ) -> Document:
+    ) -> Answer:
         """Change its name, its attributes or its priority; return the document.
 
         A running job has a new priority for its next attempt. Raise `JobEnded` for that of one
@@ -106,7 +107,7 @@ class Job(JobCalls):
         patch = patch_of(name, attributes, priority)
         return await self._api.edit_job(self.batch_id, self.job_id, patch)
 
-    async def cancel(self) -> Document:
+    async def cancel(self) -> Answer:
         """Cancel this job; what depends on it is cancelled, too."""
         return await self._api.cancel_job(self.batch_id, self.job_id)
 
@@ -128,7 +129,7 @@ class Job(JobCalls):
 
     async def answer(
         self, values: Mapping[str, Any] | None = None, *, approve: bool = True, note: str = ""
-    ) -> Document:
+    ) -> Answer:
         """Answer it, if it waits for an approval or an event: it succeeds, or fails if it is not
         approved. Raise `NotWaiting` if it waits for no answer, or has one.
 
@@ -175,13 +176,12 @@ class Job(JobCalls):
         """
         return self._api.follow_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
 
-    async def usage(self, attempt: int) -> Sequence[Document]:
+    async def usage(self, attempt: int) -> Sequence[Answer]:
         """Return samples of what an attempt uses, oldest first: `at_ms` since its start, `cpu_ms`
         until then, `memory_bytes` then. Empty: it was too short, or its runner measures nothing.
         """
         found = await self._api.attempt_usage(self.batch_id, self.job_id, attempt)
-        samples: Sequence[Document] = found["samples"]
-        return samples
+        return [*map(Answer, found["samples"])]
 
 
 class _Jobs(msgspec.Struct):

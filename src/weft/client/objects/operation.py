@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
@@ -14,7 +15,7 @@ _ENDS = frozenset({"operation.success", "operation.failed", "operation.cancelled
 
 async def end_of(
     api: Api, operation: Document, title: str, *, shown: bool | None = None
-) -> Document:
+) -> Answer:
     """Wait until an operation has ended; return its result, or raise the error that ended it.
     `shown`: with a bar, as of `Progress`.
     """
@@ -33,8 +34,7 @@ async def end_of(
         )
     if document["state"] == "failed":
         raise to_error(0, document["error"])
-    result: Document = document["result"]
-    return result
+    return Answer(document["result"])
 
 
 async def retried(

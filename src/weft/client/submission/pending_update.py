@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.client.answer import Answer
 from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
@@ -102,7 +103,7 @@ class PendingUpdate:
         elif body["jobs"] or body["groups"]:
             answer = await self.api.create_update(self.batch_id, body, key=self._key)
         else:
-            answer = {"id": self.batch_id}
+            answer = Answer(id=self.batch_id)
         self.answer = answer
         self.block.batch_id = int(answer["id"])
         self.block.first_job = answer.get("first_job")

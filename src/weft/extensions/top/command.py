@@ -99,7 +99,9 @@ async def _show(shared: Shared) -> None:
         await program.run()
 
 
-async def _look(client: Api, count: int) -> tuple[Document, list[Document], list[Document]]:
+async def _look(
+    client: Api, count: int
+) -> tuple[Document, Sequence[Document], Sequence[Document]]:
     overview = await client.overview()
     n_rows = min(count, BATCHES_MAX)
     batches = await first_of(client.list_batches(page_rows=n_rows), n_rows)

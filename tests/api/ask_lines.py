@@ -84,12 +84,7 @@ async def ask_products(ask: Ask, worker: LiveWorker) -> None:
     await ask("DELETE", product, product=found["id"], body={})
 
 
-async def ask_parameters(ask: Ask) -> None:
+async def ask_imports(ask: Ask) -> None:
     job = {"id": "1", "user": "tester", "created_at": "2024-05-01T10:00:00Z",
            "ended_at": "2024-05-01T10:00:00Z", "document": {}}  # fmt: skip
     await ask("POST", "/v1/imports", body={"door": "line", "jobs": [job]})
-    parameter = "/v1/parameters/{parameter}"
-    await ask("PUT", parameter, parameter="first", body={"value": "7d"})
-    await ask("GET", parameter, parameter="first")
-    await ask("GET", f"{parameter}/history", parameter="first")
-    await ask("GET", "/v1/parameters")

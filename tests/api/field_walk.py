@@ -1,5 +1,6 @@
 """Requests with a value in each field of a kind, found from the routes and their documents."""
 
+import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 from urllib.parse import quote, urlencode
@@ -11,20 +12,15 @@ from weft.api.app import Application
 from weft.api.http.parameters import PATH_IDS
 from weft.api.http.routing import Route
 
-NAMES: Final = {"setup", "sink", "source", "parameter", "lifecycle", "l", "w", "app", "secret",
-    "store", "saved", "tenant", "user", "q", "p"}  # fmt: skip
-"""Of the parts of paths, those that are names; all else is a number."""
 NEEDED: Final[Mapping[str, Any]] = {
-    "policy": "stepwise", "on": ["oom"], "steps": [], "from": "a", "to": "b", "source": "/s",
-    "target": "/t", "cron": "1 * * * *", "key": "k", "action": "hold", "signal": "TERM",
-    "provider": "process", "url": "file:///tmp", "digest": "0" * 64,
-    "created_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:00Z", "cpu": "1",
-    "memory": "1Gi", "redirect_uri": "http://127.0.0.1:1/",
+    "policy": "stepwise", "on": ["oom"], "steps": [], "source": "/s", "target": "/t",
+    "action": "hold", "created_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:00Z",
 }  # fmt: skip
-"""What the fields hold that a document must have."""
+"""What the fields hold that a document must have, where not the first example of their type."""
 ALSO: Final[Mapping[str, Mapping[str, Any]]] = {
     "QueueDocument": {"priority": 5}, "HealthDocument": {"command": ["true"]},
-    "PoolDocument": {"max_workers": 4, "regions": ["local"]},
+    "PoolDocument": {"max_workers": 4, "regions": ["local"]}, "LimitEdit": {"amount_max": 1},
+    "FileStoreDocument": {"credentials": "env"}, "ProjectEdit": {"cost_max": 1},
 }  # fmt: skip
 """What documents hold that a rule asks for, and not their type."""
 BESIDE: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -77,9 +73,7 @@ def parameters_of(app: Application, value: str) -> Iterator[Try]:
         names = handler.opt.get("query", ())
         usual = {name: ASKED[name] for name in names if name in ASKED}
         kind = handler.opt.get("body")
-        document = (
-            {} if kind is None else _needed(cast("inspect.StructType", inspect.type_info(kind)))
-        )
+        document = {} if kind is None else sound_document(kind)
         for name in names:
             query = urlencode({**usual, name: value})
             yield Try(method, f"{_filled(path)}?{query}", name, document)
@@ -96,8 +90,8 @@ def _routes(app: Application) -> Iterator[tuple[str, str, Route]]:
 
 
 def _filled(path: str, name: str = "", value: str = "") -> str:
-    for one in PATH_IDS:
-        usual = "default" if one in NAMES else "1"
+    for one, kind in PATH_IDS.items():
+        usual = "default" if re.fullmatch(kind.pattern, "default") else "1"  # a name, or a number
         path = path.replace(f"{{{one}}}", value if one == name else usual)
     return path
 
@@ -145,6 +139,13 @@ def _places(
             yield (), value
 
 
+def sound_document(kind: type, *, is_edit: bool = False) -> dict[str, Any]:
+    """Return what a document must have, and of an edit its first field, if that is nothing."""
+    info = cast("inspect.StructType", inspect.type_info(kind))
+    first = info.fields[:1] if is_edit else ()
+    return _needed(info) or {one.encode_name: _usual(one) for one in first}
+
+
 def _needed(info: inspect.StructType) -> dict[str, Any]:
     tag = {} if info.tag_field is None else {info.tag_field: info.tag}
     usual = {one.encode_name: _usual(one) for one in info.fields if one.required}
@@ -157,8 +158,12 @@ def _usual(field: inspect.Field) -> Any:  # noqa: ANN401 (any value)
         return NEEDED[field.encode_name]
     info = field.type
     while isinstance(info, inspect.Metadata):
+        for example in (info.extra_json_schema or {}).get("examples", ()):
+            return example
         info = info.type
     match info:
+        case inspect.UnionType():
+            return _usual(msgspec.structs.replace(field, type=info.types[0]))
         case inspect.IntType() | inspect.FloatType():
             return 1
         case inspect.StructType():

@@ -13,6 +13,7 @@ from uuid import UUID
 import asyncpg
 
 from api.live import LiveApi, LiveWorker, fold, open_worker
+from api.path_values import PathValues
 from builders import end_report
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
@@ -112,8 +113,7 @@ class FullTenant:
     header: Mapping[str, str]
     batch: int
     """It has a job that runs, one that has failed, groups, an open update and a payload."""
-    ids: Mapping[str, Any]
-    """By parameter; those with several meanings by the path before it."""
+    ids: PathValues
 
 
 async def move_sequences(admin: asyncpg.Connection, first: int) -> None:
@@ -134,8 +134,8 @@ class Filler:
         self._dsns = dsns
         self.word = word
         self.header: dict[str, str] = {}
-        self.ids: dict[str, Any] = {"a": 1, "j": 1, "g": 1, "u": 2, "n": 1, "payloads/{s}": DIGEST}
-        self.ids["container"] = "main"
+        self.ids = PathValues({"a": 1, "j": 1, "g": 1, "u": 2, "n": 1, "container": "main"})
+        self.ids["payloads/{s}"] = DIGEST
 
     async def ask(self, method: str, path: str, body: Any = None, **more: Any) -> Any:  # noqa: ANN401
         """Send a request of the tenant's administrator; return the document."""

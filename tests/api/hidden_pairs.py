@@ -78,9 +78,7 @@ ANSWERS = {
         ),
         403,
     ),
-    "PUT /v1/apps/{app}": 400,
-    "PUT /v1/parameters/{parameter}": 400,  # an empty document, under any name
-    "PUT /v1/stores/{store}": 400,  # an empty document, under any name
+    "PUT /v1/apps/{app}": 409,  # of a folder that was not sent
     "POST /v1/setups/{setup}/trial": 400,  # likewise
     "PUT /v1/setups/{setup}": 400,  # an empty file, under any name
 }  # fmt: skip
@@ -93,11 +91,7 @@ _WHEN = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
 
 def paths_of(route: str, ours: FullTenant, theirs: FullTenant) -> Iterator[tuple[str, str, Any]]:
     """Yield paths in which one parameter is theirs, and the same with one that does not exist."""
-    parameters = re.findall(r"([\w-]*)\}?/\{(\w+)\}", route)
-    names = [
-        whole if (whole := f"{before}/{{{name}}}") in theirs.ids else name
-        for before, name in parameters
-    ]
+    names = theirs.ids.names(route)
     for place, name in enumerate(names):
         if name in LOCAL:
             continue

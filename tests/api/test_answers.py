@@ -1,6 +1,7 @@
 """What the api answers is what its description says, field by field."""
 
 import json
+import re
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -12,9 +13,10 @@ import httpx
 import msgspec
 import pytest
 
-from api.ask_lines import ask_lines, ask_parameters, ask_sinks
+from api.ask_lines import ask_imports, ask_lines, ask_sinks
 from api.live import EventReader, LiveWorker, fold, leading
 from api.test_dead_messages import ask_dead_messages
+from benches.route_bodies import CALLS, MAKING, document_of
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.pictures import graph, timeline
@@ -136,7 +138,7 @@ async def ask_apps(ask: Described) -> None:
 
 async def ask_conditions(ask: Described, worker: LiveWorker) -> None:
     await ask_sinks(ask, worker)
-    await ask_parameters(ask)
+    await ask_imports(ask)
     await ask("POST", "/v1/batches", body={"jobs": [{"command": ["false"]}]})
     (one,) = await worker.claim_and_start(1)
     await worker.block([one], Ask("quota", "tcp", {"host": "db", "port": "1"}))
@@ -269,34 +271,27 @@ async def ask_failures(ask: Described, b: int, failed: int) -> None:
 async def ask_licences(ask: Described, database: dict[str, str]) -> None:
     await ask("GET", "/v1/system")
     await ask_dead_messages(ask, database)
-    await ask_secrets(ask)
-    await ask("PUT", "/v1/licences/{l}", l="l1", body={"n": 2})
-    await ask("GET", "/v1/licences")
+    await ask_named(ask)
     b = (await ask("POST", "/v1/batches", body={"jobs": [{}]}))["id"]
     await ask("GET", "/v1/batches/{b}/jobs/{j}/files", b=b, j=1)
-    await ask("DELETE", "/v1/licences/{l}", l="l1", body={})
     await ask_lines(ask)
     await ask_apps(ask)
 
 
-async def ask_saved_queries(ask: Described) -> None:
-    await ask("PUT", "/v1/saved-queries/{saved}", saved="a", body={"query": "state = running"})
-    await ask("GET", "/v1/saved-queries")
-    await ask("GET", "/v1/saved-queries/{saved}", saved="a")
-    await ask("DELETE", "/v1/saved-queries/{saved}", saved="a", body={})
-    store = {"url": "s3://bucket/a", "access": "read", "credentials": "env"}
-    for method, at in (("PUT", ""), ("GET", ""), ("POST", "/trial"), ("DELETE", "")):
-        more: Any = {} if method == "GET" else {"body": store if method == "PUT" else {}}
-        await ask(method, f"/v1/stores/{{store}}{at}", store="a", **more)
-        await ask("GET", "/v1/stores")
-
-
-async def ask_secrets(ask: Described) -> None:
-    await ask_saved_queries(ask)
-    await ask("PUT", "/v1/secrets/{secret}", secret="db", body={"value": "swordfish"})
-    await ask("GET", "/v1/secrets")
+async def ask_named(ask: Described) -> None:
+    """Ask all about what is made under a name, by its document."""
+    for call in [one for one in CALLS.values() if one.name in MAKING]:
+        (name,) = re.findall(r"{(\w+)}", call.path)
+        one, many = call.path, call.path.removesuffix(f"/{{{name}}}")
+        for asked in (
+            call.name, f"GET {many}", f"GET {one}", f"GET {one}/history", f"POST {one}/trial",
+            f"DELETE {one}",
+        ):  # fmt: skip
+            method, _, path = asked.partition(" ")
+            if method.lower() in ask.paths.get(path, {}):
+                body = None if method == "GET" else document_of(asked)
+                await ask(method, path, body=body, **{name: "a"})
     await ask("POST", "/v1/secret-rotation", body={})
-    await ask("DELETE", "/v1/secrets/{secret}", secret="db", body={})
 
 
 async def ask_tokens(ask: Described) -> None:

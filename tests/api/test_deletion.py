@@ -1,42 +1,10 @@
 """`DELETE /v1/batches/{b}`: from the answer on there is no such batch, on no route."""
 
-from typing import Any
-
 import httpx
 
 from api.live import LiveWorker, submit
 from api.test_answers import DOCUMENT
-
-BODIES: dict[str, Any] = {
-    "PATCH": {"name": "x"},
-    "PATCH /v1/batches/{b}/limit": {"amount_max": 1},
-    "PATCH /v1/batches/{b}/groups/{g}/limit": {"amount_max": 1},
-    "DELETE": {},
-    "/v1/batches/{b}/updates": {"n_jobs": 1},
-    "/v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [{"command": ["true"]}]},
-    "/v1/batches/{b}/updates/{u}/groups": {"first": 1, "groups": [{"name": "h"}]},
-    "/v1/batches/{b}/groups": {"name": "s"},
-    "/v1/batches/{b}/permissions/{user}": {"permission": "read"},
-    "/v1/batches/{b}/jobs/{j}/permissions/{user}": {"permission": "read"},
-    "/v1/batches/{b}/groups/{g}/members": {"jobs": [1]},
-    "/v1/batches/{b}/failures/acknowledge": {"note": "seen"},
-    "/v1/dead-messages/{dead}/acknowledge": {"note": "seen"},
-    "/v1/batches/{b}/jobs/{j}/signal": {"signal": "USR1"},
-    "/v1/batches/{b}/jobs/{j}/extend": {"by_s": 60},
-    "/v1/batches/{b}/jobs/{j}/message": {"text": "x"},
-    "/v1/batches/{b}/jobs/{j}/status": {"status": "two"},
-}
-"""What a route takes, if it is not the empty document."""
-QUERIES: dict[str, dict[str, str | int]] = {
-    "/v1/batches/{b}/logs": {"find": "x"},
-    "/v1/batches/{b}/payloads/{s}/{n}": {"bytes": 2},
-}
-"""What a route needs behind its path."""
-
-
-def body_of(method: str, route: str) -> Any:  # noqa: ANN401 (a document)
-    """Return a body that a route takes."""
-    return BODIES.get(f"{method} {route}", BODIES.get(method, BODIES.get(route, {})))
+from benches.route_bodies import QUERIES, document_of
 
 
 async def test_deleted_batch_is_found_on_no_route(
@@ -50,14 +18,14 @@ async def test_deleted_batch_is_found_on_no_route(
     answers = {}
     for route, operations in paths.items():
         for method in operations if "{b}" in route else ():
-            body = body_of(method.upper(), route)
+            name = f"{method.upper()} {route}"
             answer = await http.request(
                 method,
                 route.format(
                     b=b, j=1, g=1, u=2, stream="stdout", a=1, d=1, s="0" * 64, n=1, user="ann"
                 ),
-                params=QUERIES.get(route),
-                json=None if method == "get" else body,
+                params=QUERIES.get(name),
+                json=None if method == "get" else document_of(name),
             )  # fmt: skip
             answers[method, route] = (answer.status_code, answer.json().get("code"))
     by_query = [

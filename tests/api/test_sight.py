@@ -12,8 +12,8 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
-from api.test_deletion import QUERIES, body_of
 from api.test_users import add
+from benches.route_bodies import QUERIES, document_of
 from cases import cases
 from weft.api.app import PERMISSIONS_OF_ROUTES as PERMISSIONS
 from weft.api.app import route_rights
@@ -60,9 +60,10 @@ async def ask(
 ) -> httpx.Response:
     """Ask one route about a batch, with a body that it takes."""
     path = route.format(b=batch, j=job, a=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
-    body = None if method == "GET" else body_of(method, route)
+    name = f"{method} {route}"
+    body = None if method == "GET" else document_of(name)
     async with http.stream(
-        method, path, params=QUERIES.get(route), json=body, headers=header
+        method, path, params=QUERIES.get(name), json=body, headers=header
     ) as answer:
         if not answer.headers["content-type"].startswith("text/event-stream"):  # it may never end
             await answer.aread()

@@ -44,9 +44,6 @@ def _place(route: str) -> tuple[object, ...]:
 def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
     """Return a sound body and its media type. `value`: that of a secret."""
     documents: Mapping[str, Any] = {
-        "PATCH /v1/tenants/{tenant}": {"on_user_removal": "finish"},
-        "PATCH /v1/tenants/{tenant}/quota": {"jobs": 10**6},
-        "PATCH /v1/user-quota": {"jobs": 10**6},
         "POST /api/v1alpha/batches/create": {**_HAIL_BATCH, "n_jobs": 0, "token": "slow"},
         "POST /api/v1alpha/batches/create-fast": {
             "batch": {**_HAIL_BATCH, "token": "fast"}, "bunch": [_HAIL_JOB], "job_groups": [],
@@ -65,18 +62,13 @@ def body_for(route: str, batch: int, value: str) -> tuple[bytes, str]:
         "POST /v1/batches": {"jobs": [JOB]},
         "POST /v1/batches/{b}/updates": {"n_jobs": 1, "n_groups": 1},
         "POST /v1/batches/{b}/updates/{u}/jobs": {"first": 1, "jobs": [JOB]},
-        "POST /v1/billing-projects": {"name": "another"},
         "POST /v1/queue-reroute": {"to": "default", "dry_run": True},
         "POST /v1/queue-test": {"jobs": [JOB]},
         "POST /v1/schedules": {"cron": "0 3 1 1 *", "document": {"jobs": [JOB]}},
-        "POST /v1/tenants": {"name": "acme", "admin": "ann"},
-        "POST /v1/tokens": {"name": "another"},
         "POST /v1/users": {"name": "eve"},
-        "PUT /v1/licences/{l}": {"n": 1},
         "PUT /v1/parameters/{parameter}": {"value": 30},
         "PUT /v1/pools": {"dry_run": True, "pools": []},
         "PUT /v1/queues": {"dry_run": True, "queues": []},
-        "PUT /v1/stores/{store}": {"url": "s3://bucket", "access": "read", "credentials": "env"},
         "PUT /v1/secrets/{secret}": {"value": value},
     }  # fmt: skip
     forms: Mapping[str, Mapping[str, object]] = {

@@ -1,13 +1,13 @@
 """Asks all that the api can be asked: every route of its own table."""
 
 import json
-import re
 import threading
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import httpx
 
+from api.path_values import PathValues
 from benches.route_bodies import QUERIES as PARTS
 from e2e.every_change import body_for, changes
 from weft.api.app import route_rights
@@ -31,11 +31,9 @@ class EveryRoute:
     """Asks for everything, and keeps what it is told. Streams go on until the server ends them."""
 
     def __init__(self, home: Path, ids: Mapping[str, object]) -> None:
-        """`ids`: the value of each parameter of paths; those with several meanings by the path
-        before it.
-        """
+        """`ids`: as those of `PathValues`."""
         client = json.loads((home / "client.json").read_text())
-        self._ids = {**_OF_DOORS, **ids}
+        self._ids = PathValues({**_OF_DOORS, **ids})
         self._http = httpx.Client(
             base_url=client["url"], headers={"authorization": f"Bearer {client['token']}"},
             timeout=httpx.Timeout(60, read=None),
@@ -79,13 +77,7 @@ class EveryRoute:
         self._http.close()
 
     def _path(self, name: str) -> str:
-        route = name.partition(" ")[2]
-        return re.sub(r"([\w-]*)/\{(\w+)\}", self._value, route) + QUERIES.get(name, "")
-
-    def _value(self, match: re.Match[str]) -> str:
-        before, name = match.groups()
-        whole = f"{before}/{{{name}}}"
-        return f"{before}/{self._ids[whole if whole in self._ids else name]}"
+        return self._ids.fill(name.partition(" ")[2]) + QUERIES.get(name, "")
 
     def _ask(
         self, name: str, path: str, method: str = "GET", body: bytes = b"", kind: str = ""

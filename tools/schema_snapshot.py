@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from weft.core.errors import WeftError
 from weft.store import open_admin
 from weft.store.embedded import EmbeddedServer
 
@@ -73,8 +74,12 @@ def _without_password(dsn: str) -> str:
 
 
 async def _migrated(dsn: str) -> None:
-    async with open_admin(dsn) as admin:
-        await admin.migrate()
+    """Make the tables. Raise `SystemExit` with what PostgreSQL says of `sql/`."""
+    try:
+        async with open_admin(dsn) as admin:
+            await admin.migrate()
+    except WeftError as error:
+        raise SystemExit(f"sql/ makes no database: {error.__cause__ or error}") from error
 
 
 def main() -> int:

@@ -65,11 +65,11 @@ def apart(settings: Settings) -> tuple[MessageMaking, Evaluation]:
 
 
 Commands = Callable[..., Awaitable[tuple[int, str, str]]]
+Dsns = dict[str, str]
+"""Where a database is, by the login that asks."""
 
 
-async def as_admin(
-    dsns: Mapping[str, str], text: str, *values: object
-) -> Sequence[asyncpg.Record]:
+async def as_admin(dsns: Dsns, text: str, *values: object) -> Sequence[asyncpg.Record]:
     """Ask the database once, as somebody who may do all."""
     connection = await asyncpg.connect(dsns["admin"])
     try:

@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from httpx import AsyncClient
 
 from api.fakes import OFFERS, WORKER, RecordingStore
 
@@ -213,7 +214,7 @@ WRONG_JOBS: list[tuple[Any, str, str]] = [
 
 @pytest.mark.parametrize("media", [JSON, MSGPACK], ids=["json", "msgpack"])
 async def test_wrong_field_is_named_and_nothing_is_created(
-    client: httpx.AsyncClient, store: RecordingStore, media: dict[str, str]
+    client: AsyncClient, store: RecordingStore, media: dict[str, str]
 ) -> None:
     encoder = msgspec.json if media is JSON else msgspec.msgpack
     for document, code, pointer in WRONG_JOBS:
@@ -228,9 +229,7 @@ async def test_wrong_field_is_named_and_nothing_is_created(
     assert store.created == []
 
 
-async def test_all_problems_are_told_at_once(
-    client: httpx.AsyncClient, store: RecordingStore
-) -> None:
+async def test_all_problems_are_told_at_once(client: AsyncClient, store: RecordingStore) -> None:
     document = {
         "callback": "x",
         "jobs": [{"command": []}, {"resources": {"cpu": 99}}, {"parents": ["x"], "group": "y"}],
@@ -246,7 +245,7 @@ async def test_all_problems_are_told_at_once(
     assert store.created == []
 
 
-async def test_ten_thousand_mistakes_are_counted_not_listed(client: httpx.AsyncClient) -> None:
+async def test_ten_thousand_mistakes_are_counted_not_listed(client: AsyncClient) -> None:
     answer = await client.post("/v1/batches", json={"jobs": [{"command": []}] * 10_000})
 
     assert answer.json()["code"] == "API.EMPTY_COMMAND"
@@ -254,9 +253,7 @@ async def test_ten_thousand_mistakes_are_counted_not_listed(client: httpx.AsyncC
     assert "9999 more" in answer.json()["detail"]
 
 
-async def test_cycle_is_reported_with_its_path(
-    client: httpx.AsyncClient, store: RecordingStore
-) -> None:
+async def test_cycle_is_reported_with_its_path(client: AsyncClient, store: RecordingStore) -> None:
     jobs = [
         {"name": "free"},
         {"name": "a", "parents": ["c"]},
@@ -271,7 +268,7 @@ async def test_cycle_is_reported_with_its_path(
     assert store.created == []
 
 
-async def test_parent_whose_name_two_jobs_have_is_refused(client: httpx.AsyncClient) -> None:
+async def test_parent_whose_name_two_jobs_have_is_refused(client: AsyncClient) -> None:
     jobs = [{"name": "a"}, {"name": "a"}, {"parents": ["a"]}]
 
     answer = await client.post("/v1/batches", json={"jobs": jobs})
@@ -279,7 +276,7 @@ async def test_parent_whose_name_two_jobs_have_is_refused(client: httpx.AsyncCli
     assert_problem(answer, 400, "API.PARENT_AMBIGUOUS", "/jobs/2/parents/0")
 
 
-async def test_refusal_for_size_names_the_largest_that_fits(client: httpx.AsyncClient) -> None:
+async def test_refusal_for_size_names_the_largest_that_fits(client: AsyncClient) -> None:
     for resources, told in (
         ({"cpu": 64}, "asks for 64 cpu; the largest worker has 2 cpu"),
         ({"memory": "9Ti"}, "asks for 9Ti memory; the largest worker has"),
@@ -289,7 +286,7 @@ async def test_refusal_for_size_names_the_largest_that_fits(client: httpx.AsyncC
 
 
 async def test_refusal_for_a_label_names_the_known_ones(
-    client: httpx.AsyncClient, store: RecordingStore
+    client: AsyncClient, store: RecordingStore
 ) -> None:
     offers = {**OFFERS, "rack": ["12"], "zone": ["c", "b"], "slots": 2}
     store.workers = [{**WORKER, "offers": offers}]
@@ -342,7 +339,7 @@ BODIES = [
 
 
 async def test_body_that_cannot_be_read_is_a_problem(
-    client: httpx.AsyncClient, store: RecordingStore
+    client: AsyncClient, store: RecordingStore
 ) -> None:
     for body, code in BODIES:
         answer = await client.post("/v1/batches", content=body, headers=JSON)
@@ -371,7 +368,7 @@ MSGPACK_BODIES = [
 
 
 async def test_msgpack_that_is_none_is_a_problem(
-    client: httpx.AsyncClient, store: RecordingStore
+    client: AsyncClient, store: RecordingStore
 ) -> None:
     for body in MSGPACK_BODIES:
         answer = await client.post("/v1/batches", content=body, headers=MSGPACK)
@@ -382,7 +379,7 @@ async def test_msgpack_that_is_none_is_a_problem(
 
 
 async def test_of_keys_that_repeat_the_last_counts(
-    client: httpx.AsyncClient, store: RecordingStore
+    client: AsyncClient, store: RecordingStore
 ) -> None:
     await client.post("/v1/batches", content=b'{"name": "a", "name": "b"}', headers=JSON)
 
@@ -390,9 +387,7 @@ async def test_of_keys_that_repeat_the_last_counts(
     assert getattr(new, "name", None) == "b"
 
 
-async def test_more_jobs_than_a_bunch_may_have(
-    client: httpx.AsyncClient, store: RecordingStore
-) -> None:
+async def test_more_jobs_than_a_bunch_may_have(client: AsyncClient, store: RecordingStore) -> None:
     answer = await client.post("/v1/batches", json={"jobs": [{}] * 10_001})
 
     assert_problem(answer, 413, "API.TOO_MANY_JOBS", "/jobs")
@@ -403,7 +398,7 @@ async def test_more_jobs_than_a_bunch_may_have(
     assert store.bunches == []
 
 
-async def test_media_that_are_not_read(client: httpx.AsyncClient) -> None:
+async def test_media_that_are_not_read(client: AsyncClient) -> None:
     answer = await client.post(
         "/v1/batches", content=b"a: 1", headers={"content-type": "application/yaml"}
     )
@@ -455,7 +450,7 @@ PATHS = [
 ]  # fmt: skip
 
 
-async def test_path_or_query_that_makes_no_sense(client: httpx.AsyncClient) -> None:
+async def test_path_or_query_that_makes_no_sense(client: AsyncClient) -> None:
     for method, path, status, code in PATHS:
         answer = await client.request(method, path)
 
@@ -464,14 +459,14 @@ async def test_path_or_query_that_makes_no_sense(client: httpx.AsyncClient) -> N
         assert answer.json()["hint"]
 
 
-async def test_keys_and_ids_in_headers_that_are_none(client: httpx.AsyncClient) -> None:
+async def test_keys_and_ids_in_headers_that_are_none(client: AsyncClient) -> None:
     answer = await client.post("/v1/batches", json={}, headers={"idempotency-key": "a b"})
     assert_problem(answer, 400, "API.INVALID_PARAMETER")
     answer = await client.get("/v1/events", headers={"last-event-id": "x"})
     assert answer.json()["code"] == "API.INVALID_PARAMETER"
 
 
-async def test_mistake_of_ours_says_nothing_of_its_inside(client: httpx.AsyncClient) -> None:
+async def test_mistake_of_ours_says_nothing_of_its_inside(client: AsyncClient) -> None:
     answer = await client.get("/v1/batches")
 
     assert_problem(answer, 500, "API.INTERNAL")

@@ -3,7 +3,7 @@
 import gzip
 import re
 
-import httpx
+from httpx import AsyncClient
 
 from weft.api.html.assets import assets
 from weft.api.http.compression import SMALL_BYTES
@@ -12,7 +12,7 @@ from weft.core.access.sessions import is_csrf_token, masked_csrf_token
 TOKEN = "5" * 64
 
 
-async def test_pages_are_compressed_for_those_who_ask(browser: httpx.AsyncClient) -> None:
+async def test_pages_are_compressed_for_those_who_ask(browser: AsyncClient) -> None:
     style = assets()["weft.css"]
     for path in ("/ui", "/ui/batches?q=state+%3D", style.path):
         for asked, is_compressed in (
@@ -30,9 +30,7 @@ async def test_pages_are_compressed_for_those_who_ask(browser: httpx.AsyncClient
         assert "content-encoding" not in answer.headers, path
 
 
-async def test_no_two_pages_hold_the_same_token(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
-) -> None:
+async def test_no_two_pages_hold_the_same_token(browser: AsyncClient, http: AsyncClient) -> None:
     """A stranger who chooses a part of a page would learn it from the lengths (BREACH)."""
     made = (await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})).json()
     path, tokens = f"/ui/batches/{made['id']}", list[str]()

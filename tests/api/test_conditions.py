@@ -1,7 +1,7 @@
 """What blocked jobs wait for together: seen and changed by persons."""
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import LiveWorker
 from weft.core.ends.conditions import Ask
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 ASK = Ask("quota", "tcp", {"host": "db.example", "port": "5432"})
 
 
-async def block(http: httpx.AsyncClient, worker: LiveWorker, n_jobs: int = 2) -> int:
+async def block(http: AsyncClient, worker: LiveWorker, n_jobs: int = 2) -> int:
     """Let jobs wait for a condition; return its number."""
     await http.post("/v1/batches", json={"jobs": [{"count": n_jobs, "command": ["true"]}]})
     claimed = await worker.claim_and_start()
@@ -19,7 +19,7 @@ async def block(http: httpx.AsyncClient, worker: LiveWorker, n_jobs: int = 2) ->
     return int(found["condition_id"])
 
 
-async def test_many_jobs_are_one_incident(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_many_jobs_are_one_incident(http: AsyncClient, worker: LiveWorker) -> None:
     number = await block(http, worker, 2)
     found = (await http.get(f"/v1/conditions/c{number}")).json()
     job = found["jobs"][0]
@@ -35,7 +35,7 @@ async def test_many_jobs_are_one_incident(http: httpx.AsyncClient, worker: LiveW
     )
 
 
-async def test_pages_and_numbers_of_others(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_pages_and_numbers_of_others(http: AsyncClient, worker: LiveWorker) -> None:
     number = await block(http, worker)
     page = (await http.get("/v1/conditions?limit=1")).json()
     after = (await http.get(f"/v1/conditions?cursor={page['cursor']}")).json()
@@ -48,9 +48,7 @@ async def test_pages_and_numbers_of_others(http: httpx.AsyncClient, worker: Live
     assert (gone.status_code, gone.json()["code"]) == (404, "API.CONDITION_NOT_FOUND")
 
 
-async def test_a_person_tests_releases_and_gives_up(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_a_person_tests_releases_and_gives_up(http: AsyncClient, worker: LiveWorker) -> None:
     number = await block(http, worker)
     path = f"/v1/conditions/{number}"
     before = (await http.get(path)).json()

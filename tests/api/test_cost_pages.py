@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import asyncpg
-import httpx
 import pytest
+from httpx import AsyncClient
 
-from api.live import LiveApi, LiveWorker
+from api.live import Dsns, LiveApi, LiveWorker
 
 pytestmark = pytest.mark.slow
 N = 120
@@ -41,7 +41,7 @@ UPDATE weft.user_share SET tenant_id = {tenant} + 1, active = true, load = 60
 FIRST_OTHER = 1_000_000
 
 
-async def _fill(http: httpx.AsyncClient, worker: LiveWorker, dsn: str) -> None:
+async def _fill(http: AsyncClient, worker: LiveWorker, dsn: str) -> None:
     """Let many projects use something today, and many users run jobs."""
     await http.post("/v1/batches", json={"jobs": [{}]})
     await worker.claim()
@@ -61,9 +61,7 @@ def _made_up(cursor: str, last: int) -> str:
     return base64.urlsafe_b64encode(f"{kind}:{last}".encode()).decode()
 
 
-async def test_report_has_pages(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
-) -> None:
+async def test_report_has_pages(http: AsyncClient, worker: LiveWorker, database: Dsns) -> None:
     await _fill(http, worker, database["admin"])
     ask = {"by": "project", "first_day": str(TODAY - timedelta(days=2)), "limit": "100"}
     whole = (await http.get("/v1/billing/report", params={"by": "project"})).json()
@@ -86,8 +84,8 @@ async def test_report_has_pages(
 
 
 async def test_page_of_costs_shows_the_last_30_days_page_by_page(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
-    database: dict[str, str],
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker,
+    database: Dsns,
 ) -> None:  # fmt: skip
     await _fill(http, worker, database["admin"])
     first = await browser.get("/ui/costs")
@@ -114,7 +112,7 @@ async def test_page_of_costs_shows_the_last_30_days_page_by_page(
 
 
 async def test_costs_name_their_currency_and_draw_parts_of_all(
-    browser: httpx.AsyncClient, api: LiveApi
+    browser: AsyncClient, api: LiveApi
 ) -> None:
     """A single row has no bar: it would always be full."""
     before = (await browser.get("/ui/costs")).text
@@ -128,7 +126,7 @@ async def test_costs_name_their_currency_and_draw_parts_of_all(
     assert "<svg" not in after
 
 
-async def _walk(http: httpx.AsyncClient) -> tuple[list[Any], list[int]]:
+async def _walk(http: AsyncClient) -> tuple[list[Any], list[int]]:
     """Return all shares, page by page, and the users with whom pages end."""
     found: list[Any] = []
     last: list[int] = []
@@ -144,8 +142,8 @@ async def _walk(http: httpx.AsyncClient) -> tuple[list[Any], list[int]]:
 
 
 async def test_page_of_a_pool_shows_shares_page_by_page(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
-    database: dict[str, str],
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker,
+    database: Dsns,
 ) -> None:  # fmt: skip
     await _fill(http, worker, database["admin"])
     first = await browser.get("/ui/pools/default")

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-import httpx
+from httpx import AsyncClient
 
-from api.live import leading
+from api.live import Dsns, leading
 from weft.ports.store import DeadMessage
 
 PATH = "/v1/dead-messages"
 
 
-async def keep(database: dict[str, str], *queues: str | None) -> None:
+async def keep(database: Dsns, *queues: str | None) -> None:
     """Keep a message for each of these queues."""
     async with leading(database["weft_driver"]) as (store, epoch):
         for queue in queues:
@@ -21,7 +21,7 @@ async def keep(database: dict[str, str], *queues: str | None) -> None:
             await store.keep_dead_message(epoch, message, keep_max=100, keep_s=3600)
 
 
-async def ask_dead_messages(ask: Any, database: dict[str, str]) -> None:  # noqa: ANN401 (Described)
+async def ask_dead_messages(ask: Any, database: Dsns) -> None:  # noqa: ANN401 (Described)
     """Ask for all that there is to ask about a dead message."""
     await keep(database, "q", None)
     await ask("GET", "/v1/transports")
@@ -36,7 +36,7 @@ async def ask_dead_messages(ask: Any, database: dict[str, str]) -> None:  # noqa
 
 
 async def test_one_that_was_acknowledged_leaves_the_list_with_a_note(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: Dsns
 ) -> None:
     await keep(database, "q", "q")
     path = f"{PATH}/{(await http.get(PATH)).json()['items'][0]['dead_id']}"
@@ -56,9 +56,7 @@ async def test_one_that_was_acknowledged_leaves_the_list_with_a_note(
     assert (none.status_code, none.json()["code"]) == (404, "WORKER.DEAD_MESSAGE_NOT_FOUND")
 
 
-async def test_what_was_sent_again_or_removed_is_gone(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_what_was_sent_again_or_removed_is_gone(http: AsyncClient, database: Dsns) -> None:
     await keep(database, None, "q", "q")
     first = (await http.get(PATH, params={"limit": 2})).json()
     rest = (await http.get(PATH, params={"cursor": first["cursor"]})).json()

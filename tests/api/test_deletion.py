@@ -1,15 +1,13 @@
 """`DELETE /v1/batches/{b}`: from the answer on there is no such batch, on no route."""
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker, submit
 from api.test_answers import DOCUMENT
 from benches.route_bodies import QUERIES, document_of
 
 
-async def test_deleted_batch_is_found_on_no_route(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_deleted_batch_is_found_on_no_route(http: AsyncClient, worker: LiveWorker) -> None:
     b = await submit(http, **DOCUMENT)
     assert (await http.post(f"/v1/batches/{b}/updates", json={"n_jobs": 1})).status_code == 201
     await worker.claim_and_start(1)
@@ -49,7 +47,7 @@ async def test_deleted_batch_is_found_on_no_route(
     assert listed == [operation]
 
 
-async def test_repeat_with_the_key_is_the_same_request(http: httpx.AsyncClient) -> None:
+async def test_repeat_with_the_key_is_the_same_request(http: AsyncClient) -> None:
     b, other = await submit(http, **DOCUMENT), await submit(http, **DOCUMENT)
     keyed = {"idempotency-key": "k"}
     first, again, second = [
@@ -63,7 +61,7 @@ async def test_repeat_with_the_key_is_the_same_request(http: httpx.AsyncClient) 
     assert unkeyed.status_code == 404
 
 
-async def test_delete_takes_no_fields(http: httpx.AsyncClient) -> None:
+async def test_delete_takes_no_fields(http: AsyncClient) -> None:
     b = await submit(http, **DOCUMENT)
     wrong = await http.request("DELETE", f"/v1/batches/{b}", json={"force": True})
 

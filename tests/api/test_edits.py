@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import submit
 from api.test_bad_input import assert_problem
@@ -35,16 +35,14 @@ WRONG: list[tuple[Any, str, str]] = [
 
 
 @cases("path", PATHS)
-async def test_wrong_patch_is_refused_and_changes_nothing(
-    client: httpx.AsyncClient, path: str
-) -> None:
+async def test_wrong_patch_is_refused_and_changes_nothing(client: AsyncClient, path: str) -> None:
     for document, code, pointer in WRONG:
         answer = await client.patch(path, json=document)
 
         assert_problem(answer, 400, code, pointer)
 
 
-async def test_patch_is_json_by_its_own_name_too_but_only_there(http: httpx.AsyncClient) -> None:
+async def test_patch_is_json_by_its_own_name_too_but_only_there(http: AsyncClient) -> None:
     merge = {"content-type": "application/merge-patch+json"}
     batch = await submit(http, name="old", jobs=[{}])
     path = f"/v1/batches/{batch}"
@@ -58,7 +56,7 @@ async def test_patch_is_json_by_its_own_name_too_but_only_there(http: httpx.Asyn
     assert_problem(refused, 415, "API.UNSUPPORTED_MEDIA")
 
 
-async def test_batch_group_and_job_are_edited_and_say_by_whom(http: httpx.AsyncClient) -> None:
+async def test_batch_group_and_job_are_edited_and_say_by_whom(http: AsyncClient) -> None:
     document = {
         "attributes": {str(n): "" for n in range(64)},
         "groups": [{"path": "/a/b"}],
@@ -88,7 +86,7 @@ async def test_batch_group_and_job_are_edited_and_say_by_whom(http: httpx.AsyncC
     assert [*page["items"], *rest["items"]] == history[0]["items"]
 
 
-async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) -> None:
+async def test_job_of_an_array_gets_a_label_of_its_own(http: AsyncClient) -> None:
     array = {"count": 3, "name": "part", "attributes": {"a": "1", "b": "2"}}
     path = f"/v1/batches/{await submit(http, jobs=[array])}/jobs"
     two = await http.patch(f"{path}/2", json={"attributes": {"a": None, "c": "3"}})
@@ -103,7 +101,7 @@ async def test_job_of_an_array_gets_a_label_of_its_own(http: httpx.AsyncClient) 
     ]  # fmt: skip
 
 
-async def test_groups_keep_their_names_if_others_do_not_fit(http: httpx.AsyncClient) -> None:
+async def test_groups_keep_their_names_if_others_do_not_fit(http: AsyncClient) -> None:
     """Those of the tree into a path; sets are told from numbers."""
     groups = [{"path": "/a"}, {"path": "/c"}, {"name": "s"}]
     path = f"/v1/batches/{await submit(http, groups=groups)}/groups"
@@ -115,7 +113,7 @@ async def test_groups_keep_their_names_if_others_do_not_fit(http: httpx.AsyncCli
     assert (await http.patch(f"{path}/1", json={"name": ".."})).json()["path"] == "/.."
 
 
-async def test_what_is_not_there_cannot_be_edited(http: httpx.AsyncClient) -> None:
+async def test_what_is_not_there_cannot_be_edited(http: AsyncClient) -> None:
     await http.post("/v1/batches", json={"jobs": [{}]})
     for path in ["/v1/batches/9", "/v1/batches/1/groups/9", "/v1/batches/1/jobs/9"]:
         for document in ({"name": "x"}, {"priority": 5}):

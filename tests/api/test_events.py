@@ -8,9 +8,11 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import (
     DEADLINE_S,
+    Dsns,
     EventReader,
     LiveApi,
     LiveWorker,
@@ -24,9 +26,7 @@ from weft.telemetry import metrics
 
 
 @contextlib.asynccontextmanager
-async def events(
-    http: httpx.AsyncClient, query: str = "", **headers: str
-) -> AsyncIterator[EventReader]:
+async def events(http: AsyncClient, query: str = "", **headers: str) -> AsyncIterator[EventReader]:
     async with http.stream("GET", f"/v1/events{query}", headers=headers) as answer:
         assert answer.status_code == 200, await answer.aread()
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -65,7 +65,7 @@ async def becomes(admin: asyncpg.Connection, condition: str, *, wanted: bool = T
 
 
 async def test_life_of_a_batch_is_told_in_order(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
+    http: AsyncClient, worker: LiveWorker, database: Dsns
 ) -> None:
     async with events(http) as reader:
         batch_id = await submit(http, jobs=[{}] * 2)
@@ -88,7 +88,7 @@ async def test_life_of_a_batch_is_told_in_order(
     }  # fmt: skip
 
 
-async def test_stream_of_one_batch_tells_of_no_other(http: httpx.AsyncClient) -> None:
+async def test_stream_of_one_batch_tells_of_no_other(http: AsyncClient) -> None:
     mine = await submit(http)
     async with events(http, f"?batch=b{mine}") as reader:
         await submit(http)
@@ -99,7 +99,7 @@ async def test_stream_of_one_batch_tells_of_no_other(http: httpx.AsyncClient) ->
 
 
 async def test_stream_of_a_quiet_batch_is_kept_alive_while_another_is_busy(
-    http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weft.api.use_cases.watch.QUIET_S", 0.5)
     mine = await submit(http)
@@ -116,7 +116,7 @@ async def test_stream_of_a_quiet_batch_is_kept_alive_while_another_is_busy(
             busy.cancel()
 
 
-async def test_stream_goes_on_after_the_last_id(http: httpx.AsyncClient) -> None:
+async def test_stream_goes_on_after_the_last_id(http: AsyncClient) -> None:
     async with events(http) as reader:
         first, second, third = [await submit(http) for _ in range(3)]
         told = await until(reader, "update.committed", third)
@@ -175,7 +175,7 @@ async def test_no_gap_and_no_repeat_across_restarts_of_the_api(api: LiveApi) -> 
 
 
 async def test_event_behind_an_open_writer_comes_when_that_ends(
-    http: httpx.AsyncClient, admin: asyncpg.Connection
+    http: AsyncClient, admin: asyncpg.Connection
 ) -> None:
     """The open transaction writes no event, so nobody tells when it is over."""
     async with events(http) as reader:
@@ -194,7 +194,7 @@ async def test_event_behind_an_open_writer_comes_when_that_ends(
 
 
 async def test_stream_goes_on_when_its_connections_are_lost(
-    http: httpx.AsyncClient, admin: asyncpg.Connection
+    http: AsyncClient, admin: asyncpg.Connection
 ) -> None:
     async with events(http) as reader:
         before = await submit(http)
@@ -216,7 +216,7 @@ async def test_stream_goes_on_when_its_connections_are_lost(
 
 
 async def test_events_that_were_removed_are_gone(
-    http: httpx.AsyncClient, admin: asyncpg.Connection
+    http: AsyncClient, admin: asyncpg.Connection
 ) -> None:
     await admin.execute("UPDATE weft.event_floor SET xid = '1000000000', event_id = 5")
 
@@ -225,9 +225,7 @@ async def test_events_that_were_removed_are_gone(
     assert (answer.status_code, answer.json()["code"]) == (410, "API.EVENTS_GONE")
 
 
-async def test_nobody_listens_when_no_stream_is_open(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_nobody_listens_when_no_stream_is_open(http: AsyncClient, database: Dsns) -> None:
     async with admin_of(database["admin"]) as admin:
         await becomes(admin, "waiting", wanted=False)
         async with events(http) as reader:
@@ -238,7 +236,7 @@ async def test_nobody_listens_when_no_stream_is_open(
 
 
 async def test_resumed_stream_to_which_nothing_happened_asks_nothing(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: Dsns
 ) -> None:
     async with events(http) as reader:
         await submit(http)
@@ -254,7 +252,7 @@ async def test_resumed_stream_to_which_nothing_happened_asks_nothing(
 
 
 async def test_listener_that_sleeps_for_days_is_not_forgotten(
-    http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    http: AsyncClient, database: Dsns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "REGISTER_AGAIN_S", 0.05)
     async with admin_of(database["admin"]) as admin, events(http) as reader:
@@ -268,7 +266,7 @@ async def test_listener_that_sleeps_for_days_is_not_forgotten(
 
 
 async def test_stream_of_a_quiet_user_survives_that_the_events_of_others_are_removed(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    api: LiveApi, http: AsyncClient, database: Dsns
 ) -> None:
     await make_user(database["admin"], tenant="other", token="token-of-another")
     async with (

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import asyncpg
-import httpx
+from httpx import AsyncClient
 
 from api.fakes import RecordingStore
 from api.live import NO_TLS, Commands, LiveApi
@@ -26,7 +26,7 @@ def told(entries: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
 
 
 async def test_failed_logins_tell_whose_they_were(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection
+    http: AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection
 ) -> None:
     """Of an expired token or code that is known, and the tenant sees it; a guess is for the
     administrators of the site.
@@ -38,9 +38,7 @@ async def test_failed_logins_tell_whose_they_were(
         "UPDATE weft.token SET expires_at = clock_timestamp() WHERE kind = 'code' "
         "OR user_id = (SELECT user_id FROM weft.tenant_user WHERE name = 'bob')"
     )
-    async with httpx.AsyncClient(
-        base_url=api.url, headers={"origin": api.url}, verify=NO_TLS
-    ) as client:
+    async with AsyncClient(base_url=api.url, headers={"origin": api.url}, verify=NO_TLS) as client:
         answers = [
             await client.get(
                 "/v1/batches?q=1", headers={"authorization": f"Bearer {bob}", "x-trace-id": TRACE}
@@ -76,7 +74,7 @@ async def test_failed_logins_tell_whose_they_were(
 
 
 async def test_many_that_are_alike_are_two_entries(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection,
+    http: AsyncClient, api: LiveApi, database: dict[str, str], admin: asyncpg.Connection,
     command: Commands,
 ) -> None:  # fmt: skip
     """The first at once, the others together; the chain of digests goes over their number."""

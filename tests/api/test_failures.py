@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker
 
@@ -14,7 +14,7 @@ WRONG: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-async def failed(http: httpx.AsyncClient, worker: LiveWorker, n_jobs: int = 3) -> int:
+async def failed(http: AsyncClient, worker: LiveWorker, n_jobs: int = 3) -> int:
     """Submit jobs that fail, each with a code of its own but the last two; return their batch."""
     batch = (await http.post("/v1/batches", json={"jobs": [{}] * n_jobs})).json()["id"]
     for code, one in enumerate(await worker.claim(n_jobs)):
@@ -22,9 +22,7 @@ async def failed(http: httpx.AsyncClient, worker: LiveWorker, n_jobs: int = 3) -
     return int(batch)
 
 
-async def test_pages_of_dead_letters_fit_together(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_pages_of_dead_letters_fit_together(http: AsyncClient, worker: LiveWorker) -> None:
     batch = await failed(http, worker)
     path = f"/v1/dead-letters?batch={batch}&limit=2"
     first = (await http.get(path)).json()
@@ -39,16 +37,14 @@ async def test_pages_of_dead_letters_fit_together(
     assert other.status_code == 400
 
 
-async def test_wrong_filters_are_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_filters_are_refused(http: AsyncClient) -> None:
     for query in (
         "cause=xyz", "reason=bad", "batch=c1", "acknowledged=1", "cursor=x", "limit=0", "x=1",
     ):  # fmt: skip
         assert (await http.get(f"/v1/dead-letters?{query}")).status_code == 400, query
 
 
-async def test_wrong_acknowledgements_are_refused(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_wrong_acknowledgements_are_refused(http: AsyncClient, worker: LiveWorker) -> None:
     batch = await failed(http, worker, 2)
     for body in WRONG:
         answer = await http.post(f"/v1/batches/{batch}/failures/acknowledge", json=body)
@@ -58,7 +54,7 @@ async def test_wrong_acknowledgements_are_refused(
     assert len(listed) == 2
 
 
-async def test_acknowledged_jobs_have_a_note(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_acknowledged_jobs_have_a_note(http: AsyncClient, worker: LiveWorker) -> None:
     batch = await failed(http, worker)
     path = f"/v1/batches/{batch}/failures/acknowledge"
     cause = (await http.get(f"/v1/batches/{batch}/failures")).json()["causes"][0]["cause"]

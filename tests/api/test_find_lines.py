@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from httpx import AsyncClient
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,7 +63,7 @@ def test_search_may_go_on_behind_each_line(data: str) -> None:
         assert found(data.encode(), begin=at) == whole[n_told:]
 
 
-async def pages(http: httpx.AsyncClient, path: str, **query: Any) -> list[list[dict[str, Any]]]:  # noqa: ANN401 (a query)
+async def pages(http: AsyncClient, path: str, **query: Any) -> list[list[dict[str, Any]]]:  # noqa: ANN401 (a query)
     """Return the items of all pages."""
     result: list[list[dict[str, Any]]] = []
     cursor: str | None = None
@@ -75,9 +75,7 @@ async def pages(http: httpx.AsyncClient, path: str, **query: Any) -> list[list[d
     return result
 
 
-async def test_search_goes_on_where_a_page_ended(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_search_goes_on_where_a_page_ended(http: AsyncClient, worker: LiveWorker) -> None:
     """Also within the output of a job; jobs that never started have nothing."""
     batch_id = await submit(http, {}, {}, {"name": "n"}, {"parents": [1]})
     claimed = await worker.claim_and_start()
@@ -101,7 +99,7 @@ async def test_search_goes_on_where_a_page_ended(
 
 
 async def test_no_page_reads_again_what_was_searched(
-    http: httpx.AsyncClient, worker: LiveWorker, settings: Settings
+    http: AsyncClient, worker: LiveWorker, settings: Settings
 ) -> None:
     """Nor more than a bounded part of a long output; a line is found where two parts meet."""
     batch_id = await submit(http, {})
@@ -125,7 +123,7 @@ async def test_no_page_reads_again_what_was_searched(
     assert not any(other)
 
 
-async def test_wrong_searches_are_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_searches_are_refused(http: AsyncClient) -> None:
     path = f"/v1/batches/{await submit(http)}/logs"
     wrong = [
         (await http.get(path, params=query)).status_code

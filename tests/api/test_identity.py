@@ -2,8 +2,8 @@
 
 from typing import Any, cast
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.fakes import TOKEN, RecordingStore, client_of
 from api.test_rights import OPEN
@@ -83,7 +83,7 @@ async def test_wrong_token_is_asked_for_every_time(store: RecordingStore) -> Non
     assert store.authenticated == 2
 
 
-async def test_answers_carry_security_headers(client: httpx.AsyncClient) -> None:
+async def test_answers_carry_security_headers(client: AsyncClient) -> None:
     answer = await client.get("/healthz", headers={"origin": "https://evil.example"})
 
     assert answer.headers["x-frame-options"] == "DENY"
@@ -95,7 +95,7 @@ async def test_answers_carry_security_headers(client: httpx.AsyncClient) -> None
     assert "server" not in answer.headers
 
 
-async def test_trace_of_the_caller_goes_on(client: httpx.AsyncClient) -> None:
+async def test_trace_of_the_caller_goes_on(client: AsyncClient) -> None:
     trace_id = "a" * 31 + "b"
     parent = f"00-{trace_id}-00f067aa0ba902b7-01"
 
@@ -108,7 +108,7 @@ async def test_trace_of_the_caller_goes_on(client: httpx.AsyncClient) -> None:
     assert len(wrong.headers["x-trace-id"]) == 32
 
 
-async def test_description_names_every_route_and_document(client: httpx.AsyncClient) -> None:
+async def test_description_names_every_route_and_document(client: AsyncClient) -> None:
     document = (await client.get("/openapi.json")).json()
     page = await client.get("/docs")
 
@@ -127,9 +127,7 @@ async def test_description_names_every_route_and_document(client: httpx.AsyncCli
     assert "POST /v1/batches" in page.text
 
 
-async def test_description_tells_what_creates_and_which_headers_count(
-    client: httpx.AsyncClient,
-) -> None:
+async def test_description_tells_what_creates_and_which_headers_count(client: AsyncClient) -> None:
     paths = (await client.get("/openapi.json")).json()["paths"]
     creates = {path for path, found in paths.items() if "201" in _answers_of(found)}
     takes_key = {path for path, found in paths.items() if "Idempotency-Key" in _headers_of(found)}

@@ -3,10 +3,10 @@
 import base64
 from pathlib import Path
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
-from api.live import as_admin
+from api.live import Dsns, as_admin
 from api.one_answer import one_answer
 from api.test_sources import TOML, apply
 from api.test_users import add
@@ -49,9 +49,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, port=0, source_private_hosts="127.0.0.1")
 
 
-async def test_login_in_an_address_is_sealed_and_used(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_login_in_an_address_is_sealed_and_used(http: AsyncClient, database: Dsns) -> None:
     """What the server repeats of it is told by its name."""
     async with one_answer(b'{"items": [{"key": "by ann:canary-6f1d"}]}') as server:
         line = LINE.replace("PORT", str(server.port))
@@ -74,9 +72,7 @@ async def test_login_in_an_address_is_sealed_and_used(
     await apply(http, shown)
 
 
-async def test_who_writes_a_login_owns_what_has_it(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_who_writes_a_login_owns_what_has_it(http: AsyncClient, database: Dsns) -> None:
     """Another operator's login is used, and not the first one's, though the parts are the same."""
     line = LINE.replace("PORT", "9")
     await apply(http, line)
@@ -86,11 +82,11 @@ async def test_who_writes_a_login_owns_what_has_it(
     assert {row[1] for row in await as_admin(database, OWNERS)} == {"bob"}
 
 
-async def names_of(http: httpx.AsyncClient) -> list[str]:
+async def names_of(http: AsyncClient) -> list[str]:
     return [one["name"] for one in (await http.get("/v1/secrets")).json()["items"]]
 
 
-async def test_secrets_of_logins_go_with_their_setup(http: httpx.AsyncClient) -> None:
+async def test_secrets_of_logins_go_with_their_setup(http: AsyncClient) -> None:
     """Not what the user has set, and what another setup names stays as long as that is there."""
     for name in ("snow.source.mine", f"source-{'0' * 40}"):
         await http.put(f"/v1/secrets/{name}", json={"value": "x"})
@@ -114,7 +110,7 @@ async def test_secrets_of_logins_go_with_their_setup(http: httpx.AsyncClient) ->
 
 
 async def test_a_file_that_is_refused_leaves_secrets_as_they_were(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: Dsns
 ) -> None:
     other = "[sink.portal]\nkind = 'http'\nurl = 'https://a.example/'\nmessage = '1'\n"
     assert (await http.put("/v1/setups/ice", content=other, headers=TOML)).is_success
@@ -128,7 +124,7 @@ async def test_a_file_that_is_refused_leaves_secrets_as_they_were(
 
 @pytest.mark.parametrize("sinks", ["portal", ["first", "portal"]])
 async def test_secret_of_a_sink_stays_while_it_may_send(
-    http: httpx.AsyncClient, sinks: str | list[str]
+    http: AsyncClient, sinks: str | list[str]
 ) -> None:
     """A job of the line is still to be told of, until its batch is deleted."""
     other = '[sink.first]\nkind = "http"\nurl = "https://a.example/"\nmessage = "1"\n'
@@ -147,9 +143,7 @@ async def test_secret_of_a_sink_stays_while_it_may_send(
     assert await names_of(http) == []
 
 
-async def test_logins_that_cannot_be_kept_are_refused(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_logins_that_cannot_be_kept_are_refused(http: AsyncClient, database: Dsns) -> None:
     await http.post("/v1/users", json={"name": "carol"})
     for old, new, said in [
         ("# Products", "# canary-6f1d", "line 5: its login stands elsewhere"),

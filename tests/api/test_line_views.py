@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import asyncpg
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.ask_lines import HRSI, SINK
-from api.live import LiveApi, as_admin, leading
+from api.live import Dsns, LiveApi, as_admin, leading
 from api.test_sources import SETUP, TOML, find
 from api.test_users import add
 
@@ -19,12 +19,12 @@ JOIN weft.sink a ON a.sink_id = b.sink_id JOIN weft.sink o ON ARRAY[o.sink_id] =
 LINE = HRSI + SETUP.replace('job = "snow"', 'job = "snow"\nlifecycle = "hrsi"', 1)
 
 
-async def apply(http: httpx.AsyncClient, name: str, text: str) -> None:
+async def apply(http: AsyncClient, name: str, text: str) -> None:
     answer = await http.put(f"/v1/setups/{name}", content=text, headers=TOML)
     assert answer.status_code == 200, answer.text
 
 
-async def read(database: dict[str, str], error: str | None) -> None:
+async def read(database: Dsns, error: str | None) -> None:
     """Let a driver read the source: it fails, or finds nothing."""
     await as_admin(database, "UPDATE weft.source SET next_at = clock_timestamp()")
     async with leading(database["weft_driver"]) as (store, epoch):
@@ -32,20 +32,20 @@ async def read(database: dict[str, str], error: str | None) -> None:
         await store.store_items(epoch, due, (), cursor={"at": "2027"}, next_in_s=3600, error=error)
 
 
-async def lines(http: httpx.AsyncClient, **options: Any) -> dict[str, Any]:  # noqa: ANN401
+async def lines(http: AsyncClient, **options: Any) -> dict[str, Any]:  # noqa: ANN401
     answer = await http.get("/v1/lines", **options)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
-async def sample(http: httpx.AsyncClient, name: str) -> str:
+async def sample(http: AsyncClient, name: str) -> str:
     """Return the value of a metric; empty: it is not shown."""
     page = (await http.get("/metrics")).text
     return next((one.split()[-1] for one in page.splitlines() if one.startswith(name)), "")
 
 
-async def stranger(http: httpx.AsyncClient) -> dict[str, str]:
+async def stranger(http: AsyncClient) -> dict[str, str]:
     """Return the header of a user who is a member of no project."""
     una = await add(http, "una")
     answer = await http.request("DELETE", "/v1/billing-projects/default/members/una")
@@ -54,7 +54,7 @@ async def stranger(http: httpx.AsyncClient) -> dict[str, str]:
 
 
 @pytest.fixture
-async def line(api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]) -> None:
+async def line(api: LiveApi, http: AsyncClient, database: Dsns) -> None:
     """Apply a line, of which one item has a job and another one waits."""
     await apply(http, "snow", LINE)
     await apply(http, "sinks", SINK)
@@ -64,7 +64,7 @@ async def line(api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]) 
 
 
 async def test_jobs_of_a_source_tell_all_sinks_of_their_template(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
+    api: LiveApi, http: AsyncClient, database: Dsns, admin: asyncpg.Connection
 ) -> None:
     """So do those of a batch, which names each once."""
     both = SINK + SINK.replace("wekeo", "lineage")
@@ -83,9 +83,7 @@ async def test_jobs_of_a_source_tell_all_sinks_of_their_template(
 
 
 @pytest.mark.usefixtures("line")
-async def test_lines_tell_of_sources_sinks_and_statuses(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_lines_tell_of_sources_sinks_and_statuses(http: AsyncClient, database: Dsns) -> None:
     await read(database, None)
     found = await lines(http)
     (source,) = found["sources"]
@@ -110,7 +108,7 @@ async def test_lines_tell_of_sources_sinks_and_statuses(
 
 @pytest.mark.usefixtures("line")
 async def test_source_that_fails_is_an_incident_until_it_is_read(
-    http: httpx.AsyncClient, browser: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, browser: AsyncClient, database: Dsns
 ) -> None:
     una = await stranger(http)
     for error, seen in (("no such directory", True), (None, False)):
@@ -131,7 +129,7 @@ async def test_source_that_fails_is_an_incident_until_it_is_read(
 
 @pytest.mark.usefixtures("line")
 async def test_pages_lead_from_a_source_to_its_items_and_their_status(
-    http: httpx.AsyncClient, browser: httpx.AsyncClient
+    http: AsyncClient, browser: AsyncClient
 ) -> None:
     page = (await browser.get("/ui/lines")).text
     for part in (
@@ -156,7 +154,7 @@ async def test_pages_lead_from_a_source_to_its_items_and_their_status(
 
 
 async def test_metrics_without_lines_ask_nothing_of_them(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: Dsns
 ) -> None:
     await as_admin(database, "REVOKE EXECUTE ON FUNCTION weft.overview_lines FROM weft_api")
     page = await http.get("/metrics")

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from api.live import as_admin
+from api.live import Dsns, as_admin
 from api.test_spool_keeping import Site, site  # noqa: F401 (a fixture)
 from api.test_worker_link import facts
 from builders import key_of
@@ -50,7 +50,7 @@ def found_as(attempt: int, data: bytes) -> CheckpointFound:
 @pytest.mark.parametrize("place", ["here", None])
 @pytest.mark.parametrize("old", ["of another token", "with a login"])
 async def test_nobody_proves_that_the_worker_of_another_token_is_gone(
-    site: Site, database: dict[str, str], old: str, place: str | None
+    site: Site, database: Dsns, old: str, place: str | None
 ) -> None:
     """A cloned machine, or one whose token has a pattern, while the first lives."""
     async with open_worker_store(database["weft_worker"]) as direct:
@@ -116,9 +116,7 @@ async def test_one_record_does_not_end_the_looks(site: Site) -> None:
     assert (await site.log(site.one))[0] == 410
 
 
-async def test_a_lost_worker_changes_nothing_any_more(
-    site: Site, database: dict[str, str]
-) -> None:
+async def test_a_lost_worker_changes_nothing_any_more(site: Site, database: Dsns) -> None:
     """It was asleep in the middle of an upload, and its job runs elsewhere."""
     own = str(own_path(Path(), site.batch_id, site.one.job_id, 1))
     early = encode_piece(STDOUT, 0, b"early")

@@ -5,8 +5,8 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
-import httpx
 import msgspec
+from httpx import AsyncClient
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, fold, make_user, submit
 from weft.api import feeds
@@ -14,7 +14,7 @@ from weft.api import feeds
 
 @contextlib.asynccontextmanager
 async def changes(
-    http: httpx.AsyncClient, query: str = "", **headers: str
+    http: AsyncClient, query: str = "", **headers: str
 ) -> AsyncIterator[EventReader]:
     async with http.stream("GET", f"/ui/events{query}", headers=headers) as answer:
         assert answer.status_code == 200, await answer.aread()
@@ -28,7 +28,7 @@ async def _told(reader: EventReader) -> tuple[str, Any]:
 
 
 async def test_page_of_a_batch_is_told_its_newest_events_in_short(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
+    http: AsyncClient, worker: LiveWorker, database: dict[str, str]
 ) -> None:
     other = await submit(http)
     mine = await submit(http, jobs=[{}] * 12)
@@ -46,7 +46,7 @@ async def test_page_of_a_batch_is_told_its_newest_events_in_short(
 
 
 async def test_page_of_everything_is_told_that_something_happened_and_misses_nothing(
-    http: httpx.AsyncClient,
+    http: AsyncClient,
 ) -> None:
     """Also while nobody listened."""
     async with changes(http) as reader:
@@ -62,7 +62,7 @@ async def test_page_of_everything_is_told_that_something_happened_and_misses_not
 
 
 async def test_page_hears_nothing_of_what_others_own(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
+    api: LiveApi, http: AsyncClient, database: dict[str, str]
 ) -> None:
     mine = await submit(http)
     await make_user(database["admin"], tenant="other", token="token-of-another")
@@ -76,9 +76,7 @@ async def test_page_hears_nothing_of_what_others_own(
             assert (await EventReader(stream).event())["id"] == first
 
 
-async def test_open_pages_are_counted_until_they_close(
-    api: LiveApi, http: httpx.AsyncClient
-) -> None:
+async def test_open_pages_are_counted_until_they_close(api: LiveApi, http: AsyncClient) -> None:
     """Each rests for a tenth of a second for each of them; programs that listen do not count."""
     known = api.app.services.feeds
     async with contextlib.AsyncExitStack() as stack:

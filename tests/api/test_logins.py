@@ -14,9 +14,10 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import httpx
 import msgspec
 import pytest
+from httpx import AsyncClient
 from structlog.testing import capture_logs
 
-from api.live import NO_TLS, LiveApi, make_user
+from api.live import NO_TLS, Dsns, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of, provider
 from api.test_trail import trail
 from weft.api.web_tokens.issuers import read_issuers
@@ -40,9 +41,7 @@ async def serving(dsn: str, home: Path, *entries: str) -> AsyncIterator[LiveApi]
 
 
 @pytest.fixture
-async def api(
-    database: dict[str, str], tmp_path: Path, openid: Provider
-) -> AsyncIterator[LiveApi]:
+async def api(database: Dsns, tmp_path: Path, openid: Provider) -> AsyncIterator[LiveApi]:
     """Give an api with one issuer, whose user ada is known."""
     await make_user(database["admin"])
     async with serving(database["weft_api"], tmp_path, entry_of(openid)) as live:
@@ -53,16 +52,16 @@ async def api(
 
 
 @pytest.fixture
-async def browser(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(base_url=api.url, headers={"user-agent": "Firefox"}) as found:
+async def browser(api: LiveApi) -> AsyncIterator[AsyncClient]:
+    async with AsyncClient(base_url=api.url, headers={"user-agent": "Firefox"}) as found:
         yield found
 
 
-async def come_back(browser: httpx.AsyncClient) -> str:
+async def come_back(browser: AsyncClient) -> str:
     """Log in at the issuer; return where it sends the browser."""
     start = await browser.get("/login/oidc/start")
     assert start.status_code == 303, start.text
-    async with httpx.AsyncClient(verify=NO_TLS) as elsewhere:
+    async with AsyncClient(verify=NO_TLS) as elsewhere:
         back = await elsewhere.get(start.headers["location"])
     return str(back.headers["location"])
 
@@ -80,7 +79,7 @@ def refused(answer: httpx.Response) -> tuple[int, str]:
 
 
 async def test_browser_logs_in_at_the_issuer_and_has_a_session(
-    browser: httpx.AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str]
+    browser: AsyncClient, api: LiveApi, openid: Provider, database: Dsns
 ) -> None:
     with capture_logs() as logs:
         page = await browser.get("/login")
@@ -118,7 +117,7 @@ async def test_browser_logs_in_at_the_issuer_and_has_a_session(
 
 
 async def test_login_opens_one_session(
-    browser: httpx.AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str],
+    browser: AsyncClient, api: LiveApi, openid: Provider, database: Dsns,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     """Also on another api, and at an issuer that lets a code be used twice."""
@@ -128,7 +127,7 @@ async def test_login_opens_one_session(
     assert (await browser.get(back)).status_code == 303
     async with (
         serving(database["weft_api"], tmp_path / "second", entry_of(openid)) as second,
-        httpx.AsyncClient(verify=NO_TLS) as thief,
+        AsyncClient(verify=NO_TLS) as thief,
     ):
         again = [
             await thief.get(back, headers=cookie),
@@ -141,11 +140,11 @@ async def test_login_opens_one_session(
     assert all("session already" in one.json()["detail"] for one in again)
 
 
-Change = Callable[[str, httpx.AsyncClient, Provider], str]
+Change = Callable[[str, AsyncClient, Provider], str]
 
 
 def _claim(**claims: object) -> Change:
-    def change(back: str, _: httpx.AsyncClient, openid: Provider) -> str:
+    def change(back: str, _: AsyncClient, openid: Provider) -> str:
         openid.claims |= claims
         return back
 
@@ -156,12 +155,12 @@ def _query(**fields: str | None) -> Change:
     return lambda back, _, __: changed(back, **fields)
 
 
-def _no_cookie(back: str, browser: httpx.AsyncClient, _: Provider) -> str:
+def _no_cookie(back: str, browser: AsyncClient, _: Provider) -> str:
     browser.cookies.clear()
     return back
 
 
-def _other_cookie(back: str, browser: httpx.AsyncClient, _: Provider) -> str:
+def _other_cookie(back: str, browser: AsyncClient, _: Provider) -> str:
     _own, provider_id, begun = browser.cookies["weft_login"].split(".")
     browser.cookies.clear()
     browser.cookies.set("weft_login", f"{secrets.token_urlsafe(32)}.{provider_id}.{begun}")
@@ -171,7 +170,7 @@ def _other_cookie(back: str, browser: httpx.AsyncClient, _: Provider) -> str:
 def _moved(**change: Any) -> Change:  # noqa: ANN401 (fields of a login)
     """Come back with the cookie of a login that this server would not have begun, or long ago."""
 
-    def move(back: str, browser: httpx.AsyncClient, _: Provider) -> str:
+    def move(back: str, browser: AsyncClient, _: Provider) -> str:
         secret, provider_id, begun = browser.cookies["weft_login"].split(".")
         fields = {"secret": secret, "provider_id": provider_id, "begun_at": int(begun), **change}
         login = BrowserLogin(**fields)
@@ -182,7 +181,7 @@ def _moved(**change: Any) -> Change:  # noqa: ANN401 (fields of a login)
     return move
 
 
-def _iss_required(back: str, _: httpx.AsyncClient, openid: Provider) -> str:
+def _iss_required(back: str, _: AsyncClient, openid: Provider) -> str:
     return changed(back, iss=None)
 
 
@@ -215,9 +214,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
 }  # fmt: skip
 
 
-async def test_what_comes_back_and_is_not_believed(
-    browser: httpx.AsyncClient, openid: Provider
-) -> None:
+async def test_what_comes_back_and_is_not_believed(browser: AsyncClient, openid: Provider) -> None:
     openid.description = {"authorization_response_iss_parameter_supported": True}
     usual = dict(openid.claims)
     for what, (change, why) in REFUSED.items():
@@ -234,9 +231,7 @@ async def test_what_comes_back_and_is_not_believed(
     assert (await browser.get(await come_back(browser))).status_code == 303
 
 
-async def test_user_whom_the_tenant_does_not_know(
-    browser: httpx.AsyncClient, openid: Provider
-) -> None:
+async def test_user_whom_the_tenant_does_not_know(browser: AsyncClient, openid: Provider) -> None:
     openid.claims = {"email": "eve@example.org"}
     answer = await browser.get(await come_back(browser))
 
@@ -245,7 +240,7 @@ async def test_user_whom_the_tenant_does_not_know(
     assert "eve@example.org" in answer.json()["detail"]
 
 
-async def test_nobody_is_led_to_an_address_of_the_request(browser: httpx.AsyncClient) -> None:
+async def test_nobody_is_led_to_an_address_of_the_request(browser: AsyncClient) -> None:
     """A page of others cannot use this one to lead people to theirs."""
     for name in ("next", "redirect_uri", "return_to"):
         answer = await browser.get("/login/oidc/start", params={name: "https://evil.example"})
@@ -256,7 +251,7 @@ async def test_nobody_is_led_to_an_address_of_the_request(browser: httpx.AsyncCl
 
 
 async def test_answers_of_an_issuer_that_are_none(
-    browser: httpx.AsyncClient, openid: Provider, database: dict[str, str], tmp_path: Path
+    browser: AsyncClient, openid: Provider, database: Dsns, tmp_path: Path
 ) -> None:
     """Redirects are not followed, and nothing that is too large, malformed or strange is used."""
     html: tuple[int, dict[str, str], bytes] = (200, {}, b"<html>")
@@ -286,14 +281,14 @@ async def test_answers_of_an_issuer_that_are_none(
         home = tmp_path / f"api{n}"
         async with (
             serving(database["weft_api"], home, entry_of(openid)) as live,
-            httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
+            AsyncClient(base_url=live.url, verify=NO_TLS) as client,
         ):
             answer = await client.get("/login/oidc/start")
             assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING"), description
     openid.sent[config] = html
     async with (
         serving(database["weft_api"], tmp_path / "last", entry_of(openid)) as live,
-        httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
+        AsyncClient(base_url=live.url, verify=NO_TLS) as client,
     ):
         answer = await client.post("/v1/logins", json=begun_with()[0])
         assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING")
@@ -319,9 +314,7 @@ def as_described(answer: httpx.Response, kind: type[msgspec.Struct]) -> Any:  # 
     return msgspec.json.decode(answer.content, type=kind)
 
 
-async def end_of(
-    client: httpx.AsyncClient, openid: Provider, **fields: str | None
-) -> httpx.Response:
+async def end_of(client: AsyncClient, openid: Provider, **fields: str | None) -> httpx.Response:
     """Log a program in; `fields`: of its second request."""
     document, verifier = begun_with()
     begun = as_described(await client.post("/v1/logins", json=document), LoginBegun)
@@ -337,7 +330,7 @@ async def end_of(
 
 
 async def test_program_logs_in_and_has_a_token_that_ends(
-    browser: httpx.AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str]
+    browser: AsyncClient, api: LiveApi, openid: Provider, database: Dsns
 ) -> None:
     done = as_described(await end_of(browser, openid), LoginDone)
     (id_token,) = openid.tokens
@@ -362,7 +355,7 @@ async def test_program_logs_in_and_has_a_token_that_ends(
 
 
 async def test_program_with_a_code_of_somebody_else(
-    browser: httpx.AsyncClient, openid: Provider
+    browser: AsyncClient, openid: Provider
 ) -> None:
     for field, value, why in (
         ("code", "guessed", "invalid_grant"),
@@ -377,9 +370,7 @@ async def test_program_with_a_code_of_somebody_else(
         assert why in answer.json()["detail"], field
 
 
-async def test_codes_for_programs_come_to_their_own_machine_only(
-    browser: httpx.AsyncClient,
-) -> None:
+async def test_codes_for_programs_come_to_their_own_machine_only(browser: AsyncClient) -> None:
     for uri in (
         "https://evil.example/callback", "http://127.0.0.1:1.evil.example/callback",
         "http://127.0.0.1:40001/callback?x", "http://localhost:40001/callback",
@@ -390,7 +381,7 @@ async def test_codes_for_programs_come_to_their_own_machine_only(
         assert refused(answer) == (400, "API.WRONG_TYPE"), uri
 
 
-async def test_code_is_typed_in_elsewhere(browser: httpx.AsyncClient, openid: Provider) -> None:
+async def test_code_is_typed_in_elsewhere(browser: AsyncClient, openid: Provider) -> None:
     openid.device_answers = ["authorization_pending", "slow_down"]
     begun = as_described(await browser.post("/v1/device-logins", json={}), DeviceLoginBegun)
     poll = {"issuer": begun.issuer, "device_code": begun.device_code}
@@ -415,7 +406,7 @@ async def test_code_is_typed_in_elsewhere(browser: httpx.AsyncClient, openid: Pr
 
 
 async def test_issuer_without_a_device_endpoint_and_with_a_malformed_one(
-    browser: httpx.AsyncClient, openid: Provider, database: dict[str, str], tmp_path: Path
+    browser: AsyncClient, openid: Provider, database: Dsns, tmp_path: Path
 ) -> None:
     openid.sent["/device"] = (400, {}, b'{"error": "unauthorized_client"}')
     answer = await browser.post("/v1/device-logins", json={})
@@ -428,14 +419,14 @@ async def test_issuer_without_a_device_endpoint_and_with_a_malformed_one(
     openid.description = {"device_authorization_endpoint": None}
     async with (
         serving(database["weft_api"], tmp_path / "second", entry_of(openid)) as second,
-        httpx.AsyncClient(base_url=second.url, verify=NO_TLS) as client,
+        AsyncClient(base_url=second.url, verify=NO_TLS) as client,
     ):
         answer = await client.post("/v1/device-logins", json={})
     assert refused(answer) == (409, "API.NO_DEVICE_LOGIN")
 
 
 async def test_issuer_is_that_of_the_tenant(
-    database: dict[str, str], tmp_path: Path, openid: Provider
+    database: Dsns, tmp_path: Path, openid: Provider
 ) -> None:
     """Strangers are not told which tenants there are."""
     await make_user(database["admin"])
@@ -445,7 +436,7 @@ async def test_issuer_is_that_of_the_tenant(
         async with (
             serving(database["weft_api"], tmp_path, *text) as live,
             live.client() as admin,
-            httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
+            AsyncClient(base_url=live.url, verify=NO_TLS) as client,
         ):
             made = await admin.post("/v1/tenants", json={"name": "acme", "admin": "ann"})
             assert made.status_code == 201
@@ -457,7 +448,7 @@ async def test_issuer_is_that_of_the_tenant(
                 await client.get(f"/login/oidc/start?{query}")
                 for query in ("tenant=nobody", f"tenant=acme&issuer={openid.url}")
             ]
-            async with httpx.AsyncClient(verify=NO_TLS) as elsewhere:
+            async with AsyncClient(verify=NO_TLS) as elsewhere:
                 await client.get("/login/oidc/start?tenant=acme")
                 url = (await client.get("/login/oidc/start?tenant=acme")).headers["location"]
                 back = (await elsewhere.get(url)).headers["location"]
@@ -474,7 +465,7 @@ async def test_issuer_is_that_of_the_tenant(
 
 @pytest.mark.parametrize("methods", [["client_secret_basic"], ["client_secret_post"]])
 async def test_client_with_a_secret(
-    database: dict[str, str], tmp_path: Path, openid: Provider, methods: list[str]
+    database: Dsns, tmp_path: Path, openid: Provider, methods: list[str]
 ) -> None:
     """It goes to the issuer only: no answer and no log has it."""
     openid.secret, openid.auth_methods = "s€cret :".replace("€", "e%"), methods
@@ -484,7 +475,7 @@ async def test_client_with_a_secret(
     with capture_logs() as logs:
         async with (
             serving(database["weft_api"], tmp_path, entry) as live,
-            httpx.AsyncClient(base_url=live.url, verify=NO_TLS) as client,
+            AsyncClient(base_url=live.url, verify=NO_TLS) as client,
         ):
             done = await end_of(client, openid)
             (tmp_path / "secret").unlink()

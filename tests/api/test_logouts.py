@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import NO_TLS, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of
@@ -17,7 +17,7 @@ __all__ = ["api", "browser"]
 
 
 async def test_trail_tells_whom_the_issuer_has_named(
-    browser: httpx.AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str]
+    browser: AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str]
 ) -> None:
     """The trail tells whom the issuer has named, and of which tenant; a guess is of nobody."""
     openid.claims = {"email": "eve@example.org"}
@@ -57,10 +57,8 @@ async def test_browser_is_led_to_the_issuer_to_log_out_there_too(
     entry = entry_of(openid) + "create_users = true\n" + "leads_back = true\n" * leads_back
     async with (
         serving(database["weft_api"], tmp_path, entry) as live,
-        httpx.AsyncClient(
-            base_url=live.url, headers={"origin": live.url}, verify=NO_TLS
-        ) as browser,
-        httpx.AsyncClient(verify=NO_TLS) as elsewhere,
+        AsyncClient(base_url=live.url, headers={"origin": live.url}, verify=NO_TLS) as browser,
+        AsyncClient(verify=NO_TLS) as elsewhere,
     ):
         assert (await browser.get(await come_back(browser))).status_code == 303
         who = (await browser.get("/v1/whoami")).json()
@@ -84,7 +82,7 @@ async def test_browser_is_led_to_the_issuer_to_log_out_there_too(
 
 
 async def test_logout_where_the_issuer_has_no_page_for_it(
-    browser: httpx.AsyncClient, api: LiveApi, openid: Provider
+    browser: AsyncClient, api: LiveApi, openid: Provider
 ) -> None:
     openid.description = {"end_session_endpoint": None}
     assert (await browser.get(await come_back(browser))).status_code == 303
@@ -96,7 +94,7 @@ async def test_logout_where_the_issuer_has_no_page_for_it(
 
 
 async def test_issuer_whose_page_of_logouts_is_no_safe_address(
-    browser: httpx.AsyncClient, openid: Provider
+    browser: AsyncClient, openid: Provider
 ) -> None:
     openid.description = {"end_session_endpoint": "javascript:alert(1)"}
     answer = await browser.get("/login/oidc/start")
@@ -104,15 +102,13 @@ async def test_issuer_whose_page_of_logouts_is_no_safe_address(
     assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING")
 
 
-async def test_looking_at_a_link_does_not_use_it_up(
-    browser: httpx.AsyncClient, api: LiveApi
-) -> None:
+async def test_looking_at_a_link_does_not_use_it_up(browser: AsyncClient, api: LiveApi) -> None:
     """Scanners of mail ask for its head first, with whatever cookies they were given."""
     back = await come_back(browser)
     looked = [await browser.request(method, back) for method in ("HEAD", "OPTIONS")]
     async with api.client() as admin:
         link = (await admin.post("/v1/login-links", json={})).json()["url"]
-    async with httpx.AsyncClient() as other:
+    async with AsyncClient() as other:
         seen = [await other.head(link), await other.head(link), await other.get(link)]
         code = dict(parse_qsl(urlsplit(link).query))["code"]
         opened = await other.post(

@@ -4,9 +4,9 @@ import asyncio
 import base64
 from typing import Any
 
-import httpx
 import msgspec
 import pytest
+from httpx import AsyncClient
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, leading
 from cases import cases
@@ -17,12 +17,12 @@ from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 
 
-async def submit(http: httpx.AsyncClient, *jobs: dict[str, Any]) -> int:
+async def submit(http: AsyncClient, *jobs: dict[str, Any]) -> int:
     answer = await http.post("/v1/batches", json={"jobs": jobs or [{}]})
     return int(answer.json()["id"])
 
 
-async def ended_job(http: httpx.AsyncClient, worker: LiveWorker) -> str:
+async def ended_job(http: AsyncClient, worker: LiveWorker) -> str:
     """Return the path of the log of a job that has ended."""
     batch_id = await submit(http)
     claimed = await worker.claim_and_start()
@@ -31,7 +31,7 @@ async def ended_job(http: httpx.AsyncClient, worker: LiveWorker) -> str:
     return f"/v1/batches/{batch_id}/jobs/1/log"
 
 
-async def test_output_of_an_ended_job(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_output_of_an_ended_job(http: AsyncClient, worker: LiveWorker) -> None:
     path = await ended_job(http, worker)
 
     both = await http.get(path)
@@ -46,7 +46,7 @@ async def test_output_of_an_ended_job(http: httpx.AsyncClient, worker: LiveWorke
     assert out.headers["content-type"] == "application/octet-stream"
 
 
-async def test_ranges(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_ranges(http: AsyncClient, worker: LiveWorker) -> None:
     path = f"{await ended_job(http, worker)}?stream=stdout"
 
     middle = await http.get(path, headers={"range": "bytes=2-5"})
@@ -79,7 +79,7 @@ def test_span_outside_is_refused() -> None:
         span_of("bytes=0-", 0)
 
 
-async def test_job_that_has_not_started_has_no_output(http: httpx.AsyncClient) -> None:
+async def test_job_that_has_not_started_has_no_output(http: AsyncClient) -> None:
     batch_id = await submit(http)
 
     waiting = await http.get(f"/v1/batches/{batch_id}/jobs/1/log")
@@ -95,7 +95,7 @@ async def test_job_that_has_not_started_has_no_output(http: httpx.AsyncClient) -
     assert (missing.status_code, missing.json()["code"]) == (404, "API.JOB_NOT_FOUND")
 
 
-async def test_outputs_of_many_jobs(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_outputs_of_many_jobs(http: AsyncClient, worker: LiveWorker) -> None:
     batch_id = await submit(http, {}, {}, {}, {})
     await http.post(f"/v1/batches/{batch_id}/jobs/3/cancel", json={})
     claimed = await worker.claim()
@@ -136,7 +136,7 @@ class Followed:
 
 
 async def test_output_is_followed_from_before_the_start_to_the_end(
-    http: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(http)
     async with http.stream("GET", f"/v1/batches/{batch_id}/jobs/1/log?follow=true") as answer:
@@ -163,7 +163,7 @@ async def test_output_is_followed_from_before_the_start_to_the_end(
 
 
 async def test_follower_goes_on_where_it_was_cut_off(
-    http: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, worker: LiveWorker
 ) -> None:
     path = f"{await ended_job(http, worker)}?follow=true"
     async with http.stream("GET", path) as answer:
@@ -179,7 +179,7 @@ async def test_follower_goes_on_where_it_was_cut_off(
     assert told[1][1] == b"two\n"
 
 
-async def test_job_cancelled_before_its_start_ends_the_stream(http: httpx.AsyncClient) -> None:
+async def test_job_cancelled_before_its_start_ends_the_stream(http: AsyncClient) -> None:
     batch_id = await submit(http)
     async with http.stream("GET", f"/v1/batches/{batch_id}/jobs/1/log?follow=true") as answer:
         followed = Followed(EventReader(answer))
@@ -190,7 +190,7 @@ async def test_job_cancelled_before_its_start_ends_the_stream(http: httpx.AsyncC
 
 
 async def test_streams_end_cleanly_when_the_server_stops(
-    api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker
+    api: LiveApi, http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(http)
     claimed = await worker.claim_and_start()
@@ -206,9 +206,7 @@ async def test_streams_end_cleanly_when_the_server_stops(
     assert not any("end" in line for line in rest)
 
 
-async def test_samples_of_what_an_attempt_uses(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_samples_of_what_an_attempt_uses(http: AsyncClient, worker: LiveWorker) -> None:
     path = await ended_job(http, worker)
     attempts = path.removesuffix("log") + "attempts"
     none = await http.get(f"{attempts}/1/usage")
@@ -225,7 +223,7 @@ async def test_samples_of_what_an_attempt_uses(
 
 
 async def test_output_that_is_kept_no_longer_is_gone(
-    http: httpx.AsyncClient, worker: LiveWorker, database: dict[str, str]
+    http: AsyncClient, worker: LiveWorker, database: dict[str, str]
 ) -> None:
     """The answer says which limit it was; what was never written is as before."""
     path = await ended_job(http, worker)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import httpx
+from httpx import AsyncClient
 
 from api.test_tenants import create
 from weft.core.problems import PROBLEMS_MAX
@@ -16,23 +17,21 @@ BURST = {
 SHARED = {**BURST, "name": "shared"}
 
 
-async def save(
-    http: httpx.AsyncClient, *pools: dict[str, Any], dry_run: bool = False
-) -> dict[str, Any]:
+async def save(http: AsyncClient, *pools: dict[str, Any], dry_run: bool = False) -> dict[str, Any]:
     answer = await http.put("/v1/pools", json={"pools": pools, "dry_run": dry_run})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
-async def use(http: httpx.AsyncClient, **flavour: object) -> None:
+async def use(http: AsyncClient, **flavour: object) -> None:
     """Save a pool with a flavour, and a queue that uses it."""
     await save(http, {**BURST, "flavours": [{**SMALL, **flavour}]})
     queue = {"name": "burst", "priority": 1, "pools": ["burst"]}
     await http.put("/v1/queues", json={"queues": [queue]})
 
 
-async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
+async def test_pools_are_planned_and_saved(http: AsyncClient) -> None:
     planned = await save(http, BURST, dry_run=True)
     nothing = await http.get("/v1/pools/burst")
     saved = await save(http, BURST)
@@ -68,7 +67,7 @@ async def test_pools_are_planned_and_saved(http: httpx.AsyncClient) -> None:
     assert described["plan"] is None
 
 
-async def test_a_price_that_is_left_out_stays(http: httpx.AsyncClient) -> None:
+async def test_a_price_that_is_left_out_stays(http: AsyncClient) -> None:
     await save(http, {**BURST, "flavours": [{**SMALL, "price_per_hour": "0.05"}]})
     again = await save(http, BURST)
     free = await save(http, {**BURST, "flavours": [{**SMALL, "price_per_hour": 0}]})
@@ -77,7 +76,7 @@ async def test_a_price_that_is_left_out_stays(http: httpx.AsyncClient) -> None:
     assert [one["pool"] for one in free["changes"]] == ["burst"]
 
 
-async def test_mistakes_are_named_with_their_place(http: httpx.AsyncClient) -> None:
+async def test_mistakes_are_named_with_their_place(http: AsyncClient) -> None:
     cases: list[tuple[Any, ...]] = [
         ({"min_workers": 5}, "/pools/0/min_workers", "more than max_workers, which is 4"),
         ({"provider": None}, "/pools/0/max_workers", "name a provider"),
@@ -114,7 +113,7 @@ async def test_mistakes_are_named_with_their_place(http: httpx.AsyncClient) -> N
         assert words in error["message"]
 
 
-async def test_twice_one_name_and_too_many_are_refused(http: httpx.AsyncClient) -> None:
+async def test_twice_one_name_and_too_many_are_refused(http: AsyncClient) -> None:
     twice = await http.put("/v1/pools", json={"pools": [BURST, BURST]})
     many = await http.put("/v1/pools", json={"pools": [BURST] * (PROBLEMS_MAX + 1)})
 
@@ -122,7 +121,7 @@ async def test_twice_one_name_and_too_many_are_refused(http: httpx.AsyncClient) 
     assert many.json()["errors"][0]["message"] == "101 pools, at most 100"
 
 
-async def test_a_job_that_only_a_flavour_holds_is_taken(http: httpx.AsyncClient) -> None:
+async def test_a_job_that_only_a_flavour_holds_is_taken(http: AsyncClient) -> None:
     asked = {"cpu": 7, "rack": "12", "gpu": 2, "matlab": 1}
     jobs, more = (
         [{"queue": "burst", "command": ["true"], "resources": {**asked, "gpu": gpus}}]
@@ -136,7 +135,7 @@ async def test_a_job_that_only_a_flavour_holds_is_taken(http: httpx.AsyncClient)
     assert "asks for 3 gpu; the largest worker has 2" in refused.text
 
 
-async def test_only_jobs_that_bear_it_may_lose_their_machine(http: httpx.AsyncClient) -> None:
+async def test_only_jobs_that_bear_it_may_lose_their_machine(http: AsyncClient) -> None:
     await use(http, cpu=8, preemptible=True)
     job = {"queue": "burst", "command": ["true"], "resources": {"cpu": 7}}
     refused = await http.post("/v1/batches", json={"jobs": [job]})
@@ -147,9 +146,7 @@ async def test_only_jobs_that_bear_it_may_lose_their_machine(http: httpx.AsyncCl
     assert taken.status_code == 201, taken.text
 
 
-async def test_a_job_may_name_several_words_of_which_one_is_offered(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_a_job_may_name_several_words_of_which_one_is_offered(http: AsyncClient) -> None:
     await use(http, cpu=8)
 
     async def ask(rack: object) -> httpx.Response:
@@ -168,7 +165,7 @@ async def test_a_job_may_name_several_words_of_which_one_is_offered(
     ]
 
 
-async def test_wrong_options_of_a_provider_are_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_options_of_a_provider_are_refused(http: AsyncClient) -> None:
     options = {"slot": 2, "slots": 0, "gpus": "0,0"}
     refused = await http.put("/v1/pools", json={"pools": [{**BURST, "options": options}]})
     wrong = [
@@ -185,9 +182,7 @@ async def test_wrong_options_of_a_provider_are_refused(http: httpx.AsyncClient) 
     assert [one.json()["errors"][0]["pointer"] for one in wrong] == ["/pools/0/options/slots"] * 4
 
 
-async def test_a_flavour_cannot_have_the_label_of_machines_for_one_job(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_a_flavour_cannot_have_the_label_of_machines_for_one_job(http: AsyncClient) -> None:
     flavour = {**SMALL, "labels": {"machine": "a"}}
     refused = await http.put("/v1/pools", json={"pools": [{**BURST, "flavours": [flavour]}]})
 
@@ -196,7 +191,7 @@ async def test_a_flavour_cannot_have_the_label_of_machines_for_one_job(
     ]
 
 
-async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.AsyncClient) -> None:
+async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: AsyncClient) -> None:
     """It is refused if its pool makes none of this name, or if the job does not fit there."""
     await save(http, {**BURST, "name": "default"})
     own = {"machine": "small", "resources": {"cpu": "500m"}}
@@ -216,7 +211,7 @@ async def test_a_job_names_the_flavour_of_a_machine_of_its_own(http: httpx.Async
     assert "no worker offers this" in errors[2]["message"]
 
 
-async def test_what_a_pool_of_another_tenant_offers_is_not_told(http: httpx.AsyncClient) -> None:
+async def test_what_a_pool_of_another_tenant_offers_is_not_told(http: AsyncClient) -> None:
     """Neither in the words of a refusal, nor because it is another one."""
     headers = {name: await create(http, name) for name in ("acme", "other")}
     offers = {"cpu": 77, "labels": {"vault": "12"}, "countables": {"matlab": 3}}

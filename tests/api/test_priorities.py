@@ -1,12 +1,12 @@
 """`PATCH` with a priority: of a job at once, of a batch or a group as an operation."""
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker, submit
 from api.test_bad_input import assert_problem
 
 
-async def test_job_has_its_priority_at_once(http: httpx.AsyncClient) -> None:
+async def test_job_has_its_priority_at_once(http: AsyncClient) -> None:
     path = f"/v1/batches/{await submit(http, jobs=[{}, {}])}/jobs/2"
     answer = await http.patch(path, json={"priority": -7, "name": "late"})
     history = (await http.get(f"{path}/history")).json()["items"]
@@ -18,9 +18,7 @@ async def test_job_has_its_priority_at_once(http: httpx.AsyncClient) -> None:
     assert {one["actor"] for one in history[1:]} == {"user tester"}
 
 
-async def test_job_that_has_ended_keeps_everything(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_job_that_has_ended_keeps_everything(http: AsyncClient, worker: LiveWorker) -> None:
     batch = await submit(http, jobs=[{"command": ["true"]}])
     path = f"/v1/batches/{batch}/jobs/1"
     await worker.end(await worker.claim(1))
@@ -32,7 +30,7 @@ async def test_job_that_has_ended_keeps_everything(
     assert (same.status_code, same.json()["name"]) == (200, None)
 
 
-async def test_batch_and_groups_answer_with_an_operation(http: httpx.AsyncClient) -> None:
+async def test_batch_and_groups_answer_with_an_operation(http: AsyncClient) -> None:
     document = {"groups": [{"path": "/a"}, {"name": "s"}], "jobs": [{"group": "/a"}, {}]}
     batch = (await http.post("/v1/batches", json=document)).json()["id"]
     path = f"/v1/batches/{batch}"

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker
 from api.test_users import add
 
 
-async def submit(http: httpx.AsyncClient, project: str, **headers: str) -> tuple[int, Any]:
+async def submit(http: AsyncClient, project: str, **headers: str) -> tuple[int, Any]:
     document = {"billing_project": project, "jobs": [{}]}
     answer = await http.post("/v1/batches", json=document, headers=headers)
     return answer.status_code, answer.json().get("code")
 
 
 async def test_members_submit_until_the_project_is_closed(
-    http: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, worker: LiveWorker
 ) -> None:
     made = await http.post("/v1/billing-projects", json={"name": "Genomics", "cost_max": 12.5})
     header = await add(http, "bob")
@@ -57,9 +57,7 @@ async def test_members_submit_until_the_project_is_closed(
     assert (await submit(http, "Genomics"))[0] == 201
 
 
-async def test_who_was_removed_spends_nothing_more(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_who_was_removed_spends_nothing_more(http: AsyncClient, worker: LiveWorker) -> None:
     """Jobs that were there already run; a member goes on with the batch."""
     await http.post("/v1/billing-projects", json={"name": "lab"})
     header = await add(http, "bob")
@@ -92,7 +90,7 @@ async def test_who_was_removed_spends_nothing_more(
     assert goes_on.status_code == 201
 
 
-async def test_deleted_project_is_in_no_list_and_keeps_its_name(http: httpx.AsyncClient) -> None:
+async def test_deleted_project_is_in_no_list_and_keeps_its_name(http: AsyncClient) -> None:
     project = "/v1/billing-projects/p%2Fq"
     key = {"Idempotency-Key": "k"}
     made = [
@@ -121,7 +119,7 @@ async def test_deleted_project_is_in_no_list_and_keeps_its_name(http: httpx.Asyn
     assert batch["billing_project"] == "p/q"
 
 
-async def test_wrong_limits_are_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_limits_are_refused(http: AsyncClient) -> None:
     for limit in ("-1", "NaN", "1e400", "1e16", '"much"'):
         answer = await http.post(
             "/v1/billing-projects",
@@ -140,7 +138,7 @@ async def test_wrong_limits_are_refused(http: httpx.AsyncClient) -> None:
             assert changed.status_code == 400, (field, limit)
 
 
-async def test_limits_of_a_closed_project_change(http: httpx.AsyncClient) -> None:
+async def test_limits_of_a_closed_project_change(http: AsyncClient) -> None:
     """Its batches go on, and cost."""
     project = "/v1/billing-projects/default"
     limits = {"cost_max": 7, "cost_soft_max": 5, "on_limit": "cancel"}
@@ -152,7 +150,7 @@ async def test_limits_of_a_closed_project_change(http: httpx.AsyncClient) -> Non
     assert again == {**limited, "cost_max": None}
 
 
-async def test_what_is_too_large_is_a_clear_400(http: httpx.AsyncClient) -> None:
+async def test_what_is_too_large_is_a_clear_400(http: AsyncClient) -> None:
     cases: list[Any] = [
         {"resources": {"cpu": "1e999999999"}},
         {"function": {"call": "math:factorial", "args": [2**70]}},

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import LiveApi, as_admin
 from api.test_look_ups import Hub, asking, go_on, hub
@@ -81,14 +81,14 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, transports_file=file, autoscale_s=5)
 
 
-async def put(http: httpx.AsyncClient, text: str) -> dict[str, str]:
+async def put(http: AsyncClient, text: str) -> dict[str, str]:
     """Apply a line; return what is refused."""
     answer = await http.put("/v1/setups/hrsi", content=text, headers=TOML)
     assert answer.status_code in {200, 400}, answer.text
     return {one["pointer"]: one["message"] for one in answer.json().get("errors", ())}
 
 
-async def make(http: httpx.AsyncClient, medium: dict[str, Any]) -> None:
+async def make(http: AsyncClient, medium: dict[str, Any]) -> None:
     for path, body in (
         ("/v1/pools", {"pools": [medium, *OTHERS]}),
         ("/v1/queues", {"queues": [QUEUE]}),
@@ -109,9 +109,7 @@ def line_of_a_site(directory: Path, url: str = "http://127.0.0.1") -> str:
     return with_texts("\n".join(lines), directory)
 
 
-async def test_what_would_do_something_else_is_refused_with_its_line(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_what_would_do_something_else_is_refused_with_its_line(http: AsyncClient) -> None:
     found = await put(http, PROPOSAL)
     assert found.keys() == REFUSED.keys()
     assert [one for one in REFUSED if not found[one].startswith(REFUSED[one])] == []
@@ -119,7 +117,7 @@ async def test_what_would_do_something_else_is_refused_with_its_line(
 
 
 async def test_pools_queues_and_stores_should_be_as_it_says(
-    http: httpx.AsyncClient, tmp_path: Path
+    http: AsyncClient, tmp_path: Path
 ) -> None:
     pytest.importorskip("openstack")
     line = line_of_a_site(tmp_path)
@@ -147,7 +145,7 @@ async def test_pools_queues_and_stores_should_be_as_it_says(
 
 
 async def test_with_other_lines_an_item_becomes_its_job(
-    asking: LiveApi, http: httpx.AsyncClient, database: dict[str, str], hub: Hub, tmp_path: Path
+    asking: LiveApi, http: AsyncClient, database: dict[str, str], hub: Hub, tmp_path: Path
 ) -> None:
     pytest.importorskip("openstack")
     await make(http, MEDIUM)

@@ -4,15 +4,15 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import TOKEN, Commands, LiveApi
 from weft.aio import Client
 from weft.core.errors import QuotaExceeded
 
 
-async def test_refusal_says_when_to_try_again(http: httpx.AsyncClient, api: LiveApi) -> None:
+async def test_refusal_says_when_to_try_again(http: AsyncClient, api: LiveApi) -> None:
     """A client fails at once, because the wait is longer than its patience."""
     quota = await http.patch("/v1/users/tester/quota", json={"jobs": 1})
     refused = await http.post("/v1/batches", json={"jobs": [{}, {}]})
@@ -31,9 +31,7 @@ async def test_refusal_says_when_to_try_again(http: httpx.AsyncClient, api: Live
     assert (await http.get("/v1/batches")).json()["items"] == []
 
 
-async def test_jobs_that_are_sent_and_batches_without_jobs_are_refused(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_jobs_that_are_sent_and_batches_without_jobs_are_refused(http: AsyncClient) -> None:
     """Both as submissions are; what was sent and not committed is shown as stored."""
     batch = f"/v1/batches/{(await http.post('/v1/batches', json={})).json()['id']}"
     reserved = await http.post(f"{batch}/updates", json={"n_jobs": 2})
@@ -54,9 +52,7 @@ async def test_jobs_that_are_sent_and_batches_without_jobs_are_refused(
     assert {one.headers["retry-after"] for one in refused} == {"60"}
 
 
-async def test_upload_that_is_refused_leaves_nothing(
-    http: httpx.AsyncClient, api: LiveApi
-) -> None:
+async def test_upload_that_is_refused_leaves_nothing(http: AsyncClient, api: LiveApi) -> None:
     """Its new batch is deleted, because what was sent would count as stored."""
     await http.patch("/v1/users/tester/quota", json={"jobs": 10})
     async with Client(url=api.url, token=TOKEN) as client:
@@ -70,13 +66,13 @@ async def test_upload_that_is_refused_leaves_nothing(
     assert (await http.get("/v1/batches")).json()["items"] == []
 
 
-async def items(http: httpx.AsyncClient) -> list[dict[str, Any]]:
+async def items(http: AsyncClient) -> list[dict[str, Any]]:
     """Return the quotas."""
     found: list[dict[str, Any]] = (await http.get("/v1/quotas")).json()["items"]
     return found
 
 
-async def test_wrong_quota_is_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_quota_is_refused(http: AsyncClient) -> None:
     for path, edit, status in [
         ("users/nobody/quota", {"jobs": 1}, 404),
         ("tenants/none/quota", {"jobs": 1}, 404),
@@ -97,7 +93,7 @@ async def test_wrong_quota_is_refused(http: httpx.AsyncClient) -> None:
 
 
 async def test_clients_and_the_command_line_set_and_list_quotas(
-    http: httpx.AsyncClient, api: LiveApi, command: Commands
+    http: AsyncClient, api: LiveApi, command: Commands
 ) -> None:
     await http.post("/v1/batches", json={"jobs": [{}] * 3})
     async with Client(url=api.url, token=TOKEN) as client:

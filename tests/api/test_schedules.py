@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
-import httpx
 import msgspec
+from httpx import AsyncClient
 
-from api.live import LiveApi, as_admin, leading, make_user
+from api.live import Dsns, LiveApi, as_admin, leading, make_user
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.ports.store import ScheduleMove
 from weft.sql import text_of
@@ -18,7 +18,7 @@ from weft.wire.documents.batches import BatchDocument
 BATCH = {"name": "nightly", "jobs": [{"command": ["true"], "env": {"A_TOKEN": "x", "B": "y"}}]}
 
 
-async def add(http: httpx.AsyncClient, **fields: object) -> dict[str, Any]:
+async def add(http: AsyncClient, **fields: object) -> dict[str, Any]:
     document = {"cron": "0 2 * * *", "document": BATCH, **fields}
     answer = await http.post("/v1/schedules", json=document)
     assert answer.status_code == 201, answer.text
@@ -26,7 +26,7 @@ async def add(http: httpx.AsyncClient, **fields: object) -> dict[str, Any]:
     return found
 
 
-async def refused(http: httpx.AsyncClient, **fields: object) -> tuple[str, list[str]]:
+async def refused(http: AsyncClient, **fields: object) -> tuple[str, list[str]]:
     answer = await http.post(
         "/v1/schedules", json={"cron": "0 2 * * *", "document": BATCH, **fields}
     )
@@ -35,12 +35,12 @@ async def refused(http: httpx.AsyncClient, **fields: object) -> tuple[str, list[
     return problem["code"], [one["pointer"] for one in problem["errors"]]
 
 
-async def shown(http: httpx.AsyncClient, schedule: int = 1) -> dict[str, Any]:
+async def shown(http: AsyncClient, schedule: int = 1) -> dict[str, Any]:
     found: dict[str, Any] = (await http.get(f"/v1/schedules/s{schedule}")).json()
     return found
 
 
-async def begin(database: dict[str, str], schedule: int = 1, n_runs: int = 1) -> None:
+async def begin(database: Dsns, schedule: int = 1, n_runs: int = 1) -> None:
     """Let a driver find that a schedule was due some seconds ago."""
     past = "UPDATE weft.schedule SET next_at = clock_timestamp() - interval '9 s'"
     await as_admin(database, past)
@@ -53,11 +53,11 @@ async def begin(database: dict[str, str], schedule: int = 1, n_runs: int = 1) ->
         assert await store.begin_schedule_runs(epoch, [move]) == n_runs
 
 
-async def audit(database: dict[str, str]) -> None:
+async def audit(database: Dsns) -> None:
     assert await as_admin(database, text_of("audit", "schedules_have_runs")) == []
 
 
-async def test_schedule_is_added_shown_changed_and_removed(http: httpx.AsyncClient) -> None:
+async def test_schedule_is_added_shown_changed_and_removed(http: AsyncClient) -> None:
     added = await add(http, time_zone="Europe/Berlin")
     next_at = datetime.fromisoformat(added["next_at"])
     page = (await http.get("/v1/schedules?limit=1")).json()
@@ -80,7 +80,7 @@ async def test_schedule_is_added_shown_changed_and_removed(http: httpx.AsyncClie
     assert (await http.get("/v1/schedules/1")).json()["code"] == "API.SCHEDULE_NOT_FOUND"
 
 
-async def test_repeat_of_a_request_adds_one_schedule(http: httpx.AsyncClient) -> None:
+async def test_repeat_of_a_request_adds_one_schedule(http: AsyncClient) -> None:
     """Also as msgpack, which the Python client sends."""
     document = {"cron": "0 2 * * *", "document": BATCH}
     headers = {"idempotency-key": "k", "content-type": "application/msgpack"}
@@ -93,7 +93,7 @@ async def test_repeat_of_a_request_adds_one_schedule(http: httpx.AsyncClient) ->
     assert answers[0].json()["document"]["name"] == "nightly"
 
 
-async def test_wrong_schedules_are_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_schedules_are_refused(http: AsyncClient) -> None:
     """As a submission of the document would be, and before anything is there."""
     empty = {"jobs": [{"command": []}, {"command": ["a"], "parents": ["nobody"]}]}
     large = {"jobs": [{"command": ["a"], "stdin": "x" * (1 << 20)}]}
@@ -129,7 +129,7 @@ async def test_wrong_schedules_are_refused(http: httpx.AsyncClient) -> None:
     assert (await http.get("/v1/schedules")).json()["items"] == []
 
 
-async def test_limits(api: LiveApi, http: httpx.AsyncClient) -> None:
+async def test_limits(api: LiveApi, http: AsyncClient) -> None:
     services = api.app.services
     services.settings = replace(
         services.settings, schedules_per_user_max=1, schedule_interval_min_s=3600
@@ -142,7 +142,7 @@ async def test_limits(api: LiveApi, http: httpx.AsyncClient) -> None:
 
 
 async def test_due_run_is_submitted_as_its_owner(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
+    api: LiveApi, http: AsyncClient, database: Dsns, admin: asyncpg.Connection
 ) -> None:
     await add(http, time_zone="Europe/Berlin")
     await begin(database, n_runs=2)
@@ -168,9 +168,7 @@ async def test_due_run_is_submitted_as_its_owner(
     await audit(database)
 
 
-async def test_run_is_not_submitted_twice(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_run_is_not_submitted_twice(api: LiveApi, http: AsyncClient, database: Dsns) -> None:
     """The api died between the submission and its record: another one takes the run over."""
     await add(http)
     await begin(database)
@@ -186,7 +184,7 @@ async def test_run_is_not_submitted_twice(
 
 
 async def test_refused_run_is_told_and_the_schedule_goes_on(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
+    api: LiveApi, http: AsyncClient, database: Dsns, admin: asyncpg.Connection
 ) -> None:
     """Its owner is no member of the project any more; after ten of these it pauses itself."""
     await add(http)
@@ -205,7 +203,7 @@ async def test_refused_run_is_told_and_the_schedule_goes_on(
     await audit(database)
 
 
-async def test_run_by_hand(http: httpx.AsyncClient, database: dict[str, str]) -> None:
+async def test_run_by_hand(http: AsyncClient, database: Dsns) -> None:
     """Also of a paused one; a repeat of the request is the same batch."""
     await add(http)
     await http.patch("/v1/schedules/1", json={"paused": True})
@@ -225,7 +223,7 @@ async def test_run_by_hand(http: httpx.AsyncClient, database: dict[str, str]) ->
 
 
 async def test_only_the_owner_runs_and_sees_and_changes(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], admin: asyncpg.Connection
+    api: LiveApi, http: AsyncClient, database: Dsns, admin: asyncpg.Connection
 ) -> None:
     """An administrator may change it; another tenant does not see it."""
     await add(http)
@@ -260,9 +258,7 @@ async def test_only_the_owner_runs_and_sees_and_changes(
     assert listed.json()["items"] == []
 
 
-async def test_notice_wakes_the_api(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_notice_wakes_the_api(api: LiveApi, http: AsyncClient, database: Dsns) -> None:
     """From the driver's decision to the submission without anybody asking again and again."""
     await add(http)
     submitted = asyncio.Event()

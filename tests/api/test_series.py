@@ -7,9 +7,10 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.ask_lines import HRSI
-from api.live import LiveApi, LiveWorker, as_admin, leading
+from api.live import Dsns, LiveApi, LiveWorker, as_admin, leading
 from api.test_sources import apply, audit, items
 from weft.client import aio
 from weft.core.attempt_key import AttemptKey
@@ -59,7 +60,7 @@ DUE = (
 )
 
 
-async def find(database: dict[str, str], **days: str) -> None:
+async def find(database: Dsns, **days: str) -> None:
     """Let a driver find scenes of one tile; a name that ends with `x` is cloudy."""
     async with leading(database["weft_driver"]) as (store, epoch):
         (due,) = await store.due_sources(epoch, (), limit=9)
@@ -70,15 +71,13 @@ async def find(database: dict[str, str], **days: str) -> None:
         await store.store_items(epoch, due, found, cursor=None, next_in_s=0, error=None)
 
 
-async def look(api: LiveApi, database: dict[str, str]) -> None:
+async def look(api: LiveApi, database: Dsns) -> None:
     for text in DUE:
         await as_admin(database, text)
     await api.app.beside[0].submit_due()
 
 
-async def run(
-    api: LiveApi, database: dict[str, str], worker: LiveWorker, *, rounds: int = 6
-) -> None:
+async def run(api: LiveApi, database: Dsns, worker: LiveWorker, *, rounds: int = 6) -> None:
     """Let the jobs of items run, and those that come after them."""
     for _ in range(rounds):
         await look(api, database)
@@ -86,7 +85,7 @@ async def run(
         await worker.end(claimed)
 
 
-async def befores(http: httpx.AsyncClient) -> dict[str, str]:
+async def befores(http: AsyncClient) -> dict[str, str]:
     """Return of each item its job, and what that got from the one before it."""
     found = await items(http)
     told = {}
@@ -97,23 +96,23 @@ async def befores(http: httpx.AsyncClient) -> dict[str, str]:
     return told
 
 
-async def lates(http: httpx.AsyncClient) -> list[str]:
+async def lates(http: AsyncClient) -> list[str]:
     answer = await http.get("/v1/sources/scenes/items?series=T")
     return sorted(one["key"] for one in answer.json()["items"] if one["late"])
 
 
-async def in_order(database: dict[str, str]) -> Sequence[asyncpg.Record]:
+async def in_order(database: Dsns) -> Sequence[asyncpg.Record]:
     await audit(database)
     return await as_admin(database, text_of("audit", "series_are_in_order"))
 
 
-async def reasons(http: httpx.AsyncClient) -> dict[str, Any]:
+async def reasons(http: AsyncClient) -> dict[str, Any]:
     answer = await http.get("/v1/sources/scenes/items?series=T&state=waiting")
     return {one["key"]: one["reason"] for one in answer.json()["items"]}
 
 
 async def test_each_waits_for_the_one_before(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """Cloudy scenes and failed ones are passed over; those of one date wait for the same one."""
     await apply(http, SERIES)
@@ -150,7 +149,7 @@ async def test_each_waits_for_the_one_before(
 
 
 async def test_status_that_a_job_had_before_its_retry_does_not_count(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """The next item waits until the job has it again."""
     await apply(http, UNTIL_MADE)
@@ -176,7 +175,7 @@ def late(word: str) -> str:
 
 @pytest.mark.parametrize("then", ["ignore", "warn"])
 async def test_item_that_comes_late_is_marked(
-    then: str, api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    then: str, api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """It gets its job; what was made without it stays, unless somebody asks."""
     await apply(http, late(then))
@@ -207,7 +206,7 @@ async def test_item_that_comes_late_is_marked(
 
 
 async def test_what_follows_a_late_item_runs_again(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """In order, as far as each reaches back, and not before the job that it had has ended; a
     cancelled one is decided again, too.
@@ -247,7 +246,7 @@ async def test_what_follows_a_late_item_runs_again(
 
 
 async def test_late_item_and_one_after_what_it_follows_in_one_set(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """The later one does not go on from what runs again."""
     await apply(http, late("rerun"))
@@ -264,7 +263,7 @@ async def test_late_item_and_one_after_what_it_follows_in_one_set(
 
 
 async def test_rerun_is_refused_to_others_and_without_a_date(
-    api: LiveApi, http: httpx.AsyncClient, tmp_path: Path
+    api: LiveApi, http: AsyncClient, tmp_path: Path
 ) -> None:
     await apply(http, SERIES)
     path = "/v1/sources/scenes/rerun"
@@ -292,7 +291,7 @@ async def test_rerun_is_refused_to_others_and_without_a_date(
     ],
 )
 async def test_repeat_with_its_key_lets_nothing_run_again(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker,
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker,
     method: str, path: str, body: dict[str, Any], other: dict[str, Any],
 ) -> None:  # fmt: skip
     """As the client repeats what got no reply: also when the items have their jobs by then."""
@@ -319,7 +318,7 @@ async def test_repeat_with_its_key_lets_nothing_run_again(
 
 
 async def test_products_of_the_one_before_are_at_hand(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """Of its last attempt, in their order; one that made none has an empty list."""
     said = """series.previous == null ? 'first' : size(series.previous.products) == 0 ? 'empty'
@@ -341,7 +340,7 @@ async def test_products_of_the_one_before_are_at_hand(
 
 
 async def test_outputs_of_the_one_before_are_inputs(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """The first has nothing before it, and gets no such input."""
     given = """
@@ -366,7 +365,7 @@ inputs = [
     await audit(database)
 
 
-async def test_wrong_inputs_of_a_series_are_refused(http: httpx.AsyncClient) -> None:
+async def test_wrong_inputs_of_a_series_are_refused(http: AsyncClient) -> None:
     given = 'inputs = [{ from = "weft://${series.previous.job}/a" }]\n'
     text = SERIES.replace("max_attempts = 1\n", given)
     for old, new, what in [
@@ -384,7 +383,7 @@ async def test_wrong_inputs_of_a_series_are_refused(http: httpx.AsyncClient) -> 
         assert what in answer.text
 
 
-async def remove_days(http: httpx.AsyncClient, database: dict[str, str], batch: int) -> None:
+async def remove_days(http: AsyncClient, database: Dsns, batch: int) -> None:
     """Delete a batch, and let a driver remove what is left of it."""
     operation = (await http.delete(f"/v1/batches/{batch}")).json()["id"]
     async with leading(database["weft_driver"]) as (store, epoch):
@@ -399,7 +398,7 @@ async def remove_days(http: httpx.AsyncClient, database: dict[str, str], batch: 
 
 
 async def test_deleted_days_leave_what_comes_after_them_its_attributes(
-    api: LiveApi, http: httpx.AsyncClient, database: dict[str, str], worker: LiveWorker
+    api: LiveApi, http: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     await apply(http, SERIES)
     await find(database, a="2027-04-01", b="2027-04-02")
@@ -420,11 +419,7 @@ async def test_deleted_days_leave_what_comes_after_them_its_attributes(
 
 
 async def test_item_and_its_job_have_one_history(
-    api: LiveApi,
-    http: httpx.AsyncClient,
-    browser: httpx.AsyncClient,
-    database: dict[str, str],
-    worker: LiveWorker,
+    api: LiveApi, http: AsyncClient, browser: AsyncClient, database: Dsns, worker: LiveWorker
 ) -> None:
     """One that waits or is cancelled has dated statuses, too; what both had is told once."""
     line = SERIES.replace('job = "snow"', 'job = "snow"\nlifecycle = "hrsi"', 1)
@@ -460,9 +455,7 @@ async def test_item_and_its_job_have_one_history(
 
 
 @pytest.mark.heavy
-async def test_history_of_an_item_is_bounded(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_history_of_an_item_is_bounded(http: AsyncClient, database: Dsns) -> None:
     """However often it runs again."""
     await apply(http, SERIES)
     await find(database, a="2027-01-01")

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from httpx import AsyncClient
 from structlog.testing import capture_logs
 
 from api.live import NO_TLS, LiveApi
@@ -23,23 +24,21 @@ def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def browser(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
+async def browser(api: LiveApi) -> AsyncIterator[AsyncClient]:
     """Give a browser that keeps cookies, and has no token."""
     headers = {"origin": api.url, "user-agent": "Firefox\t" + "x" * 300}
-    async with httpx.AsyncClient(
-        base_url=api.url, headers=headers, timeout=60, verify=NO_TLS
-    ) as found:
+    async with AsyncClient(base_url=api.url, headers=headers, timeout=60, verify=NO_TLS) as found:
         yield found
 
 
-async def _code(http: httpx.AsyncClient, **headers: str) -> str:
+async def _code(http: AsyncClient, **headers: str) -> str:
     answer = await http.post("/v1/login-links", json={}, headers=headers)
     assert answer.status_code == 200, answer.text
     (code,) = parse_qs(urlsplit(answer.json()["url"]).query)["code"]
     return str(code)
 
 
-async def _log_in(browser: httpx.AsyncClient, http: httpx.AsyncClient, **headers: str) -> str:
+async def _log_in(browser: AsyncClient, http: AsyncClient, **headers: str) -> str:
     """Log in as the holder of a token; return what pages send along."""
     answer = await browser.post("/login", data={"code": await _code(http, **headers)})
     assert answer.status_code == 303, answer.text
@@ -51,7 +50,7 @@ def _refused(answer: httpx.Response) -> tuple[int, str]:
 
 
 async def test_link_logs_a_browser_in_once(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+    browser: AsyncClient, http: AsyncClient, api: LiveApi
 ) -> None:
     with capture_logs() as logs:
         answer = await http.post("/v1/login-links", json={})
@@ -60,7 +59,7 @@ async def test_link_logs_a_browser_in_once(
         again = await browser.get(url)  # as a mailer does that looks at links
         code = url.partition("code=")[2]
         won = await browser.post("/login", data={"code": code})
-        async with httpx.AsyncClient(
+        async with AsyncClient(
             base_url=api.url, headers={"origin": api.url}, verify=NO_TLS
         ) as thief:
             replayed = await thief.post("/login", data={"code": code})
@@ -83,7 +82,7 @@ async def test_link_logs_a_browser_in_once(
 
 
 async def test_token_logs_a_browser_in_and_is_told_to_nobody(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+    browser: AsyncClient, http: AsyncClient, api: LiveApi
 ) -> None:
     made = await http.post("/v1/tokens", json={"name": "narrow", "scopes": ["read"]})
     token = made.json()["token"]
@@ -116,7 +115,7 @@ async def test_token_logs_a_browser_in_and_is_told_to_nobody(
 
 
 async def test_session_is_a_new_one_whatever_cookie_was_there(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+    browser: AsyncClient, http: AsyncClient, api: LiveApi
 ) -> None:
     """Else whoever has planted a cookie would be logged in too (fixation)."""
     browser.cookies.set("weft_session", "planted")
@@ -125,7 +124,7 @@ async def test_session_is_a_new_one_whatever_cookie_was_there(
 
     given = won.headers["set-cookie"].partition("=")[2].partition(";")[0]
     assert given not in ("planted", code)
-    async with httpx.AsyncClient(base_url=api.url, verify=NO_TLS) as thief:
+    async with AsyncClient(base_url=api.url, verify=NO_TLS) as thief:
         for planted in ("planted", code):
             thief.cookies.set("weft_session", planted)
             assert (await thief.get("/v1/whoami")).status_code == 401
@@ -137,7 +136,7 @@ async def test_session_is_a_new_one_whatever_cookie_was_there(
 
 
 async def test_login_form_of_another_site_is_refused(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
+    browser: AsyncClient, http: AsyncClient
 ) -> None:
     """It would log somebody in as the attacker; the code stays good for its own page."""
     code = await _code(http)
@@ -149,7 +148,7 @@ async def test_login_form_of_another_site_is_refused(
 
 
 async def test_each_change_needs_origin_and_token_of_the_page(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+    browser: AsyncClient, http: AsyncClient, api: LiveApi
 ) -> None:
     csrf = await _log_in(browser, http)
     good = {"origin": api.url, "x-csrf-token": csrf}
@@ -173,9 +172,7 @@ async def test_each_change_needs_origin_and_token_of_the_page(
     assert (await browser.post("/v1/batches", json={"jobs": [{}]}, headers=header)).is_success
 
 
-async def test_form_that_logs_out_needs_both_too(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
-) -> None:
+async def test_form_that_logs_out_needs_both_too(browser: AsyncClient, http: AsyncClient) -> None:
     csrf = await _log_in(browser, http)
     evil = {"origin": "https://evil.example"}
     for data, headers in (({}, {}), ({"csrf_token": "0" * 64}, {}), ({"csrf_token": csrf}, evil)):
@@ -194,16 +191,16 @@ async def test_form_that_logs_out_needs_both_too(
     assert (await browser.post("/logout", data={})).status_code == 200
 
 
-async def _until(status: int, url: str, browser: httpx.AsyncClient) -> None:
+async def _until(status: int, url: str, browser: AsyncClient) -> None:
     """Wait until another api, which is told by a notice, answers so."""
     session = {"cookie": f"weft_session={browser.cookies['weft_session']}"}
-    async with asyncio.timeout(60), httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+    async with asyncio.timeout(60), AsyncClient(base_url=url, verify=NO_TLS) as client:
         while (await client.get("/v1/batches", headers=session)).status_code != status:
             await asyncio.sleep(0)
 
 
 async def test_sessions_end_everywhere_and_by_number(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi, second: LiveApi
+    browser: AsyncClient, http: AsyncClient, api: LiveApi, second: LiveApi
 ) -> None:
     await _log_in(browser, http)
     await _until(200, second.url, browser)
@@ -227,7 +224,7 @@ async def test_sessions_end_everywhere_and_by_number(
 
 
 async def test_every_api_is_told_of_all_that_ends_with_a_token(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, second: LiveApi
+    browser: AsyncClient, http: AsyncClient, second: LiveApi
 ) -> None:
     made = (await http.post("/v1/tokens", json={"name": "a"})).json()
     csrf = await _log_in(browser, http, authorization=f"Bearer {made['token']}")
@@ -244,7 +241,7 @@ async def test_every_api_is_told_of_all_that_ends_with_a_token(
 
 
 async def test_session_has_the_rights_of_its_user_as_they_are_now(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, api: LiveApi
+    browser: AsyncClient, http: AsyncClient, api: LiveApi
 ) -> None:
     token = (await http.post("/v1/users", json={"name": "bob"})).json()["token"]
     csrf = await _log_in(browser, http, authorization=f"Bearer {token}")
@@ -267,7 +264,7 @@ async def test_session_has_the_rights_of_its_user_as_they_are_now(
 
 
 async def test_session_of_a_token_with_scopes_has_these(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
+    browser: AsyncClient, http: AsyncClient
 ) -> None:
     made = (await http.post("/v1/tokens", json={"name": "a", "scopes": ["read"]})).json()
     csrf = await _log_in(browser, http, authorization=f"Bearer {made['token']}")
@@ -281,9 +278,7 @@ async def test_session_of_a_token_with_scopes_has_these(
     assert (await browser.delete(f"/v1/sessions/{number}", headers=page)).status_code == 200
 
 
-async def test_page_of_a_link_leads_nowhere_else_and_shows_no_markup(
-    browser: httpx.AsyncClient,
-) -> None:
+async def test_page_of_a_link_leads_nowhere_else_and_shows_no_markup(browser: AsyncClient) -> None:
     for path in ("/login?next=//evil.example", "/login?code=a&next=https://evil.example"):
         assert _refused(await browser.get(path)) == (400, "API.INVALID_PARAMETER")
     page = await browser.get("/login", params={"code": "'><script>alert(1)</script>"})

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import LiveApi, LiveWorker
 from api.problems import code_of, problem_of
@@ -26,12 +27,12 @@ Header = Mapping[str, str]
 
 
 @pytest.fixture
-async def ann(http: httpx.AsyncClient) -> Header:
+async def ann(http: AsyncClient) -> Header:
     return await add(http, "ann")
 
 
 @pytest.fixture
-async def stranger(http: httpx.AsyncClient) -> Header:
+async def stranger(http: AsyncClient) -> Header:
     """Add bob, who is no member of any project."""
     bob = await add(http, "bob")
     answer = await http.request("DELETE", "/v1/billing-projects/default/members/bob")
@@ -39,7 +40,7 @@ async def stranger(http: httpx.AsyncClient) -> Header:
     return bob
 
 
-async def submit(http: httpx.AsyncClient, header: Header, **document: Any) -> int:  # noqa: ANN401
+async def submit(http: AsyncClient, header: Header, **document: Any) -> int:  # noqa: ANN401
     made = await http.post("/v1/batches", json={**DOCUMENT, **document}, headers=header)
     assert made.status_code == 201, made.text
     return int(made.json()["id"])
@@ -56,7 +57,7 @@ def batch_routes(api: LiveApi) -> list[tuple[str, str]]:
 
 
 async def ask(
-    http: httpx.AsyncClient, header: Header, method: str, route: str, batch: int, job: int = 1
+    http: AsyncClient, header: Header, method: str, route: str, batch: int, job: int = 1
 ) -> httpx.Response:
     """Ask one route about a batch, with a body that it takes."""
     path = route.format(b=batch, j=job, a=1, g=1, u=1, d=1, s="0" * 64, n=1, user="ann")
@@ -78,7 +79,7 @@ def problem(answer: httpx.Response, batch: int) -> tuple[int, Mapping[str, Any]]
 
 
 async def test_stranger_gets_on_each_route_what_does_not_exist(
-    api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
+    api: LiveApi, http: AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
 ) -> None:
     batch = await submit(http, ann)
     await worker.start(await worker.claim(1))
@@ -97,7 +98,7 @@ async def test_stranger_gets_on_each_route_what_does_not_exist(
 
 
 async def test_lists_counts_and_streams_leave_out_what_one_may_not_see(
-    http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
+    http: AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
 ) -> None:
     batch = await submit(http, ann)
     await worker.start(await worker.claim(1))
@@ -149,7 +150,7 @@ async def test_lists_counts_and_streams_leave_out_what_one_may_not_see(
 
 
 async def test_members_of_the_project_see_and_change_the_batch(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
+    http: AsyncClient, ann: Header, stranger: Header
 ) -> None:
     await http.post("/v1/billing-projects", json={"name": "genes"})
     for name in ("ann", "bob"):
@@ -167,9 +168,7 @@ async def test_members_of_the_project_see_and_change_the_batch(
     assert (await http.get(f"/v1/batches/{private}", headers=stranger)).status_code == 404
 
 
-async def test_who_operates_the_tenant_sees_all_of_it(
-    http: httpx.AsyncClient, ann: Header
-) -> None:
+async def test_who_operates_the_tenant_sees_all_of_it(http: AsyncClient, ann: Header) -> None:
     batch = await submit(http, ann)
     seen = {}
     for role in ("viewer", "user", "operator", "tenant-admin"):
@@ -210,7 +209,7 @@ def test_what_routes_need() -> None:
 @pytest.mark.heavy
 @cases("permission", list(Permission))
 async def test_who_got_a_permission_may_do_what_it_says_and_no_more(
-    api: LiveApi, http: httpx.AsyncClient, ann: Header, stranger: Header, permission: Permission
+    api: LiveApi, http: AsyncClient, ann: Header, stranger: Header, permission: Permission
 ) -> None:
     batch = await submit(http, ann)
     path = f"/v1/batches/{batch}/permissions"
@@ -230,9 +229,7 @@ async def test_who_got_a_permission_may_do_what_it_says_and_no_more(
     assert wrong == {}
 
 
-async def test_sharing_is_told_and_ends(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
-) -> None:
+async def test_sharing_is_told_and_ends(http: AsyncClient, ann: Header, stranger: Header) -> None:
     batch = await submit(http, ann)
     path = f"/v1/batches/{batch}/permissions"
     for _ in range(2):
@@ -256,7 +253,7 @@ async def test_sharing_is_told_and_ends(
 
 
 async def test_members_of_a_deleted_project_see_its_batches_no_more(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
+    http: AsyncClient, ann: Header, stranger: Header
 ) -> None:
     await http.post("/v1/billing-projects", json={"name": "genes"})
     for name in ("ann", "bob"):
@@ -271,9 +268,7 @@ async def test_members_of_a_deleted_project_see_its_batches_no_more(
     assert (await http.get(f"/v1/batches/{batch}", headers=ann)).status_code == 200
 
 
-async def test_only_the_owner_resubmits(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
-) -> None:
+async def test_only_the_owner_resubmits(http: AsyncClient, ann: Header, stranger: Header) -> None:
     """The copy has values of variables that others see masked."""
     batch = await submit(http, ann, jobs=[{"command": ["true"], "env": {"MY_TOKEN": "hush"}}])
     path = f"/v1/batches/{batch}"
@@ -286,7 +281,7 @@ async def test_only_the_owner_resubmits(
 
 
 async def test_operations_are_seen_as_long_as_the_batch(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
+    http: AsyncClient, ann: Header, stranger: Header
 ) -> None:
     batch = await submit(http, ann)
     shared = f"/v1/batches/{batch}/permissions/bob"
@@ -302,7 +297,7 @@ async def test_operations_are_seen_as_long_as_the_batch(
 
 
 async def test_jobs_in_a_batch_of_another_need_the_queues_of_both(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
+    http: AsyncClient, ann: Header, stranger: Header
 ) -> None:
     queue = {"name": "vip", "priority": 1, "guard": "true", "users": ["ann"]}
     saved = await http.put("/v1/queues", json={"queues": [queue]})
@@ -324,7 +319,7 @@ async def test_jobs_in_a_batch_of_another_need_the_queues_of_both(
 
 
 async def test_who_sees_a_batch_no_longer_is_not_told_its_owner(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
+    http: AsyncClient, ann: Header, stranger: Header
 ) -> None:
     batch = await submit(http, ann)
     path, shared = f"/v1/batches/{batch}", f"/v1/batches/{batch}/permissions/bob"
@@ -336,7 +331,7 @@ async def test_who_sees_a_batch_no_longer_is_not_told_its_owner(
     assert (before.status_code, after.status_code) == (403, 404)
 
 
-async def shown_conditions(http: httpx.AsyncClient, header: Header, number: int) -> dict[str, Any]:
+async def shown_conditions(http: AsyncClient, header: Header, number: int) -> dict[str, Any]:
     """Return what the API and the pages show of conditions: counts, and answers about one."""
     one = f"/v1/conditions/c{number}"
     links = {
@@ -361,7 +356,7 @@ async def shown_conditions(http: httpx.AsyncClient, header: Header, number: int)
 
 
 async def test_conditions_of_others_do_not_exist(
-    http: httpx.AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
+    http: AsyncClient, ann: Header, stranger: Header, worker: LiveWorker
 ) -> None:
     ask = Ask("quota", "tcp", {"host": "db.example", "port": "5432"})
 
@@ -406,7 +401,7 @@ async def test_conditions_of_others_do_not_exist(
 
 
 async def test_queues_of_others_are_not_counted(
-    http: httpx.AsyncClient, ann: Header, stranger: Header
+    http: AsyncClient, ann: Header, stranger: Header
 ) -> None:
     queue = {"name": "vip", "priority": 1, "guard": "true", "users": ["ann"]}
     await http.put("/v1/queues", json={"queues": [queue]})

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import as_admin
 from api.one_answer import one_answer
@@ -55,7 +55,7 @@ STATE = (
 
 
 async def test_what_a_source_gives_and_its_jobs(
-    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+    http: AsyncClient, database: dict[str, str], tmp_path: Path
 ) -> None:
     """One fits, one is cancelled, one asks for too much, one cannot be read."""
     (tmp_path / "in").mkdir()
@@ -91,7 +91,7 @@ SERIES = "[configure.snow.series]\nkey = '\"k\"'\norder = 'item.day'\n"
 
 
 async def test_line_is_tried_before_it_is_applied(
-    http: httpx.AsyncClient, database: dict[str, str], tmp_path: Path
+    http: AsyncClient, database: dict[str, str], tmp_path: Path
 ) -> None:
     """What it would change, the job of one item, also one of a series, and all messages."""
     (tmp_path / "in").mkdir()
@@ -134,7 +134,7 @@ async def test_line_is_tried_before_it_is_applied(
     assert (await http.get("/v1/setups/snow")).json()["document"] == line
 
 
-async def test_source_is_read_with_secrets_of_its_owner(http: httpx.AsyncClient) -> None:
+async def test_source_is_read_with_secrets_of_its_owner(http: AsyncClient) -> None:
     """One that is not there is named; a value is seen by the server that is asked alone."""
     async with one_answer(b'{"items": [{"key": "a"}]}') as server:
         await apply(http, CATALOGUE.replace("PORT", str(server.port)))
@@ -150,9 +150,7 @@ async def test_source_is_read_with_secrets_of_its_owner(http: httpx.AsyncClient)
     assert "ary" not in f"{tried}{shown}"
 
 
-async def test_what_this_site_does_not_allow_is_refused_with_its_line(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_what_this_site_does_not_allow_is_refused_with_its_line(http: AsyncClient) -> None:
     cases = [
         ('[source.s]\nkind = "http"\nurl = "http://10.0.0.1/"\njob = "snow"', "url",
          "line 3: 10.0.0.1 is private; the setting source_private_hosts does not allow it"),
@@ -176,9 +174,7 @@ async def test_what_this_site_does_not_allow_is_refused_with_its_line(
         assert f"set {setting} in weft.toml (WEFT_{setting.upper()})" in answer.json()["hint"]
 
 
-async def test_source_that_cannot_be_read_says_why(
-    http: httpx.AsyncClient, tmp_path: Path
-) -> None:
+async def test_source_that_cannot_be_read_says_why(http: AsyncClient, tmp_path: Path) -> None:
     await apply(http, LINE.replace("PATH", str(tmp_path / "in")))
     answer = (await http.post("/v1/sources/scenes/trial", json={})).json()
 

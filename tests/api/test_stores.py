@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveApi
 from api.test_trail import trail
@@ -16,7 +16,7 @@ CANARY = "AKIACANARY:canary-of-a-store"
 
 
 async def test_a_store_names_a_secret_and_never_shows_it(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: dict[str, str]
 ) -> None:
     refused = await http.put(PATH, json=SOUND)
     (wrong,) = refused.json()["errors"]
@@ -41,7 +41,7 @@ async def test_a_store_names_a_secret_and_never_shows_it(
     assert (gone.status_code, gone.json()["code"]) == (404, "API.FILE_STORE_NOT_FOUND")
 
 
-async def test_a_wrong_store_is_refused_with_the_field(http: httpx.AsyncClient) -> None:
+async def test_a_wrong_store_is_refused_with_the_field(http: AsyncClient) -> None:
     await http.put("/v1/secrets/key", json={"value": CANARY})
     sound = {"url": "s3://results", "access": "read", "credentials": "env"}
     for change, pointer in [
@@ -63,9 +63,7 @@ async def test_a_wrong_store_is_refused_with_the_field(http: httpx.AsyncClient) 
         assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
 
 
-async def test_a_tenant_has_a_limited_number_of_stores(
-    http: httpx.AsyncClient, api: LiveApi
-) -> None:
+async def test_a_tenant_has_a_limited_number_of_stores(http: AsyncClient, api: LiveApi) -> None:
     services = api.app.services
     services.settings = replace(services.settings, stores_max=1)
     document = {"url": "s3://results", "access": "read", "credentials": "instance-role"}

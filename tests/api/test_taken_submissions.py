@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveApi
 from one_transport import Delivery, OneTransport
@@ -44,13 +44,13 @@ async def taken(api: LiveApi, *bodies: object, user: str = "tester") -> list[Any
     return [json.loads(one.refused) if one.refused else None for one in deliveries]
 
 
-async def batches(http: httpx.AsyncClient) -> list[dict[str, Any]]:
+async def batches(http: AsyncClient) -> list[dict[str, Any]]:
     """Return the batches that there are."""
     found: list[dict[str, Any]] = (await http.get("/v1/batches")).json()["items"]
     return found
 
 
-async def test_a_batch_is_submitted_once_for_its_id(api: LiveApi, http: httpx.AsyncClient) -> None:
+async def test_a_batch_is_submitted_once_for_its_id(api: LiveApi, http: AsyncClient) -> None:
     message = {"id": "order 1", "batch": BATCH}
     assert await taken(api, message, message, {**message, "id": "order 2"}) == [None] * 3
     (other,) = await taken(api, {"id": "order 1", "batch": {**BATCH, "name": "other"}})
@@ -62,9 +62,7 @@ async def test_a_batch_is_submitted_once_for_its_id(api: LiveApi, http: httpx.As
     assert other["status"] == 409
 
 
-async def test_what_is_refused_has_a_problem_document(
-    api: LiveApi, http: httpx.AsyncClient
-) -> None:
+async def test_what_is_refused_has_a_problem_document(api: LiveApi, http: AsyncClient) -> None:
     wrong = [
         b"no JSON",
         {"batch": BATCH},

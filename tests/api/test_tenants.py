@@ -4,6 +4,7 @@ import json
 from typing import Any, get_args
 
 import httpx
+from httpx import AsyncClient
 
 from api.live import Commands, LiveApi, LiveWorker
 from weft.aio import Client
@@ -13,7 +14,7 @@ from weft.wire.documents.tenants import AllowedKind
 MISSING = 999_999
 
 
-async def create(http: httpx.AsyncClient, name: str) -> dict[str, str]:
+async def create(http: AsyncClient, name: str) -> dict[str, str]:
     answer = await http.post("/v1/tenants", json={"name": name, "admin": "ann"})
     assert answer.status_code == 201, answer.text
     return {"authorization": f"Bearer {answer.json()['token']}"}
@@ -30,7 +31,7 @@ def text_of(answer: httpx.Response, number: int | str) -> dict[str, Any]:
 
 
 async def test_jobs_of_two_tenants_run_on_the_shared_pool(
-    http: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, worker: LiveWorker
 ) -> None:
     headers = [await create(http, name) for name in ("acme", "umbra")]
     batches = []
@@ -50,9 +51,7 @@ async def test_jobs_of_two_tenants_run_on_the_shared_pool(
     assert [(one["name"], one["members"]) for (one,) in projects] == [("default", ["ann"])] * 2
 
 
-async def test_things_of_another_tenant_do_not_exist(
-    http: httpx.AsyncClient, api: LiveApi
-) -> None:
+async def test_things_of_another_tenant_do_not_exist(http: AsyncClient, api: LiveApi) -> None:
     b = (await http.post("/v1/batches", json={"jobs": [{}]})).json()["id"]
     token = (await http.get("/v1/tokens")).json()["items"][0]["token_id"]
     ann = await create(http, "acme")
@@ -73,7 +72,7 @@ async def test_things_of_another_tenant_do_not_exist(
     assert (await http.get(f"/v1/batches/{b}")).json()["cancelled"] is False
 
 
-async def test_tenant_admins_see_and_make_no_tenants(http: httpx.AsyncClient) -> None:
+async def test_tenant_admins_see_and_make_no_tenants(http: AsyncClient) -> None:
     ann = await create(http, "acme")
     refused = [
         await http.get("/v1/tenants", headers=ann),
@@ -91,7 +90,7 @@ async def test_tenant_admins_see_and_make_no_tenants(http: httpx.AsyncClient) ->
 
 
 async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
-    http: httpx.AsyncClient, api: LiveApi, command: Commands
+    http: AsyncClient, api: LiveApi, command: Commands
 ) -> None:
     ann, eve = [await create(http, name) for name in ("acme", "umbra")]
     only = (await http.post("/v1/tokens", json={"name": "m", "scopes": ["manage"]})).json()
@@ -136,7 +135,7 @@ async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
     ]
 
 
-async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient) -> None:
+async def test_name_is_taken_whether_in_capitals_or_not(http: AsyncClient) -> None:
     await create(http, "Acme")
     again = await http.post("/v1/tenants", json={"name": "aCME", "admin": "eve"})
     wrong = await http.post("/v1/tenants", json={"name": "a\0b"})
@@ -145,9 +144,7 @@ async def test_name_is_taken_whether_in_capitals_or_not(http: httpx.AsyncClient)
     assert wrong.status_code == 400
 
 
-async def test_jobs_choose_what_their_tenant_allows(
-    http: httpx.AsyncClient, command: Commands
-) -> None:
+async def test_jobs_choose_what_their_tenant_allows(http: AsyncClient, command: Commands) -> None:
     """What it does not allow is refused by field; others choose on."""
     ann = await create(http, "acme")
     words = ["tenant", "set", "acme", "--allow", "image=docker://here/*", "--allow", "account="]

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import LiveApi
 from weft.api.http import identity
@@ -21,7 +21,7 @@ def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "REMEMBER_S", FAR_S)
 
 
-async def new_token(http: httpx.AsyncClient, **document: Any) -> tuple[int, dict[str, str]]:  # noqa: ANN401
+async def new_token(http: AsyncClient, **document: Any) -> tuple[int, dict[str, str]]:  # noqa: ANN401
     answer = await http.post("/v1/tokens", json={"name": "ci", **document})
     assert answer.status_code == 201, answer.text
     made = answer.json()
@@ -29,7 +29,7 @@ async def new_token(http: httpx.AsyncClient, **document: Any) -> tuple[int, dict
     return made["token_id"], {"authorization": f"Bearer {made['token']}"}
 
 
-async def test_token_with_scopes_may_do_only_that(http: httpx.AsyncClient) -> None:
+async def test_token_with_scopes_may_do_only_that(http: AsyncClient) -> None:
     token_id, header = await new_token(http, scopes=["read"], valid_s=3600)
     who = (await http.get("/v1/whoami", headers=header)).json()
     refused = await http.post("/v1/batches", json={"jobs": [{}]}, headers=header)
@@ -48,7 +48,7 @@ async def test_token_with_scopes_may_do_only_that(http: httpx.AsyncClient) -> No
     assert "--scope write" in refused.json()["hint"]
 
 
-async def test_token_cannot_make_one_that_may_do_more(http: httpx.AsyncClient) -> None:
+async def test_token_cannot_make_one_that_may_do_more(http: AsyncClient) -> None:
     token_id, header = await new_token(http, scopes=["read"])
     more = await http.post("/v1/tokens", json={"name": "a", "scopes": ["write"]}, headers=header)
     same = await http.post("/v1/tokens", json={"name": "b"}, headers=header)
@@ -62,7 +62,7 @@ async def test_token_cannot_make_one_that_may_do_more(http: httpx.AsyncClient) -
     assert (other.status_code, still.status_code, itself.status_code) == (403, 200, 200)
 
 
-async def test_token_cannot_make_one_that_is_good_for_longer(http: httpx.AsyncClient) -> None:
+async def test_token_cannot_make_one_that_is_good_for_longer(http: AsyncClient) -> None:
     _, header = await new_token(http, valid_s=60)
     ends = [
         (await http.post("/v1/tokens", json={"name": "a", **more}, headers=header)).json()
@@ -78,7 +78,7 @@ async def test_token_cannot_make_one_that_is_good_for_longer(http: httpx.AsyncCl
     assert ends[2]["expires_at"] < first
 
 
-async def test_repeat_replaces_a_token_whose_text_was_lost(http: httpx.AsyncClient) -> None:
+async def test_repeat_replaces_a_token_whose_text_was_lost(http: AsyncClient) -> None:
     key = {"Idempotency-Key": "once"}
     first, second = [
         (await http.post("/v1/tokens", json={"name": "ci"}, headers=key)).json() for _ in range(2)
@@ -91,9 +91,7 @@ async def test_repeat_replaces_a_token_whose_text_was_lost(http: httpx.AsyncClie
     assert [one.status_code for one in asked] == [401, 200]
 
 
-async def test_revoked_token_is_refused_by_every_api(
-    http: httpx.AsyncClient, second: LiveApi
-) -> None:
+async def test_revoked_token_is_refused_by_every_api(http: AsyncClient, second: LiveApi) -> None:
     token_id, header = await new_token(http)
     async with second.client(**header) as elsewhere:
         assert (await elsewhere.get("/v1/whoami")).json()["token_id"] == token_id
@@ -111,7 +109,7 @@ async def test_revoked_token_is_refused_by_every_api(
 
 
 async def test_a_user_has_so_many_tokens_and_no_more(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], tmp_path: Path
+    http: AsyncClient, api: LiveApi, database: dict[str, str], tmp_path: Path
 ) -> None:
     await new_token(http)
     known = len((await http.get("/v1/tokens")).json()["items"])
@@ -124,7 +122,7 @@ async def test_a_user_has_so_many_tokens_and_no_more(
     assert "weft token revoke" in answer.json()["hint"]
 
 
-async def test_tokens_are_listed_without_their_texts(http: httpx.AsyncClient) -> None:
+async def test_tokens_are_listed_without_their_texts(http: AsyncClient) -> None:
     _, header = await new_token(http, name="dashboard", valid_s=60)
     text = (await http.get("/v1/tokens")).text
     (found,) = [
@@ -137,7 +135,7 @@ async def test_tokens_are_listed_without_their_texts(http: httpx.AsyncClient) ->
     assert found["last_used_at"] is None
 
 
-async def test_wrong_documents_are_refused(client: httpx.AsyncClient) -> None:
+async def test_wrong_documents_are_refused(client: AsyncClient) -> None:
     for body, pointer in [
         ("{}", "/name"),
         ('{"name": ""}', "/name"),

@@ -4,11 +4,11 @@ import asyncio
 from datetime import datetime
 from typing import Any
 
-import httpx
 import msgspec
 import pytest
+from httpx import AsyncClient
 
-from api.live import TOKEN, Commands, LiveApi, leading
+from api.live import TOKEN, Commands, Dsns, LiveApi, leading
 from api.test_tenants import create
 from api.test_users import add
 from weft.aio import Client
@@ -16,14 +16,14 @@ from weft.aio import Client
 TRACE = "c0ffee00" * 4
 
 
-async def seal(database: dict[str, str]) -> None:
+async def seal(database: Dsns) -> None:
     """Do once what a driver does."""
     async with leading(database["weft_driver"]) as (store, epoch):
         await store.sweep("seal_trail", epoch, limit_jobs=1000)
 
 
 async def trail(
-    http: httpx.AsyncClient, database: dict[str, str], query: str = "", **more: Any  # noqa: ANN401
+    http: AsyncClient, database: Dsns, query: str = "", **more: Any  # noqa: ANN401
 ) -> list[Any]:  # fmt: skip
     """Return entries, oldest first."""
     await seal(database)
@@ -32,9 +32,7 @@ async def trail(
     return list(reversed(answer.json()["items"]))
 
 
-async def test_entry_says_who_what_when_and_from_where(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_entry_says_who_what_when_and_from_where(http: AsyncClient, database: Dsns) -> None:
     made = await http.post("/v1/batches", json={"jobs": [{}]}, headers={"x-trace-id": TRACE})
     b = made.json()["id"]
     await http.get(f"/v1/batches/{b}")
@@ -53,9 +51,7 @@ async def test_entry_says_who_what_when_and_from_where(
     )  # fmt: skip
 
 
-async def test_of_an_update_the_commit_is_recorded(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_of_an_update_the_commit_is_recorded(http: AsyncClient, database: Dsns) -> None:
     b = (await http.post("/v1/batches", json={})).json()["id"]
     path = f"/v1/batches/{b}/updates"
     await http.post(path, json={"n_jobs": 2, "n_groups": 1})
@@ -70,7 +66,7 @@ async def test_of_an_update_the_commit_is_recorded(
 
 
 async def test_refused_changes_are_recorded_once_a_minute(
-    http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    http: AsyncClient, database: Dsns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the guard or by what they would give; none that only reads: nobody can fill the disk."""
     boss = await add(http, "boss", role="tenant-admin")
@@ -98,12 +94,12 @@ async def test_refused_changes_are_recorded_once_a_minute(
 
 
 async def test_logins_and_logouts_of_browsers_are_recorded(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+    http: AsyncClient, api: LiveApi, database: Dsns
 ) -> None:
     """With the number of the session; no login that is refused, or logout of nobody."""
     url = (await http.post("/v1/login-links", json={})).json()["url"]
     code = {"code": url.partition("code=")[2]}
-    async with httpx.AsyncClient(base_url=api.url, headers={"origin": api.url}) as browser:
+    async with AsyncClient(base_url=api.url, headers={"origin": api.url}) as browser:
         page = await browser.get(url)
         codes = [(await browser.post("/login", data=code)).status_code for _ in range(2)]
         who = (await browser.get("/v1/whoami")).json()
@@ -121,7 +117,7 @@ async def test_logins_and_logouts_of_browsers_are_recorded(
 
 
 async def test_pipelined_request_is_not_recorded_as_the_one_before(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str]
+    http: AsyncClient, api: LiveApi, database: Dsns
 ) -> None:
     """Else a bunch, which is not recorded, would be one that was refused before."""
     b = (await http.post("/v1/batches", json={})).json()["id"]
@@ -148,9 +144,7 @@ async def test_pipelined_request_is_not_recorded_as_the_one_before(
     ]  # fmt: skip
 
 
-async def test_tenants_see_their_own_trail(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_tenants_see_their_own_trail(http: AsyncClient, database: Dsns) -> None:
     ann = await create(http, "acme")
     await http.post("/v1/batches", json={}, headers=ann)
     theirs = await trail(http, database, headers=ann)
@@ -164,7 +158,7 @@ async def test_tenants_see_their_own_trail(
 
 
 async def test_change_of_what_jobs_may_choose_is_recorded(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: Dsns
 ) -> None:
     """Each list by itself, and who tried without the right."""
     ann = await create(http, "acme")
@@ -186,9 +180,7 @@ async def test_change_of_what_jobs_may_choose_is_recorded(
     ]
 
 
-async def test_trail_is_read_in_pages_with_filters(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_trail_is_read_in_pages_with_filters(http: AsyncClient, database: Dsns) -> None:
     for name in ("a", "b", "c"):
         await http.post("/v1/tokens", json={"name": name})
     one = (await trail(http, database))[1]
@@ -209,7 +201,7 @@ async def test_trail_is_read_in_pages_with_filters(
 
 
 async def test_clients_and_the_command_line_read_the_trail(
-    http: httpx.AsyncClient, api: LiveApi, database: dict[str, str], command: Commands
+    http: AsyncClient, api: LiveApi, database: Dsns, command: Commands
 ) -> None:
     b = (await http.post("/v1/batches", json={})).json()["id"]
     await http.post("/v1/tokens", json={"name": "x"})

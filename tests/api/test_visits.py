@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import asyncpg
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.fakes import RecordingStore, SilentNotices, client_of
 from api.full_tenant import FullTenant, fill
 from api.hidden_pairs import answer_of
-from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
+from api.live import DEADLINE_S, Dsns, EventReader, LiveApi, LiveWorker
 from api.problems import code_of, problem_of
 from api.test_tenants import create
 from api.test_trail import trail
@@ -100,7 +100,7 @@ async def app(store: _Store, tmp_path: Path) -> Application:
 
 
 @pytest.fixture
-async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
+async def client(app: Application) -> AsyncIterator[AsyncClient]:
     """Give a client whose token is that of an administrator of the site."""
     async with client_of(app, authorization="Bearer admin") as found:
         yield found
@@ -127,11 +127,7 @@ async def reader_of(api: LiveApi, tenant: FullTenant) -> dict[str, str]:
 
 @pytest.mark.heavy
 async def test_visitor_sees_on_each_route_what_administrators_of_the_tenant_see(
-    api: LiveApi,
-    http: httpx.AsyncClient,
-    database: dict[str, str],
-    admin: asyncpg.Connection,
-    tmp_path: Path,
+    api: LiveApi, http: AsyncClient, database: Dsns, admin: asyncpg.Connection, tmp_path: Path
 ) -> None:
     tenant = await fill(api, database, admin, tmp_path / "logs", word=WORD, first=FIRST)
     reader, visit = await reader_of(api, tenant), {HEADER: f"{WORD}-t"}
@@ -153,9 +149,7 @@ async def test_visitor_sees_on_each_route_what_administrators_of_the_tenant_see(
     assert reads > HIDDEN | NAMED | STREAMS | COUNTING
 
 
-async def test_visitor_changes_nothing_on_any_route(
-    app: Application, client: httpx.AsyncClient
-) -> None:
+async def test_visitor_changes_nothing_on_any_route(app: Application, client: AsyncClient) -> None:
     wrong = {}
     for route, right in routes_of(app).items():
         method, _, path = route.partition(" ")
@@ -174,7 +168,7 @@ async def test_visitor_changes_nothing_on_any_route(
 
 
 async def test_visitor_is_not_shown_what_is_not_of_the_tenant(
-    app: Application, client: httpx.AsyncClient
+    app: Application, client: AsyncClient
 ) -> None:
     """What is of oneself or of the site, keys, and what doors have."""
     refused = {
@@ -196,7 +190,7 @@ TOKENS = (*(role for role in UserRole if role != UserRole.ADMIN), "admin/read", 
 
 @cases(("n", "token"), [*enumerate(TOKENS)])
 async def test_others_are_told_that_no_tenant_exists(
-    app: Application, client: httpx.AsyncClient, store: _Store, n: int, token: str
+    app: Application, client: AsyncClient, store: _Store, n: int, token: str
 ) -> None:
     """On every route, before anything is asked of the database; as an administrator is told of
     a name that no tenant has.
@@ -226,7 +220,7 @@ async def test_others_are_told_that_no_tenant_exists(
 
 
 async def test_name_that_no_tenant_can_have_is_not_looked_up(
-    client: httpx.AsyncClient, store: _Store
+    client: AsyncClient, store: _Store
 ) -> None:
     for name in ["%00", "a%00b", "x" * 257]:
         answer = await client.get("/v1/batches", headers={HEADER: name})
@@ -235,7 +229,7 @@ async def test_name_that_no_tenant_can_have_is_not_looked_up(
         assert store.visits == []
 
 
-async def test_empty_name_is_none(client: httpx.AsyncClient, store: _Store) -> None:
+async def test_empty_name_is_none(client: AsyncClient, store: _Store) -> None:
     """As an empty variable is."""
     answer = await client.get("/v1/whoami", headers={HEADER: ""})
 
@@ -272,9 +266,7 @@ async def test_visit_that_goes_on_is_recorded_once_a_minute(store: _Store) -> No
     assert user_of(found[0]) == user_of(ada) == (1, 1)
 
 
-async def test_visits_are_in_the_trail_of_the_tenant(
-    http: httpx.AsyncClient, database: dict[str, str]
-) -> None:
+async def test_visits_are_in_the_trail_of_the_tenant(http: AsyncClient, database: Dsns) -> None:
     """Those that were refused a change, too; nothing of it is in that of the visitor's own."""
     ann = await create(http, "acme")
     made = await http.post("/v1/batches", json={"jobs": [{}]}, headers=ann)
@@ -308,7 +300,7 @@ async def test_visits_are_in_the_trail_of_the_tenant(
 
 
 async def test_same_refusal_is_in_the_trail_of_each_tenant(
-    http: httpx.AsyncClient, database: dict[str, str]
+    http: AsyncClient, database: Dsns
 ) -> None:
     """Once a minute in each, and not in one of them alone."""
     found = {}
@@ -322,7 +314,7 @@ async def test_same_refusal_is_in_the_trail_of_each_tenant(
     assert found == {"acme": told, "umbra": told}
 
 
-async def test_what_is_ones_own_stays_at_home(http: httpx.AsyncClient) -> None:
+async def test_what_is_ones_own_stays_at_home(http: AsyncClient) -> None:
     """Neither secrets and saved queries of the visitor are shown, nor those of users there."""
     ann = await create(http, "acme")
     for header, name in (({}, "mine"), (ann, "hers")):
@@ -346,9 +338,7 @@ async def test_what_is_ones_own_stays_at_home(http: httpx.AsyncClient) -> None:
     assert (own["tenant"], own["user"], own["token_id"]) == ("local", "tester", who["token_id"])
 
 
-async def test_streams_are_those_of_the_tenant(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_streams_are_those_of_the_tenant(http: AsyncClient, worker: LiveWorker) -> None:
     ann = await create(http, "acme")
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]}, headers=ann)
     batch = made.json()["id"]
@@ -371,7 +361,7 @@ async def test_streams_are_those_of_the_tenant(
 
 
 async def test_streams_of_a_visit_end_so_that_those_that_go_on_are_recorded(
-    http: httpx.AsyncClient, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    http: AsyncClient, database: Dsns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their clients ask for them again, as when the server stops."""
     ann = await create(http, "acme")
@@ -407,9 +397,7 @@ async def test_streams_of_a_visit_last_no_longer_than_the_token(store: _Store) -
     assert found.expires_at == 7.0
 
 
-async def test_who_administers_the_site_no_longer_visits_no_longer(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_who_administers_the_site_no_longer_visits_no_longer(http: AsyncClient) -> None:
     await create(http, "acme")
     root = await add(http, "root", role="admin")
     before = await http.get("/v1/batches", headers={**root, **ACME})
@@ -420,7 +408,7 @@ async def test_who_administers_the_site_no_longer_visits_no_longer(
     assert (await http.get("/v1/batches", headers=root)).status_code == 200
 
 
-async def test_streams_of_a_visit_end_with_the_role(http: httpx.AsyncClient) -> None:
+async def test_streams_of_a_visit_end_with_the_role(http: AsyncClient) -> None:
     """Long before they would be asked for again."""
     await create(http, "acme")
     root = await add(http, "root", role="admin")
@@ -434,14 +422,14 @@ async def test_streams_of_a_visit_end_with_the_role(http: httpx.AsyncClient) -> 
                 pass
 
 
-async def test_names_of_tenants_are_percent_encoded(http: httpx.AsyncClient) -> None:
+async def test_names_of_tenants_are_percent_encoded(http: AsyncClient) -> None:
     await create(http, "Ünï 100%")
     who = await http.get("/v1/whoami", headers={HEADER: "%C3%BCn%C3%AF%20100%25"})
 
     assert who.json()["tenant"] == "Ünï 100%"
 
 
-async def test_only_queues_are_tried_on_a_visit(http: httpx.AsyncClient) -> None:
+async def test_only_queues_are_tried_on_a_visit(http: AsyncClient) -> None:
     """It is a POST that only reads."""
     ann = await create(http, "acme")
     await http.put("/v1/queues", json={"queues": [{"name": "theirs", "priority": 1}]}, headers=ann)
@@ -452,7 +440,7 @@ async def test_only_queues_are_tried_on_a_visit(http: httpx.AsyncClient) -> None
 
 
 async def test_description_names_the_header_where_it_counts(
-    app: Application, client: httpx.AsyncClient
+    app: Application, client: AsyncClient
 ) -> None:
     """On what a visit shows, with the 404 that it may bring."""
     paths = (await client.get("/openapi.json")).json()["paths"]

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.catalogue import TOUCHED, Catalogue, Draws, Session, raise_counts, set_tripwires
 from api.full_tenant import FullTenant, fill, move_sequences
@@ -303,9 +303,7 @@ async def test_streams_of_two_tenants_tell_nothing_of_each_other(
 FROM_THE_BEGINNING = "/v1/events?since=1-0"
 
 
-async def until_held(
-    reader: EventReader, http: httpx.AsyncClient, batch: int
-) -> list[dict[str, Any]]:
+async def until_held(reader: EventReader, http: AsyncClient, batch: int) -> list[dict[str, Any]]:
     """Begin and cancel an operation, hold and release a batch; return what a stream says until it
     says that.
     """
@@ -328,9 +326,7 @@ def is_of(tenant: FullTenant, event: Mapping[str, Any]) -> bool:
     return tenant.word in text or bool(re.search(rf"\b{first}000\d\d\b", text))
 
 
-async def ask_with_names(
-    http: httpx.AsyncClient, theirs: FullTenant, wrong: dict[str, Any]
-) -> None:
+async def ask_with_names(http: AsyncClient, theirs: FullTenant, wrong: dict[str, Any]) -> None:
     """Name something of theirs in bodies and queries; note what differs from what is not."""
     for method, path, body, value in naming(theirs):
         pair = []
@@ -344,7 +340,7 @@ async def ask_with_names(
 
 
 async def ask_routes(
-    http: httpx.AsyncClient, routes: Sequence[str], tenants: tuple[FullTenant, FullTenant],
+    http: AsyncClient, routes: Sequence[str], tenants: tuple[FullTenant, FullTenant],
     wrong: dict[str, Any],
 ) -> int:  # fmt: skip
     """Ask each route about something of theirs; note what differs from what does not exist, and

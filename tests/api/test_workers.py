@@ -1,13 +1,11 @@
 """Workers over HTTP: their states."""
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker
 
 
-async def test_worker_is_cordoned_and_uncordoned(
-    http: httpx.AsyncClient, worker: LiveWorker
-) -> None:
+async def test_worker_is_cordoned_and_uncordoned(http: AsyncClient, worker: LiveWorker) -> None:
     cordoned = await http.post("/v1/workers/w1/cordon", json={"reason": "new disk"})
     again = await http.post("/v1/workers/w1/cordon", json={}, params={"pool": "default"})
     await http.post("/v1/batches", json={"jobs": [{}]})
@@ -28,7 +26,7 @@ async def test_worker_is_cordoned_and_uncordoned(
 
 
 async def test_workers_that_have_ended_are_listed_if_asked_for(
-    http: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, worker: LiveWorker
 ) -> None:
     await worker.store.leave(1)
     found = [
@@ -42,7 +40,7 @@ async def test_workers_that_have_ended_are_listed_if_asked_for(
     assert "weft worker" in refused.json()["hint"]
 
 
-async def test_what_is_wrong_is_told(http: httpx.AsyncClient, worker: LiveWorker) -> None:
+async def test_what_is_wrong_is_told(http: AsyncClient, worker: LiveWorker) -> None:
     del worker
     for path, body, status, code in [
         ("nobody/cordon", {}, 404, "WORKER.NOT_FOUND"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker, fold
 from builders import end_report
@@ -24,9 +24,7 @@ BLOCKED_EXIT = 75
 class Day:
     """What was submitted, and how it went. The batches are `run`, `done`, `held` and `hostile`."""
 
-    def __init__(
-        self, http: httpx.AsyncClient, worker: LiveWorker, dsns: Mapping[str, str]
-    ) -> None:
+    def __init__(self, http: AsyncClient, worker: LiveWorker, dsns: Mapping[str, str]) -> None:
         self._http = http
         self._worker = worker
         self._dsns = dsns

@@ -1,7 +1,7 @@
 """The list of batches, and the events of one, in a real browser."""
 
-import httpx
 import pytest
+from httpx import AsyncClient
 
 from browser.test_live import submit
 from browser.window import Window
@@ -9,9 +9,7 @@ from browser.window import Window
 pytestmark = pytest.mark.heavy
 
 
-async def test_many_batches_are_ticked_counted_and_held(
-    window: Window, http: httpx.AsyncClient
-) -> None:
+async def test_many_batches_are_ticked_counted_and_held(window: Window, http: AsyncClient) -> None:
     """Words of the query are completed on the way."""
     for name in ("one", "two"):
         await submit(http, name)
@@ -29,7 +27,7 @@ async def test_many_batches_are_ticked_counted_and_held(
 
 
 async def test_events_of_a_batch_are_listed_as_they_come(
-    window: Window, http: httpx.AsyncClient
+    window: Window, http: AsyncClient
 ) -> None:
     batch_id = await submit(http, "mine")
     page = await window.open(f"/ui/batches/{batch_id}")

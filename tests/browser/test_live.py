@@ -5,8 +5,8 @@ those who read, write or walk through them with keys.
 import asyncio
 import re
 
-import httpx
 import pytest
+from httpx import AsyncClient
 from playwright.async_api import Page, Route, ViewportSize, expect
 
 from api.live import LiveWorker
@@ -19,7 +19,7 @@ BETWEEN: ViewportSize = {"width": 660, "height": 700}
 """Its tables scroll; those of narrower windows are lists."""
 
 
-async def submit(http: httpx.AsyncClient, name: str, **more: object) -> int:
+async def submit(http: AsyncClient, name: str, **more: object) -> int:
     jobs = [{"command": ["true"], "name": name, "group": "/a/b"}] * 3
     document = {"name": name, "groups": [{"path": "/a"}, {"path": "/a/b"}], "jobs": jobs, **more}
     answer = await http.post("/v1/batches", json=document)
@@ -40,7 +40,7 @@ async def _see(page: Page, name: str) -> None:
 
 
 async def test_what_happens_before_the_events_are_asked_for_is_seen(
-    window: Window, http: httpx.AsyncClient
+    window: Window, http: AsyncClient
 ) -> None:
     async def late(route: Route) -> None:
         await submit(http, "in between")
@@ -52,7 +52,7 @@ async def test_what_happens_before_the_events_are_asked_for_is_seen(
 
 
 async def test_written_text_stays_and_the_page_catches_up_afterwards(
-    window: Window, http: httpx.AsyncClient
+    window: Window, http: AsyncClient
 ) -> None:
     """Also while the reader looks elsewhere, and also in a field of several lines."""
     page = await window.open("/ui/queues")
@@ -89,9 +89,7 @@ async def test_page_is_read_again_without_an_event_and_else_says_how_old_it_is(
     await expect(page.locator("main[data-mark]")).to_have_count(1)
 
 
-async def test_place_of_keyboard_and_of_tables_is_kept(
-    window: Window, http: httpx.AsyncClient
-) -> None:
+async def test_place_of_keyboard_and_of_tables_is_kept(window: Window, http: AsyncClient) -> None:
     await window.page.set_viewport_size(BETWEEN)
     await submit(http, "old")
     page = await window.open("/ui/batches")
@@ -123,7 +121,7 @@ async def test_place_of_keyboard_and_of_tables_is_kept(
 
 
 async def test_what_is_not_sent_is_said_when_the_page_was_read_meanwhile(
-    window: Window, http: httpx.AsyncClient
+    window: Window, http: AsyncClient
 ) -> None:
     batch_id = await submit(http, "mine")
     page = await window.open(f"/ui/batches/{batch_id}")
@@ -140,7 +138,7 @@ async def test_what_is_not_sent_is_said_when_the_page_was_read_meanwhile(
 
 
 async def test_pages_say_why_they_are_live_no_more(
-    window: Window, http: httpx.AsyncClient, worker: LiveWorker
+    window: Window, http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(http, "short-lived")
     gone = await window.open(f"/ui/batches/{batch_id}")

@@ -2,7 +2,8 @@
 
 import ast
 import asyncio
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,21 +20,56 @@ SHARED = {
     "plugins/executors/container/images.py", "plugins/runners/simulation/steps.py",
 }  # fmt: skip
 ALONE = {
-    "api/use_cases/file_stores.py": "of one request",
-    "driver/loops/deliveries_in_flight.py": "of one host of one tenant",
-    "plugins/runners/remote/calls.py": "of one engine, whose answers are about jobs of all",
-    "plugins/log_stores/s3/fetching.py": "of the bucket of the site",
-    "extensions/engines/ssh/provider/__init__.py": "of hosts of the site",
-    "plugins/runners/remote/ssh.py": "of a cluster of the site",
-    "extensions/engines/slurm/runner/files.py": "of a cluster of the site",
-    "extensions/brokers/kafka/topics.py": "messages of one consumer, in their order",
-    "run/isolated/asking/lookups.py": "of one set of questions",
-    "store/api_store.py": "behind the turns of users",
-    "store/offered_jobs.py": "calls of the database, which have their own limit of time",
-}
-"""What counts without tenants, and why."""
-CALLERS = {"bench", "cli", "client", "simulator", "testing"}
+    "the database gives each tenant half": {
+        "driver/loops/conditions.py", "extensions/lines/loops/sources.py",
+    },
+    "these wait for room in another file": {
+        "driver/loops/deliveries.py", "worker/agent/hand_over.py",
+        "plugins/runners/spawner/preparing.py",
+    },
+    "of one request, text or job": {
+        "api/use_cases/file_stores.py", "worker/agent/apps.py", "core/deliveries/mail.py",
+        "core/graph/dax.py", "core/queues/guard.py",
+    },
+    "it counts those of a tenant itself": {"worker/spawner/execs.py"},
+    "of one host of one tenant": {"driver/loops/deliveries_in_flight.py"},
+    "of one tenant": {
+        "api/use_cases/intake.py", "driver/loops/following.py", "run/isolated/asking/lookups.py",
+        "extensions/brokers/rabbitmq/events.py", "plugins/runners/simulation/exchange.py",
+    },
+    "of one engine, whose answers are about jobs of all": {
+        "plugins/runners/remote/__init__.py", "plugins/runners/remote/calls.py",
+    },
+    "of the site: its bucket, hosts, clusters, brokers and providers": {
+        "plugins/log_stores/s3/fetching.py", "extensions/engines/ssh/provider/__init__.py",
+        "plugins/runners/remote/ssh.py", "extensions/engines/slurm/runner/files.py",
+        "extensions/engines/openstack/provider/__init__.py",
+        "driver/loops/release.py", "driver/loops/autoscale.py",
+    },
+    "messages of one consumer, in their order": {
+        "extensions/brokers/kafka/topics.py", "worker/agent/consuming.py",
+    },
+    "behind the turns of users": {"store/api_store.py"},
+    "calls of the database, which have their own limit of time": {
+        "store/offered_jobs.py", "extensions/link/serving/looking.py",
+        "extensions/link/serving/shared_transactions.py",
+    },
+    "what a role does as long as it lives": {
+        "driver/term.py", "run/supervisor.py", "extensions/link/served.py",
+    },
+    "one removal after another, of files on this disk": {"worker/stager/directories.py"},
+    "what is remembered or read ahead": {
+        "api/http/failed_logins.py", "api/use_cases/find_lines.py",
+        "extensions/link/serving/serving.py", "worker/spawner/agent_link.py",
+        "worker/spawner/launch.py", "worker/spawner/scratch.py", "store/database.py",
+        "submission/known_queues.py",
+    },
+}  # fmt: skip
+"""What does a few or many things at a time without turns of tenants, and why."""
+CALLERS = {"bench", "cli", "client", "simulator", "testing", "each", "siege", "top"}
 """Run for one user."""
+POOLS = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor"}
+BOUND = re.compile(r"_?[a-zA-Z_]*(_MAX|AT_ONCE|_max|at_once)")
 
 
 async def begin(room: SharedRoom, held: list[str], *holders: str) -> list[asyncio.Task[None]]:
@@ -82,20 +118,63 @@ async def test_what_is_given_back_goes_to_whoever_has_least() -> None:
     assert [room.has(one) for one in "abc"] == [True] * 3
 
 
-def made_in(name: str) -> Iterator[str]:
-    """Yield the files of roles that make something of this name."""
-    for path in ROOT.rglob("*.py"):
-        file = path.relative_to(ROOT)
-        if file.parts[0] in CALLERS or f"{name}(" not in (text := path.read_text()):
-            continue
-        calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
-        if any(name in {getattr(one, "id", ""), getattr(one, "attr", "")} for one in calls):
-            yield str(file)
+def name_of(node: ast.AST) -> str:
+    """Return by what name something is called, or read."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def begins(node: ast.AST) -> bool:
+    return any(name_of(one) in {"create_task", "ensure_future"} for one in ast.walk(node))
+
+
+def keeps_tasks(function: ast.AST) -> bool:
+    """Say whether it puts tasks that it begins with others."""
+    nodes = [*ast.walk(function)]
+    sets = [one for one in nodes if isinstance(one, ast.Assign)]
+    begun = {name_of(one.targets[0]) for one in sets if begins(one.value)} - {""}
+    kept: list[ast.AST] = [one for one in sets if isinstance(one.targets[0], ast.Subscript)]
+    kept += [
+        one for one in nodes if isinstance(one, ast.Call) and name_of(one) in {"add", "append"}
+    ]
+    return any(begins(one) or begun & {*map(name_of, ast.walk(one))} for one in kept)
+
+
+def counts(node: ast.AST) -> bool:
+    """Say whether it compares how many there are of its own with a bound."""
+    if not isinstance(node, ast.Compare | ast.BinOp) or (
+        isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Gt)  # it forgets the first
+    ):
+        return False
+    sides = [node.left, *(node.comparators if isinstance(node, ast.Compare) else [node.right])]
+    own = (one.args[0] for one in sides if isinstance(one, ast.Call) and name_of(one) == "len")
+    return any(name_of(one).startswith("_") for one in own) and any(
+        BOUND.fullmatch(name_of(one)) for one in sides
+    )
+
+
+def found_by(finds: Callable[[ast.AST], bool]) -> set[str]:
+    """Return the files of roles with something of this kind."""
+    files = {path.relative_to(ROOT): path for path in ROOT.rglob("*.py")}
+    return {
+        str(file)
+        for file, path in files.items()
+        if not CALLERS & {*file.parts[:2]}
+        and any(map(finds, ast.walk(ast.parse(path.read_text()))))
+    }
 
 
 def test_each_pool_has_turns_of_tenants_or_a_reason() -> None:
-    assert {*made_in("SharedRoom")} == SHARED
-    assert {*made_in("Semaphore"), *made_in("BoundedSemaphore")} == {*ALONE}
+    """Semaphores, pools, numbers of things under way, and tasks that are kept together."""
+
+    def has_none(node: ast.AST) -> bool:
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        is_pool = isinstance(node, ast.Call) and name_of(node) in POOLS
+        return is_pool or counts(node) or (is_function and keeps_tasks(node))
+
+    shared = found_by(lambda node: isinstance(node, ast.Call) and name_of(node) == "SharedRoom")
+    assert shared == SHARED
+    assert found_by(has_none) - shared == {one for some in ALONE.values() for one in some} - shared
 
 
 async def test_who_is_cancelled_while_room_is_given_back_does_not_get_it() -> None:

@@ -61,9 +61,10 @@ def begin(agent: Agent, spawner: SpawnerProcess, tmp_path: Path) -> Iterator[Beg
     begun: list[Exec] = []
 
     def begin(
-        *argv: str, job_id: int = 1, database: str = "logs", job_max: int = 2, stdin: bytes = b""
-    ) -> Exec:
-        message = Begin(key_of(job_id), database, argv, job_max)
+        *argv: str, job_id: int = 1, database: str = "logs", job_max: int = 2, stdin: bytes = b"",
+        tenant_id: int = 1,
+    ) -> Exec:  # fmt: skip
+        message = Begin(key_of(job_id), database, argv, job_max, tenant_id)
         begun.append(Exec(spawner.root / "s.sock.exec", message, stdin))
         return begun[-1]
 
@@ -111,17 +112,22 @@ def test_nothing_is_left_of_a_command(agent: Agent, begin: Begins, script: str, 
 
 
 def test_no_more_run_than_may(begin: Begins) -> None:
+    """Beside a job, of a tenant, and on a worker."""
     running = [begin("sleep", "1000").answer() for _ in range(2)]
-    running += [begin("sleep", "1000", job_id=2, job_max=40).answer() for _ in range(30)]
+    running += [begin("sleep", "1000", job_id=2, job_max=99).answer() for _ in range(30)]
     answers = [begin("true", job_id=job_id, job_max=job_id * 2).answer() for job_id in (1, 2, 3)]
-    answers.append(begin("true", job_id=2, job_max=40).answer())
+    answers.append(begin("true", job_id=2, job_max=99).answer())
+    two = {"job_id": 2, "job_max": 99, "tenant_id": 2}
+    running += [begin("sleep", "1000", **two).answer() for _ in range(32)]
+    answers.append(begin("true", job_id=2, job_max=99, tenant_id=3).answer())
     answers += [begin("true", database=name).answer() for name in ("", "others")]
 
-    assert running == [Begun()] * 32
+    assert running == [Begun()] * 64
     assert [(one.code, one.why) for one in answers if isinstance(one, Refused)] == [
         ("WORKER.EXECS_FULL", "2 commands run beside it (exec_job_max)"),
         ("WORKER.EXECS_FULL", "4 commands run beside it (exec_job_max)"),
         ("API.JOB_NOT_RUNNING", "it has no process now"),
-        ("WORKER.EXECS_FULL", "its worker runs 32 commands"),
+        ("WORKER.EXECS_FULL", "its worker runs 32 commands of yours"),
+        ("WORKER.EXECS_FULL", "its worker runs 64 commands"),
         *[("WORKER.EXEC_ELSEWHERE", "its worker is not on this host")] * 2,
     ]

@@ -50,6 +50,8 @@ class Begin(msgspec.Struct, frozen=True, array_like=True, tag="begin"):
     argv: tuple[str, ...]
     job_max: int
     """The limit of commands beside one job."""
+    tenant_id: int = 0
+    """Whose command it is."""
 
 
 class Refused(msgspec.Struct, frozen=True, array_like=True, tag="refused"):

@@ -64,7 +64,7 @@ async def exec_job(request: AnyRequest) -> Stream:
     settings = services.settings
     channel = await begin(
         Home(settings.home).run / f"spawner-{file_name(of.worker)}.sock{wire.SUFFIX}",
-        wire.Begin(of.key, database, document.command, settings.exec_job_max),
+        wire.Begin(of.key, database, document.command, settings.exec_job_max, caller.tenant_id),
     )
     if channel is None:
         channel = wire.Refused(ExecElsewhere.code, f"worker {of.worker} is not on this host")

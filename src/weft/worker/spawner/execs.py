@@ -31,7 +31,8 @@ from weft.worker.spawner.running import Running
 
 GRACE_NS: Final = 2_000_000_000
 """From SIGTERM to SIGKILL when the client goes away."""
-COUNT_MAX: Final = 32
+COUNT_MAX: Final = 64
+"""A tenant has at most half of them."""
 _NOT_FOUND: Final = 127
 _SIGNALLED: Final = 128
 _STREAMS: Final = 3
@@ -50,6 +51,7 @@ class _Exec:
     process: SpawnerAttempt | None = None
     """Itself, while it runs."""
     with_job: bool = False
+    tenant_id: int = 0
 
     def send(self, *numbers: int) -> None:
         """Send signals to its process group, if it runs."""
@@ -125,7 +127,7 @@ class Execs:
             return Ended(_NOT_FOUND, why=failure.message)
         except (NoRoom, OSError) as error:
             return Refused("WORKER.EXECS_FULL", f"it has no room for a process: {error}")
-        one.attempt, one.process = attempt, process
+        one.attempt, one.process, one.tenant_id = attempt, process, begin.tenant_id
         self.loop.watch(process.pidfd, partial(self._on_exit, one, attempt, process))
         self._live.add(one)
         attempt.strays += 1  # its files stay until the command has ended
@@ -146,6 +148,9 @@ class Execs:
             return Refused(
                 "WORKER.EXECS_FULL", f"{begin.job_max} commands run beside it (exec_job_max)"
             )
+        of_tenant = sum(other.tenant_id == begin.tenant_id for other in self._live)
+        if of_tenant >= COUNT_MAX // 2:
+            return Refused("WORKER.EXECS_FULL", f"its worker runs {of_tenant} commands of yours")
         if len(self._live) >= COUNT_MAX:
             return Refused("WORKER.EXECS_FULL", f"its worker runs {COUNT_MAX} commands")
         return None

@@ -53,25 +53,14 @@ async def driving(store: FakeDriverStore, tests: Answers | None) -> AsyncIterato
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_what_has_passed_is_recorded_before_jobs_are_released() -> None:
-    store, tests = FakeDriverStore(), Answers()
-    store.conditions.append(some(1))
-    async with driving(store, tests):
-        await store.until("release_conditions", 2)
-        tested = {**store.tested}
-
-    assert tested == {1: YES}
-    assert store.calls["postpone_conditions"] == 0
-
-
-async def test_what_many_tests_say_is_recorded_together() -> None:
+async def test_what_many_tests_say_is_recorded_together_before_jobs_are_released() -> None:
     store, tests = FakeDriverStore(), Answers()
     store.conditions.append(some(*range(1, 301)))
     async with driving(store, tests):
         await store.until("release_conditions", 2)
 
-    assert len(store.tested) == 300
-    assert store.calls["record_tests"] == 1
+    assert store.tested == dict.fromkeys(range(1, 301), YES)
+    assert (store.calls["record_tests"], store.calls["postpone_conditions"]) == (1, 0)
 
 
 async def test_what_is_over_is_not_tested() -> None:
@@ -129,7 +118,9 @@ async def test_pools_and_gateways_are_looked_at_in_the_database(
 
 
 async def test_jobs_wait_on_once_for_each_test() -> None:
-    """Those that are due again before the last one waits on have to wait for the next test."""
+    """Those that are due again before the last one waits on have to wait for the next test; all
+    wait where the driver makes none.
+    """
     store = FakeDriverStore()
     store.conditions.append(some(1))
     store.postponing.extend([9, 9])
@@ -138,12 +129,4 @@ async def test_jobs_wait_on_once_for_each_test() -> None:
 
     first, second, third = store.postponed
     assert 0 <= first < second < third
-
-
-async def test_driver_without_tests_lets_jobs_wait() -> None:
-    store = FakeDriverStore()
-    store.conditions.append(some(1))
-    async with driving(store, None):
-        await store.until("record_tests", 1)
-
     assert not store.tested[1].passed

@@ -3244,7 +3244,7 @@ CREATE INDEX condition_failed_idx ON weft.condition USING btree (condition_id) W
 
 CREATE INDEX condition_going_idx ON weft.condition USING btree (condition_id) WHERE (n_going > 0);
 
-CREATE INDEX condition_next_test_at_idx ON weft.condition USING btree (next_test_at);
+CREATE INDEX condition_next_test_at_idx ON weft.condition USING btree (tenant_id, next_test_at);
 
 CREATE INDEX condition_page_idx ON weft.condition USING btree (tenant_id, condition_id);
 

@@ -11,10 +11,10 @@ from weft.store.declared import calls, documents, number, seconds
 class DueConditions(StorePart):
     """The driver's calls about conditions."""
 
-    @calls(seconds)
-    async def conditions_due(self, epoch: int, busy: Sequence[int]) -> float | None:
-        """Return in how many seconds a condition needs the driver, as `gates_due`; without those
-        that are `busy`.
+    @calls(seconds, limit="limit_rows")
+    async def conditions_due(self, epoch: int, busy: Sequence[int], *, limit: int) -> float | None:
+        """Return in how many seconds a condition needs the driver, as `gates_due`, or there is
+        another for `due_conditions`.
         """
 
     @calls(lambda rows: [DueCondition(**row) for row in rows], limit="limit_rows")
@@ -23,6 +23,7 @@ class DueConditions(StorePart):
     ) -> Sequence[DueCondition]:
         """Return the conditions that are to be tested, the longest due first, until `record_tests`
         says how it went. `busy`: those whose tests are under way; they are not returned again.
+        With them a tenant has at most half of `limit`.
 
         A condition without jobs is over: it is removed instead, and returned as that.
         """

@@ -22,7 +22,7 @@ from weft.telemetry import metrics
 from weft.telemetry.log import log
 
 TESTS_MAX: Final = 1_000
-"""Under way at a time."""
+"""Under way at a time; a tenant has at most half of them."""
 PASS_JOBS_MAX: Final = 1_000
 """Jobs per call: some ten milliseconds, so that their rows are not locked for long."""
 RELEASED_MAX: Final = 5_000
@@ -59,7 +59,9 @@ class _Conditions:
                 await self._let_go()
                 await self._begin_tests()
                 await context.bell.heard_by(
-                    await context.store.conditions_due(context.epoch, self._busy())
+                    await context.store.conditions_due(
+                        context.epoch, self._busy(), limit=TESTS_MAX
+                    )
                 )
                 if len(self._tests) > _MANY:
                     await asyncio.sleep(_GATHER_S)
@@ -110,10 +112,10 @@ class _Conditions:
 
     async def _begin_tests(self) -> None:
         """Test what is due."""
-        context, room = self._context, TESTS_MAX - len(self._tests)
-        if not room:
-            return
-        for one in await context.store.due_conditions(context.epoch, self._busy(), limit=room):
+        context = self._context
+        for one in await context.store.due_conditions(
+            context.epoch, self._busy(), limit=TESTS_MAX
+        ):
             if one.is_over:
                 log.info("condition.closed", condition=one.condition_id, tester=one.tester)
                 continue

@@ -52,7 +52,7 @@ CREATE TABLE weft.condition (
     UNIQUE (tenant_id, digest)
 );
 CREATE INDEX condition_page_idx ON weft.condition (tenant_id, condition_id);
-CREATE INDEX condition_next_test_at_idx ON weft.condition (next_test_at);
+CREATE INDEX condition_next_test_at_idx ON weft.condition (tenant_id, next_test_at);
 CREATE INDEX condition_going_idx ON weft.condition (condition_id) WHERE n_going > 0;
 CREATE INDEX condition_failed_idx ON weft.condition (condition_id) WHERE failed_by IS NOT NULL;
 

@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TAB
     UNION ALL
     SELECT 'recovery', weft._recovery_due()
     UNION ALL
-    SELECT 'conditions', weft._conditions_due('{}')
+    SELECT 'conditions', weft._conditions_due('{}', 2)
     UNION ALL
     SELECT 'monitor', least((SELECT min(w.due_at) FROM weft.attempt_watch w), (SELECT min(s.due_at) FROM weft.attempt_stop s))
         - clock_timestamp()

@@ -1,10 +1,10 @@
--- due_conditions: the conditions to be tested now. One without jobs is over, and is forgotten instead.
+-- due_conditions: the conditions to be tested now, besides those that are `busy`: with them `limit_rows`, half of one tenant.
+--   One without jobs is over, and is forgotten instead.
 -- Safe to repeat: yes.
--- Locks: as _check_epoch; condition (SKIP LOCKED); condition_batch; as _announce.   Plan: by date; jobs, deltas and batches of a
+-- Locks: as _check_epoch; condition (SKIP LOCKED); condition_batch; as _announce.   Plan: as _next_tests; jobs, deltas and batches of a
 --   condition by index.
 -- A call removes 10,000 rows of batches at most: of a condition with more than 1,000, which its event names, the oldest go first, in calls
 --   that find no other condition to forget. Until then it is due, and not returned.
--- busy: those that are being tested.
 -- Returns: the longest due first; late_s: for how long; is_over: it is forgotten.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.due_conditions(epoch bigint, busy bigint[], limit_rows int, at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (condition_id bigint, tester text, parameters jsonb, late_s float8, is_over boolean)
@@ -14,9 +14,9 @@ DECLARE
 BEGIN
     PERFORM weft._check_epoch(due_conditions.epoch);
     SELECT array_agg(d.condition_id) INTO v_due FROM (
-        SELECT c.condition_id FROM weft.condition c
-        WHERE c.next_test_at <= due_conditions.at AND c.condition_id <> ALL (due_conditions.busy)
-        ORDER BY c.next_test_at LIMIT limit_rows FOR UPDATE SKIP LOCKED) d;
+        SELECT c.condition_id FROM weft._next_tests(busy, limit_rows, limit_rows, due_conditions.at) n
+        JOIN weft.condition c USING (condition_id) WHERE c.next_test_at <= due_conditions.at
+        ORDER BY n.n, n.next_test_at LIMIT greatest(0, limit_rows - cardinality(busy)) FOR UPDATE OF c SKIP LOCKED) d;
     -- A new statement: it sees the jobs that came while a row was locked, and no other comes before the commit.
     v_over := ARRAY(SELECT d FROM unnest(v_due) d
         WHERE NOT EXISTS (SELECT FROM weft.blocked_job k WHERE k.condition_id = d) ORDER BY d);

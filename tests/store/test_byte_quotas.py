@@ -193,18 +193,3 @@ async def test_late_end_beside_the_removal_of_its_batch_leaves_no_bytes(world: W
     assert await world.findings() == {}
     await remove(world, operation, audited=True)
     assert await stored(world) == 0
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "UPDATE weft.batch_storage SET n_bytes = n_bytes + $1 WHERE tenant_id = $2",
-        "UPDATE weft.user_storage SET n_bytes = n_bytes + $1 WHERE tenant_id = $2 AND user_id = 0",
-    ],
-)
-async def test_audit_finds_sums_that_are_wrong(world: World, change: str) -> None:
-    await world.submit(1)
-    await world.fold()
-    found = await world.findings_after(change, 1, world.caller.tenant_id)
-
-    assert set(found) == {"stored_bytes_are_counted"}

@@ -63,19 +63,6 @@ async def test_those_whose_jobs_cannot_run_come_before_nobody(own_world: World) 
     assert not await is_ahead()
 
 
-async def test_audit_sees_a_wrong_load_and_a_new_leader_mends_it(own_world: World) -> None:
-    await own_world.submit(2)
-    worker = await own_world.worker()
-    await worker.claim(1)
-    await own_world.fold()
-    assert CHECK not in await own_world.findings()
-    for change in (
-        "UPDATE weft.pool_load SET running_m = running_m + 1",
-        "DELETE FROM weft.pool_load",
-    ):
-        assert CHECK in await own_world.findings_after(change)
-
-
 async def test_only_jobs_that_can_be_claimed_count_as_ready(world: World) -> None:
     """Not those that are held, or that wait for a date or a place; nor do their cores."""
     await world.worker()

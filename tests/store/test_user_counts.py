@@ -64,19 +64,6 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
     assert CHECK not in await world.findings()
 
 
-async def test_audit_sees_wrong_counts_and_a_new_leader_mends_them(own_world: World) -> None:
-    await own_world.submit(3)
-    await own_world.fold()
-    assert CHECK not in await own_world.findings()
-    for change in (
-        "UPDATE weft.user_count SET n_ready = n_ready + 1",
-        "INSERT INTO weft.user_count VALUES (1, 9, 9, 1, 0, 0, 0, 0, 0)",
-        "UPDATE weft.user_count SET n_ready = 1 WHERE user_id = 0 AND project_id = 0",
-        "DELETE FROM weft.user_count",
-    ):
-        assert CHECK in await own_world.findings_after(change)
-
-
 async def test_overview_reads_no_batches(own_world: World) -> None:
     for _ in range(40):
         await own_world.submit(1)

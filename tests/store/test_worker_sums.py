@@ -56,17 +56,6 @@ async def test_many_begins_leave_few_rows(own_world: World) -> None:
     assert await together(own_world) == (2, 2)
 
 
-async def test_audit_sees_wrong_sums(own_world: World) -> None:
-    await own_world.worker("a", cpu_m=1000)
-    for change in (
-        "UPDATE weft.worker_sum SET n_workers = n_workers + 1",
-        "UPDATE weft.worker_sum SET cpu_m = cpu_m + 1",
-        "UPDATE weft.worker_sum SET memory_mib = memory_mib + 1",
-        "DELETE FROM weft.worker_sum",
-    ):
-        assert CHECK in await own_world.findings_after(change)
-
-
 async def test_slots_of_simulations_are_no_cores(own_world: World) -> None:
     """Such a worker counts, and what it has does not."""
     await own_world.worker("a", cpu_m=4000)

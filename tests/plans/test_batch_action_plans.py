@@ -2,6 +2,7 @@
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
 from plans.test_plans import reads
 from store.test_sight import leave
@@ -14,13 +15,9 @@ pytestmark = pytest.mark.slow
 NUMBERS = 300
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_page_is_read_alone(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+async def test_page_is_read_alone(own_world: World, analyse: Analyse) -> None:
     await fill(own_world)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     last = await own_world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
     wrong = {}
     for text, n_found, n_looked in (

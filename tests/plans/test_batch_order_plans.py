@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_plans import reads
 from store.world import World
 from weft.core.access.rights import UserRole
@@ -21,8 +22,6 @@ TABLES = ("batch", "group_completion", "group_count")
 async def fill(world: World) -> None:
     """Add batches like one that has ended; every second one is not complete, or without a name."""
     world.has_made_up = True
-    for table in TABLES:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     batch, _worker = await world.submit_and_run(1, name="first", limit=1)
     await world.fold()
     for table, columns in (
@@ -51,16 +50,12 @@ async def fill(world: World) -> None:
         )
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_any_page_in_any_order_is_read_alone(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+async def test_any_page_in_any_order_is_read_alone(own_world: World, analyse: Analyse) -> None:
     """By completion every second batch is passed over; deep pages cost what the first one does.
     A user who does not see the tenant finds the same batches twice: as own ones, and in a project.
     """
     await fill(own_world)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     wrong = {}
     operator = replace(own_world.caller, role=UserRole.OPERATOR)
     for caller, times in ((operator, 2.5), (own_world.caller, 5)):

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_plans import reads
 from store.test_sight import grant, join, leave
 from store.world import World
@@ -42,8 +43,6 @@ async def fill(world: World) -> tuple[Caller, list[int]]:
     """Let jobs of one user wait at a few of many conditions, by each way in which batches are
     seen; return the user and these conditions, at the first of which many others wait.
     """
-    for table in TABLES:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     bob = await world.user("bob")
     project = await world.admin.fetchval(
         "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
@@ -68,13 +67,9 @@ async def fill(world: World) -> tuple[Caller, list[int]]:
     return bob, mine
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_page_of_who_sees_few_conditions(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+async def test_page_of_who_sees_few_conditions(own_world: World, analyse: Analyse) -> None:
     bob, mine = await fill(own_world)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     calls: dict[str, tuple[str, dict[str, Any]]] = {
         "page": ("list_conditions", {"after_id": 0, "limit_rows": 50}),
         "next page": ("list_conditions", {"after_id": mine[1], "limit_rows": 2}),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_batch_order_plans import fill
 from plans.test_plans import reads
 from store.test_sight import grant, join, leave
@@ -86,14 +87,10 @@ async def read_page(
     return list(rows), {**{name: one.rows_by_index for name, one in found.items()}, **scanned}
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_sorted_pages_of_who_sees_few_batches(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+async def test_sorted_pages_of_who_sees_few_batches(own_world: World, analyse: Analyse) -> None:
     """All pages of every order are right, and none reads more than a few of each source."""
     bob = await share_out(own_world)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     wrong: dict[object, object] = {}
     for sort in BatchSort:
         for reverse in (False, True):
@@ -122,12 +119,8 @@ async def test_sorted_pages_of_who_sees_few_batches(
     assert wrong == {}
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_page_of_who_sees_few_operations(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+async def test_page_of_who_sees_few_operations(own_world: World, analyse: Analyse) -> None:
     bob = await share_out(own_world)
-    await own_world.admin.execute("ALTER TABLE weft.operation SET (autovacuum_enabled = false)")
     ours = await own_world.admin.fetch(
         "SELECT min(batch_id) FROM weft.batch WHERE batch_id % $1 IN (11, 13, 15) "
         "GROUP BY batch_id % $1", SHARE
@@ -148,8 +141,7 @@ async def test_page_of_who_sees_few_operations(
         await own_world.admin.execute(
             _OPERATIONS, bob.tenant_id, caller.user_id, other, SHARE - 10, N_OPERATIONS // 2
         )
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     wrong = {}
     for name, caller, batch, n_found, most in (
         ("few", bob, None, len(expected), 30),

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_plans import Reads, reads
 from store.world import World
 from weft.core.access.rights import UserRole
@@ -36,8 +37,6 @@ LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
 async def fill(world: World) -> None:
     """Add jobs of a door like one that has ended well; the first has failed."""
     world.has_made_up, batch = True, 0
-    for table in TABLES:
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     for name in ("bad", "good"):
         batch = await world.submit(
             1, door="d", foreign_id=name, foreign_kind=name, foreign_document={"name": name}
@@ -97,18 +96,15 @@ def too_many(found: dict[str, Reads], most: int) -> dict[str, Reads]:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
 async def test_searches_and_lists_of_a_door_read_few_jobs(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+    own_world: World, analyse: Analyse
+) -> None:
     """For an operator, who sees all of the tenant, and for a user. Those that ended well are
     counted along an index, which is not a look at each.
     """
     await fill(own_world)
-    if analysed:
-        await own_world.admin.execute("VACUUM ANALYZE")
-    else:
-        await own_world.admin.execute("VACUUM")
+    await own_world.admin.execute("VACUUM")
+    await analyse()
     wrong: dict[str, dict[str, Reads]] = {}
     found = {}
     for name, wanted in SEARCHES.items():

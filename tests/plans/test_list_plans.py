@@ -4,15 +4,13 @@ a tenant that has few of many in the installation; also by a name or a filter th
 What is counted are rows of tables and entries of indexes: an entry that is passed over counts.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import asyncpg
 import pytest
 
-from store.backend import open_backend
+from plans.conftest import Analyse
 from store.test_sight import grant, join, leave
 from store.world import World
 from weft.core.access.permissions import Permission
@@ -112,15 +110,6 @@ _PAST = (
         "'', 'rare', '/', now(), now(), '' FROM generate_series(1, $2::int) n"
     ),
 )
-
-
-@pytest.fixture
-async def world(database: dict[str, str]) -> AsyncIterator[World]:
-    """Give a world alone in its database, whose rows are made up: no audit could like them."""
-    async with open_backend(database) as backend, AsyncExitStack() as stack:
-        result = World(backend, stack)
-        await result.open()
-        yield result
 
 
 @dataclass
@@ -338,17 +327,11 @@ def test_each_list_is_among_the_calls_or_elsewhere() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_lists_read_what_they_show(world: World, *, analysed: bool) -> None:
-    for (table,) in await world.admin.fetch(
-        "SELECT relname FROM pg_class WHERE relnamespace = 'weft'::regnamespace AND relkind = 'r'"
-    ):
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
-    scene = await few_of_a_tenant(world)
+async def test_lists_read_what_they_show(own_world: World, analyse: Analyse) -> None:
+    scene = await few_of_a_tenant(own_world)
     await few_of_an_installation(scene)
-    if analysed:
-        await world.admin.execute("ANALYZE")
-    connection = await world.connect("weft_api")
+    await analyse()
+    connection = await own_world.connect("weft_api")
     found, over = {}, {}
     for name, (function, caller, arguments, _) in calls(scene).items():
         found[name], read = await read_by(connection, function, caller, arguments)

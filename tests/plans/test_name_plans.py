@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
+from plans.conftest import Analyse
 from store.world import World
 from weft.ports.store import NewBatch
 from weft.store.database import call_on
@@ -85,18 +86,14 @@ async def _read(
     return rows, n
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_names_are_looked_up_by_an_index(own_world: World, *, analysed: bool) -> None:
+async def test_names_are_looked_up_by_an_index(own_world: World, analyse: Analyse) -> None:
     world, tenant = own_world, own_world.caller.tenant_id
-    for table in ("tenant_user", "billing_project", "billing_member"):
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     await world.admin.execute("UPDATE weft.tenant_user SET role = 'admin'")
     batch = await world.submit(1)
     for statement in FILL:
         await world.admin.execute(statement, tenant, N)
     await world.admin.execute(MEMBER, tenant, world.caller.user_id)
-    if analysed:
-        await world.admin.execute("ANALYZE")
+    await analyse()
     connection = await world.connect("weft_api")
     await connection.execute("SELECT set_config('weft.user', '', false)")
     found, read = {}, {}

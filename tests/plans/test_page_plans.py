@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_plans import reads
 from store.world import World
 from weft.store.database import call_on
@@ -60,15 +61,11 @@ async def _fill(world: World) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("analysed", [False, True])
 async def test_page_of_a_list_reads_no_more_than_it_shows(
-    own_world: World, *, analysed: bool
+    own_world: World, analyse: Analyse
 ) -> None:
-    for table in TABLES:
-        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     await _fill(own_world)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     tenant, page = {"tenant_id": own_world.caller.tenant_id}, {"limit_rows": PAGE}
     calls: dict[str, dict[str, Any]] = {
         "list_workers": {**tenant, "pools_of_tenant_id": None, "with_deleted": False,

@@ -13,6 +13,7 @@ import asyncpg
 import pytest
 
 from builders import end_report, job_rows, tree
+from plans.conftest import Analyse
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup, NewSet
@@ -69,8 +70,6 @@ class Large:
 
 async def fill(world: World) -> int:
     """Submit 20,000 jobs in two groups, some with a parent; some run, some have ended."""
-    for table in ("job", "attempt", "edge", "job_delta", "ready_job"):
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     rows = job_rows(
         N_JOBS, group=[number % 2 for number in range(N_JOBS)],
         parents={number: [number - 1] for number in range(100, N_JOBS + 1, 100)},
@@ -83,11 +82,9 @@ async def fill(world: World) -> int:
     return batch
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_hot_functions_never_scan_a_large_table(own_world: World, *, analysed: bool) -> None:
+async def test_hot_functions_never_scan_a_large_table(own_world: World, analyse: Analyse) -> None:
     large = Large(own_world, await fill(own_world))
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     scanned = {name: tables async for name, tables in calls(large) if tables}
     scanned |= {name: tables async for name, tables in calls_of_a_drain(large) if tables}
 
@@ -270,21 +267,15 @@ async def test_page_of_jobs_reads_its_jobs_alone(own_world: World) -> None:
         assert found["job"].rows_by_index <= 2000
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "when it was small"])
-async def test_documents_read_what_they_show(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+async def test_documents_read_what_they_show(own_world: World, analyse: Analyse) -> None:
     """However many jobs, groups and deltas there are, and batches beside it."""
     tables = (
         "job", "batch", "batch_update", "attempt", "edge", "job_delta", "group_ancestor",
         "group_count", "group_usage", "project_usage", "tenant_user",
     )  # fmt: skip
-    for table in tables:
-        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     await own_world.submit(3)
     await own_world.fold()
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     groups = [NewGroup(group_id=n, parent_id=0, name=f"g{n}") for n in range(1, 1001)]
     rows = job_rows(N_JOBS, group=[n % 1000 + 1 for n in range(N_JOBS)])
     batch = await own_world.submit(rows, groups=groups)
@@ -330,15 +321,9 @@ async def test_documents_read_what_they_show(
     assert wrong == {}
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "when it was small"])
-async def test_set_reads_its_new_members_alone(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
-    for table in ("job", "attempt", "group_ancestor"):
-        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+async def test_set_reads_its_new_members_alone(own_world: World, analyse: Analyse) -> None:
     await own_world.submit(3)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     batch = await own_world.submit(N_JOBS)
     chosen, _ = await own_world.api.create_set(own_world.caller, batch, NewSet(name="chosen"))
     connection = await own_world.connect("weft_api")

@@ -3,6 +3,7 @@
 import pytest
 
 from builders import job_rows
+from plans.conftest import Analyse
 from plans.test_plans import Reads, reads
 from store.world import World
 from weft.core.query import Subject, parse_query
@@ -38,8 +39,6 @@ def rows() -> JobRows:
 @pytest.fixture
 async def large(own_world: World) -> tuple[World, int]:
     """Give a batch of many updates, some jobs of which ran and some of which failed."""
-    for table in TABLES:
-        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     groups = [
         NewGroup(group_id=1, parent_id=0, name="small"),
         NewGroup(group_id=2, parent_id=0, name="wide"),
@@ -76,13 +75,11 @@ async def page(
     return len(numbers), found
 
 
-@pytest.mark.parametrize("analysed", [False, True])
 async def test_indexed_terms_read_what_a_page_holds(
-    large: tuple[World, int], analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+    large: tuple[World, int], analyse: Analyse
+) -> None:
     world, batch = large
-    if analysed:
-        await world.admin.execute("ANALYZE")
+    await analyse()
     wrong = {}
     for text, group, n_jobs in INDEXED:
         found, read = await page(world, batch, text, group)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from plans.conftest import Analyse
 from plans.test_plans import reads
 from store.test_sight import grant, join, leave
 from store.world import World
@@ -26,12 +27,7 @@ _GRANT_JOBS = """
 """
 
 
-@pytest.mark.parametrize("analysed", [False, True], ids=["never analysed", "analysed"])
-async def test_page_of_who_sees_few_batches(
-    own_world: World, analysed: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
-    for table in TABLES:
-        await own_world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
+async def test_page_of_who_sees_few_batches(own_world: World, analyse: Analyse) -> None:
     bob = await leave(own_world, await own_world.user("bob"))
     project = await own_world.admin.fetchval(
         "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
@@ -44,8 +40,7 @@ async def test_page_of_who_sees_few_batches(
         await grant(own_world, bob, batch, Permission.READ)
     # Single jobs of all others were granted, too, which makes none of them a batch that bob sees.
     await own_world.admin.execute(_GRANT_JOBS, first, bob.user_id, bob.tenant_id, N_BATCHES)
-    if analysed:
-        await own_world.admin.execute("ANALYZE")
+    await analyse()
     connection = await own_world.connect()
     read, seen = {}, {}
     for name, caller in (("few", bob), ("many", own_world.caller)):

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
+from plans.conftest import Analyse
 from plans.test_plans import reads
 from store.usage_sums import add_up_usage
 from store.world import Worker, World
@@ -145,8 +146,7 @@ def _calls(tenant: int, user: int | None, pool: str, batch: int) -> list[tuple[s
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("analysed", [False, True])
-async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool) -> None:
+async def test_what_pages_add_up_was_folded(own_world: World, analyse: Analyse) -> None:
     """For an operator, and for a member of one project."""
     world, fetch = own_world, own_world.admin.fetchval
     batch, tenant = await world.submit(1), world.caller.tenant_id
@@ -157,12 +157,9 @@ async def test_what_pages_add_up_was_folded(own_world: World, *, analysed: bool)
         "pool": await fetch("SELECT pool_id FROM weft.pool WHERE name = $1", world.pool),
         "shape": await fetch("SELECT max(shape_id) FROM weft.shape"),
     }  # fmt: skip
-    for table in ("usage_sum", "user_count", "user_share", "machine_sum"):
-        await world.admin.execute(f"ALTER TABLE weft.{table} SET (autovacuum_enabled = false)")
     await world.admin.execute(f"{EMPTY}; {FILL.format(**values)}")
     await add_up_usage(world.admin, date(2026, 5, 1))
-    if analysed:
-        await world.admin.execute("ANALYZE")
+    await analyse()
     connection = await world.connect("weft_api")
     over, answers = {}, {}
     for user in (None, world.caller.user_id):

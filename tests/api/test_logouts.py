@@ -50,8 +50,8 @@ async def test_trail_tells_whom_the_issuer_has_named(
 
 @pytest.mark.parametrize("leads_back", [False, True])
 async def test_browser_is_led_to_the_issuer_to_log_out_there_too(
-    database: dict[str, str], tmp_path: Path, openid: Provider, leads_back: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+    database: dict[str, str], tmp_path: Path, openid: Provider, *, leads_back: bool
+) -> None:
     """By a link, once; where weft's own address comes in is the operator's word."""
     await make_user(database["admin"])
     entry = entry_of(openid) + "create_users = true\n" + "leads_back = true\n" * leads_back

@@ -15,7 +15,8 @@ from weft.core.errors import FieldError, Invalid
 @cases("is_refused", [True, False])
 def test_a_mistake_names_the_file_and_a_maximum_below_what_runs_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    is_refused: bool,  # noqa: FBT001
+    *,
+    is_refused: bool,
 ) -> None:  # fmt: skip
     async def save(*_: object, dry_run: bool = False) -> dict[str, Any]:
         if is_refused:

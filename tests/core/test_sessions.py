@@ -41,9 +41,7 @@ def test_session_is_in_the_cookie_of_its_name(
     ],
 )
 def test_same_origin_is_scheme_host_and_port(
-    origin: str | None,
-    host: str | None,
-    is_same: bool,  # noqa: FBT001 (pytest gives it by name)
+    origin: str | None, host: str | None, *, is_same: bool
 ) -> None:
     assert is_same_origin(origin, "https", host) is is_same
 

@@ -119,8 +119,7 @@ VERSION_1 = (
 
 @pytest.mark.parametrize("has_second", [True, False])
 def test_a_host_with_controllers_in_version_1_is_told_so(
-    tmp_path: Path,
-    has_second: bool,  # noqa: FBT001 (a parameter of pytest)
+    tmp_path: Path, *, has_second: bool
 ) -> None:
     """Beside an empty version 2 (a hybrid host), or alone: no delegation helps there."""
     second = tmp_path / "unified"
@@ -192,9 +191,7 @@ def test_doctor_says_whether_limits_are_enforced(
     ],
 )
 def test_limits_of_cpu_are_within_what_the_kernel_takes(
-    cpu_m: int,
-    has_quota: bool,  # noqa: FBT001 (a parameter of pytest)
-    limit: tuple[str, str],
+    cpu_m: int, *, has_quota: bool, limit: tuple[str, str]
 ) -> None:
     limits = cgroup_limits(cpu_m=cpu_m, memory_mib=0, has_quota=has_quota, processes_max=5)
 

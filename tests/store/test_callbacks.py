@@ -165,8 +165,7 @@ async def test_what_is_given_up_stays_to_be_read(world: World) -> None:
 
 @pytest.mark.parametrize("by_name", [False, True])
 async def test_what_was_given_up_is_tried_again_when_somebody_asks(
-    world: World,
-    by_name: bool,  # noqa: FBT001 (a parameter)
+    world: World, *, by_name: bool
 ) -> None:
     batch = await complete(world, callback=HOOK)
     (one,) = await due(world)

@@ -269,8 +269,7 @@ async def test_a_machine_that_is_too_small_does_not_get_its_job(site: OwnSite) -
 
 @pytest.mark.parametrize("has_ended", [False, True])
 async def test_the_audit_finds_another_job_on_such_a_machine(
-    site: OwnSite,
-    has_ended: bool,  # noqa: FBT001
+    site: OwnSite, *, has_ended: bool
 ) -> None:
     batch, name, worker = await site.begun()
     claimed = await taken(worker)

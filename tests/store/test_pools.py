@@ -146,8 +146,7 @@ async def test_logins_read_no_machines(world: World) -> None:
 
 @pytest.mark.parametrize("was_cordoned", [False, True])
 async def test_a_machine_that_a_person_cordons_is_left_alone(
-    world: World,
-    was_cordoned: bool,  # noqa: FBT001 (parametrized)
+    world: World, *, was_cordoned: bool
 ) -> None:
     """Also one that was cordoned for lack of work, and whatever was decided before."""
     async with described(world):

@@ -305,8 +305,8 @@ async def batches(world: World, query: str, *, before: int | None = None) -> lis
 
 @pytest.mark.parametrize("folded", [False, True])
 async def test_batch_that_was_cancelled_after_its_end_is_found_as_success(
-    world: World, folded: bool  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+    world: World, *, folded: bool
+) -> None:
     batch = await world.submit(1)
     await (await world.worker()).run()
     await world.api.cancel_group(world.caller, batch, 0, force=False)

@@ -24,8 +24,7 @@ async def look(world: World) -> Row:
 
 @pytest.mark.parametrize("is_interleaved", [True, False])
 async def test_a_full_region_does_not_hide_jobs_of_another(
-    world: World,
-    is_interleaved: bool,  # noqa: FBT001 (a parameter)
+    world: World, *, is_interleaved: bool
 ) -> None:
     pool = Pool(
         name=world.pool, provider="none", max_workers=2, regions=("a", "b"), flavours=(FLAVOUR,)

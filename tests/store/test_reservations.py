@@ -177,9 +177,7 @@ async def test_jobs_that_wait_shortly_or_are_small_keep_nothing(world: World) ->
 
 @pytest.mark.parametrize(("started", "waits_s"), [(True, 0), (False, 3600)])
 async def test_a_job_that_has_run_waits_since_then(
-    world: World,
-    started: bool,  # noqa: FBT001 (parametrized)
-    waits_s: int,
+    world: World, *, started: bool, waits_s: int
 ) -> None:
     """One that was only handed back has waited all the time."""
     worker = await world.worker(cpu_m=4000)

@@ -71,8 +71,8 @@ async def test_same_jobs_sent_again_are_taken_beyond_the_quota(world: World) -> 
 
 @pytest.mark.parametrize("folded", [False, True])
 async def test_what_is_never_committed_makes_room_when_it_is_removed(
-    world: World, folded: bool,  # noqa: FBT001 (a parameter)
-) -> None:  # fmt: skip
+    world: World, *, folded: bool
+) -> None:
     bob = await world.user("bob")
     batch = await world.submit(1)
     world.caller, ada = bob, world.caller

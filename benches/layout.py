@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from weft.bench.filled_batch import TRACE_ID, Columns, Filler, NestedGroups
-from weft.ports.store import Caller, NewBatch, NewGroup, Shape
+from weft.ports.store import Caller, NewBatch, NewGroup, Origin, Shape
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,8 @@ async def fill_small(filler: Filler, caller: Caller, jobs: int, shape: Shape) ->
     """Submit a user's batch in one call, without groups; return its number."""
     store, _ = filler.opened
     (bunch,) = filler.bunches(1, jobs, NestedGroups(deep=0))
-    new = NewBatch(name="bench", trace_id=TRACE_ID)
+    new = NewBatch(name="bench")
     batch_id, *_ = await store.submit(
-        caller,
-        new,
-        [],
-        replace(bunch, shapes=[shape]),
-        idempotency_key=None,
-        digest=b"",
-        trace_id=TRACE_ID,
+        caller, new, [], replace(bunch, shapes=[shape]), Origin(trace_id=TRACE_ID)
     )
     return batch_id

@@ -17,6 +17,7 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
+from weft.ports.store import Origin
 
 JOBS = 1_000_000
 FAILS_EVERY = 10
@@ -60,10 +61,7 @@ async def _retry(filler: Filler, batch_id: int, failed: int) -> float:
     store, caller = filler.opened
     begun = time.monotonic()
     async with asyncio.timeout(LONGEST_S):
-        number = await store.retry_jobs(
-            caller, batch_id, job_ids=None, query=None, within_group=None, trace_id=TRACE_ID,
-            idempotency_key=None, digest=b"",
-        )  # fmt: skip
+        number = await store.retry_jobs(caller, batch_id, Origin(trace_id=TRACE_ID))
         while True:
             found = await store.get_operation(caller, number)
             if found["state"] != "running":

@@ -70,7 +70,7 @@ class RecordingStore(ApiStore):
     async def list_queues(self, caller: Caller, **_: object) -> Sequence[Row]:
         return [{"name": "default", "pools": ["default"]}]
 
-    async def create_batch(self, caller: Caller, new: NewBatch, **_: object) -> tuple[int, bool]:
+    async def create_batch(self, caller: Caller, new: NewBatch, *_: object) -> tuple[int, bool]:
         self.created.append((new, [], None))
         return len(self.created), True
 
@@ -80,7 +80,7 @@ class RecordingStore(ApiStore):
         new: NewBatch | int,
         groups: Sequence[NewGroup],
         jobs: JobRows | None,
-        **_: object,
+        *_: object,
     ) -> tuple[int, Reserved, bool]:
         self.created.append((new, groups, jobs))
         n_jobs = jobs.n_jobs if jobs else 0
@@ -88,7 +88,7 @@ class RecordingStore(ApiStore):
         return len(self.created), reserved, True
 
     async def add_jobs(
-        self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows, **_: object
+        self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows, *_: object
     ) -> bool:
         self.bunches.append(jobs)
         return True

@@ -29,11 +29,10 @@ from weft.api.web_tokens.keys import KeysAway, SourceKeys
 from weft.api.web_tokens.verify import WebTokens
 from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated, Unavailable
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Origin, Row
 from weft.settings import Settings
 from weft.settings.declare import InvalidSetting
 from weft.store import ApiStore
-from weft.submission.services import Origin
 from weft.wire.documents.logins import TokenDocument
 
 RSA = jwk.RSAKey.generate_key(2048)

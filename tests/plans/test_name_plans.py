@@ -47,7 +47,7 @@ def _calls(world: World, batch: int) -> list[tuple[str, str, dict[str, Any]]]:
     """Return what looks up a name, by whose rights, and with which arguments."""
     tenant = {"tenant_id": world.caller.tenant_id}
     me = {**tenant, "by_user_id": world.caller.user_id, "by_role": "admin"}
-    new = NewBatch(trace_id="0" * 32, billing_project="pROJECT7")
+    new = NewBatch(billing_project="pROJECT7")
     limit = {**tenant, "of_batch_id": None, "group_id": None, "path": None, "measure": "cost",
              "patch": {"amount_max": 7}}  # fmt: skip
     submission = {

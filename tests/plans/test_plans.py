@@ -16,7 +16,7 @@ from builders import end_report, job_rows, tree
 from plans.conftest import Analyse
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.ports.store import NewGroup, NewSet
+from weft.ports.store import UNKEYED, NewGroup, NewSet
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.store.offered_jobs import claimed_of
@@ -145,9 +145,7 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
         yield await scanned("worker", "complete_attempts", **mine, **end_columns(reports))
     ends = end_columns([end_report(one) for one in claimed[600:]])
     yield await scanned("worker", "complete_and_claim", **mine, **ends, **budget)
-    update, _ = await world.api.create_update(
-        world.caller, batch, n_jobs=300, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    update, _ = await world.api.create_update(world.caller, batch, UNKEYED, n_jobs=300, n_groups=0)
     rows = job_rows(
         300, priority=1, parents={number: [-number, -N_JOBS] for number in range(1, 200)}
     )

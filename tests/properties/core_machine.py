@@ -46,7 +46,7 @@ from store.backend import Backend
 from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import Claimed, JobRows
+from weft.ports.store import UNKEYED, Claimed, JobRows
 
 AN_HOUR_US = 3_600_000_000
 """Of microseconds: a job that is said to run that long ends when its end is reported, so that
@@ -185,10 +185,9 @@ class Machine(
         try:
             update, _is_new = self.run(
                 self.world.api.create_update(
-                    self.world.caller, self.ids[which], n_jobs=n_jobs, n_groups=0,
-                    idempotency_key=None, digest=b"", trace_id="",
+                    self.world.caller, self.ids[which], UNKEYED, n_jobs=n_jobs, n_groups=0
                 )
-            )  # fmt: skip
+            )
         except errors.BatchCancelled:
             assert 0 in self.models[which].cancelled
             return None

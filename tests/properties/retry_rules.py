@@ -10,6 +10,7 @@ from properties.hold_rules import BATCHES
 from properties.jobs_model import Batch, S
 from properties.rules import Rules
 from weft.core import errors
+from weft.ports.store import UNKEYED
 
 
 class RetryRules(Rules):
@@ -31,9 +32,8 @@ class RetryRules(Rules):
         if named is None and model.is_stopping():
             return
         begun = self.world.api.retry_jobs(
-            self.world.caller, self.ids[which], job_ids=named, query=None, within_group=None,
-            trace_id="", idempotency_key=None, digest=b"",
-        )  # fmt: skip
+            self.world.caller, self.ids[which], UNKEYED, job_ids=named
+        )
         if (error := _refusal(model, named)) is not None:
             with pytest.raises(error):
                 self.run(begun)

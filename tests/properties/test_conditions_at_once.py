@@ -21,7 +21,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
-from weft.ports.store import Claimed, NewGroup
+from weft.ports.store import UNKEYED, Claimed, NewGroup
 
 N_JOBS = 50
 ASKS = [Ask("custom", "tcp", {"host": f"h{number}", "port": "1"}) for number in range(3)]
@@ -121,10 +121,7 @@ class Crowd:
                 document = await api.get_batch(caller, self.batch)
                 if document["n_failed"] or document["complete"]:
                     break
-            operation = await api.retry_jobs(
-                caller, self.batch, job_ids=None, query=None, within_group=None, trace_id="",
-                idempotency_key=None, digest=b"",
-            )  # fmt: skip
+            operation = await api.retry_jobs(caller, self.batch, UNKEYED)
             while True:
                 epoch = await self.world.lead()
                 for one in await self.world.driver.running_operations(epoch):

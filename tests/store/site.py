@@ -1,7 +1,7 @@
 """The place of a test that asks the stores of api and driver: tenants, workers and a driver."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
@@ -10,12 +10,20 @@ from store.backend import Backend
 from store.world import World, open_world
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
-from weft.ports.store import Claimed, ClaimRequest, JobRows, NewBatch, NewGroup, Row, WorkerStore
+from weft.ports.store import (
+    UNKEYED,
+    Claimed,
+    ClaimRequest,
+    JobRows,
+    NewBatch,
+    NewGroup,
+    Row,
+    WorkerStore,
+)
 from weft.store import DriverStore, open_driver_store
 from weft.store.notices import PostgresNotices
 
 WITHIN_S: Final = 20.0
-TRACE_ID: Final = "0" * 32
 SWEEPS: Final = (
     "count_parent_ends", "settle_children", "sweep_cancelled", "sweep_holds", "pass_gates",
     "sweep_deadlines", "release_blocked", "release_conditions", "fail_conditions", "fold_failures",
@@ -23,8 +31,6 @@ SWEEPS: Final = (
 )  # fmt: skip
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8
-UNKEYED: Final[Mapping[str, Any]] = {"idempotency_key": None, "digest": b"", "trace_id": TRACE_ID}
-"""Arguments of requests that are not repeated."""
 TREE: Final = tree("a", "a/b", "c")
 """The groups /a, /a/b and /c."""
 
@@ -70,10 +76,10 @@ class Site:
         """Submit jobs and commit them; return their batch."""
         batch_id, _reserved, _is_new = await self.api.submit(
             self.caller,
-            NewBatch(trace_id=TRACE_ID, **new) if batch is None else batch,
+            NewBatch(**new) if batch is None else batch,
             groups,
             job_rows(jobs) if isinstance(jobs, int) else jobs,
-            **UNKEYED,
+            UNKEYED,
         )
         return batch_id
 

@@ -7,14 +7,14 @@ from typing import Any, Final
 import pytest
 
 from builders import job_rows
-from store.site import TRACE_ID, Site
+from store.site import Site
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.core.states import Reason
 from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.searching import sort_key, terms_of
 from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
 from weft.extensions.doors.aloe.words import NAME
-from weft.ports.store import NewBatch, QueryLimits, Row
+from weft.ports.store import UNKEYED, NewBatch, QueryLimits, Row
 from weft.ports.store.offers import DoorJobQuery
 
 JOBS = DoorJobQuery(door=NAME, limit=100, hidden=True, limits=QueryLimits(30, 1000))
@@ -87,11 +87,11 @@ async def jobs_in_all_states(site: Site) -> list[Row]:
         for n, word in enumerate(("PENDING", "RUNNING", "FAILED"))
     ]
     old = NewBatch(
-        trace_id=TRACE_ID, name="old", door=NAME, foreign_id="old-007", created_at=at,
+        name="old", door=NAME, foreign_id="old-007", created_at=at,
         ended_at=at + timedelta(hours=2), foreign_kind=KEPT["appId"],
         foreign_document={**KEPT, "name": "old", "history": history},
     )  # fmt: skip
-    await site.api.create_batch(site.caller, old, idempotency_key=None, digest=b"")
+    await site.api.create_batch(site.caller, old, UNKEYED)
     return list(await site.api.list_door_jobs(site.caller, JOBS))
 
 

@@ -20,7 +20,7 @@ from weft.core.errors import (
     RightMissing,
 )
 from weft.driver.operations import advance_operation, batch_action
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Origin
 from weft.sql import text_of
 
 CHECK = "operations_on_batches_are_recorded"
@@ -34,9 +34,10 @@ async def begin(
     """Ask for an action on what a query finds, or on these batches; return the operation."""
     which = {"batches": list(batches)} if batches else {"query": query}
     return await world.api.begin_batch_action(
-        caller or world.caller, {"action": action, **which}, trace_id="0" * 32,
-        idempotency_key=key, digest=repr(which).encode(),
-    )  # fmt: skip
+        caller or world.caller,
+        {"action": action, **which},
+        Origin(key=key, digest=repr(which).encode(), trace_id=""),
+    )
 
 
 async def step(world: World, operation_id: int, driver: Any = None) -> bool:  # noqa: ANN401 (a store)

@@ -11,14 +11,12 @@ from store.test_quotas import quotas_locked, set_of_tenant, set_quota, used
 from store.test_submission import NEW, add, new_batch, open_update
 from store.world import World
 from weft.core.errors import QuotaExceeded
+from weft.ports.store import UNKEYED, Origin
 
 
 async def with_groups_only(world: World) -> int:
     """Make a batch that has a group and no jobs."""
-    batch, _, _ = await world.api.submit(
-        world.caller, NEW, tree("a"), None, idempotency_key=None,
-        digest=b"", trace_id="",
-    )  # fmt: skip
+    batch, _, _ = await world.api.submit(world.caller, NEW, tree("a"), None, UNKEYED)
     return batch
 
 
@@ -74,7 +72,7 @@ async def test_batch_that_gets_no_jobs_locks_nobody_out(world: World) -> None:
 async def test_repeated_request_gives_its_batch_at_the_quota(world: World) -> None:
     await set_quota(world, None, batches=1)
     answers = [
-        await world.api.create_batch(world.caller, NEW, idempotency_key="k", digest=b"")
+        await world.api.create_batch(world.caller, NEW, Origin(key="k", trace_id=""))
         for _ in range(2)
     ]
 
@@ -94,7 +92,7 @@ async def test_batches_made_at_once_do_not_exceed_a_quota(world: World, of_tenan
     await (set_of_tenant(world, batches=4) if of_tenant else set_quota(world, "ada", batches=4))
     answers = await asyncio.gather(
         *[
-            world.api.create_batch(caller, NEW, idempotency_key=None, digest=b"")
+            world.api.create_batch(caller, NEW, UNKEYED)
             for caller in (world.caller, bob)
             for _ in range(3)
         ],

@@ -6,7 +6,6 @@ import pytest
 
 from builders import job_rows
 from store.backend import Backend
-from store.site import UNKEYED
 from store.test_arrays import array_rows
 from store.test_deadlines import look
 from store.test_rare_fields import with_fields
@@ -14,7 +13,7 @@ from store.test_retry import retry
 from store.world import Worker, World, open_world
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
-from weft.ports.store import Claimed, FileWanted, JobRows, KeptFile
+from weft.ports.store import UNKEYED, Claimed, FileWanted, JobRows, KeptFile
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))
 OF_PARENT = [{"batch": None, "job": 1, "parent": None, "path": "x"}]
@@ -134,7 +133,7 @@ async def test_outputs_go_with_those_of_the_other(
     if removed == "output":
         await world.admin.fetch("SELECT weft._remove_output($1, 'old', now())", first)
     else:
-        await world.api.delete_batch(world.caller, first, **UNKEYED)
+        await world.api.delete_batch(world.caller, first, UNKEYED)
     assert await outputs(world, again) == ["y"]
     found = await world.api.find_file(world.caller, again, 1, "x", attempt=None)
     assert found is not None

@@ -14,7 +14,7 @@ from builders import job_rows
 from store.world import World, open_world
 from weft.core.errors import CallbackDelivered, CallbackNotFound
 from weft.core.states import Reason
-from weft.ports.store import DeliveryReport, DueCallback, NewGroup, NewSet
+from weft.ports.store import UNKEYED, DeliveryReport, DueCallback, NewGroup, NewSet
 from weft.store.database import call_on
 
 HOOK = "https://hook.example/batch?key=1"
@@ -284,9 +284,8 @@ async def test_audit_misses_a_delivery_that_was_forgotten(own_world: World) -> N
 async def fill(world: World, batch: int, **new: Any) -> tuple[int, int]:  # noqa: ANN401 (fields of NewSet)
     """Begin a set by query; return its operation and its number."""
     operation = await world.api.create_query_set(
-        world.caller, batch, NewSet(**new), query="", within_group=None, trace_id="",
-        idempotency_key=None, digest=b"",
-    )  # fmt: skip
+        world.caller, batch, NewSet(**new), UNKEYED, query=""
+    )
     group = await world.admin.fetchval(
         "SELECT (arguments ->> 'group_id')::int FROM weft.operation WHERE operation_id = $1",
         operation,

@@ -15,13 +15,13 @@ from weft.core import errors
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.driver.operations import delete_batch as batch_removal
-from weft.ports.store import NewBatch, NewSet
+from weft.ports.store import UNKEYED, NewBatch, NewSet, Origin
 from weft.sql import files_of
 
 
 async def delete(world: World, batch: int, key: str | None = None, digest: bytes = b"") -> int:
     return await world.api.delete_batch(
-        world.caller, batch, trace_id="", idempotency_key=key, digest=digest
+        world.caller, batch, Origin(key=key, digest=digest, trace_id="")
     )
 
 
@@ -193,9 +193,8 @@ async def test_two_deletions_at_once_make_one_operation(world: World) -> None:
 async def test_key_of_the_batch_is_free_again(world: World) -> None:
     async def submit() -> int:
         batch, _reserved, _is_new = await world.api.submit(
-            world.caller, NewBatch(trace_id=""), [], job_rows(), idempotency_key="b",
-            digest=b"", trace_id="",
-        )  # fmt: skip
+            world.caller, NewBatch(), [], job_rows(), Origin(key="b", trace_id="")
+        )
         return batch
 
     first = await submit()
@@ -208,14 +207,10 @@ async def test_key_of_the_batch_is_free_again(world: World) -> None:
 
 
 async def test_empty_batch_and_one_with_a_gap_are_removed_in_few_steps(own_world: World) -> None:
-    batch, _is_new = await own_world.api.create_batch(
-        own_world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
-    )
+    batch, _is_new = await own_world.api.create_batch(own_world.caller, NewBatch(), UNKEYED)
     await open_update(own_world, batch, 1_000_000_000)
     await add(own_world, batch, await open_update(own_world, batch, 5), job_rows(2))
-    empty, _is_new = await own_world.api.create_batch(
-        own_world.caller, NewBatch(trace_id=""), idempotency_key=None, digest=b""
-    )
+    empty, _is_new = await own_world.api.create_batch(own_world.caller, NewBatch(), UNKEYED)
 
     assert await remove(own_world, await delete(own_world, batch)) < 10
     assert await remove(own_world, await delete(own_world, empty)) < 10
@@ -289,9 +284,8 @@ async def test_events_of_a_deleted_batch_say_only_that(world: World) -> None:
 async def test_other_operations_on_it_fail_and_are_gone(world: World) -> None:
     batch = await world.submit(3)
     filling = await world.api.create_query_set(
-        world.caller, batch, NewSet(name="all"), query="state = ready", within_group=None,
-        trace_id="", idempotency_key=None, digest=b"",
-    )  # fmt: skip
+        world.caller, batch, NewSet(name="all"), UNKEYED, query="state = ready"
+    )
     operation_id = await delete(world, batch)
 
     with pytest.raises(errors.OperationNotFound):

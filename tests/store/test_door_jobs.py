@@ -6,12 +6,12 @@ from typing import Any
 from uuid import uuid4
 
 from builders import end_report
-from store.site import UNKEYED, Site
+from store.site import Site
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.core.query.tree import DoorTerm
 from weft.core.states import JobState, Phase, Reason
-from weft.ports.store import Caller, ForeignJobs, ForeignOrder, PhaseReport, QueryLimits
+from weft.ports.store import UNKEYED, Caller, ForeignJobs, ForeignOrder, PhaseReport, QueryLimits
 from weft.ports.store.offers import DoorJobQuery, Span
 
 
@@ -115,7 +115,7 @@ async def test_jobs_that_are_hidden_or_deleted_do_not_count(site: Site) -> None:
     batches = [await site.submit(1, door="d", foreign_id=name) for name in "abc"]
     whole = ForeignJobs(door="d", limit=9)
     await api.hide_batch(caller, batches[0], hidden=True)
-    await api.delete_batch(caller, batches[1], **UNKEYED)
+    await api.delete_batch(caller, batches[1], UNKEYED)
     left = await api.list_foreign_jobs(caller, whole)
     assert (left["total"], [job["foreign_id"] for job in left["jobs"]]) == (1, ["c"])
     await api.hide_batch(caller, batches[0], hidden=False)
@@ -153,9 +153,7 @@ async def test_jobs_in_some_states_are_counted_however_they_came_there(site: Sit
         assert await shown(JobState.FAILED, JobState.CANCELLED) == "bc"
         assert await shown(JobState.READY) == "d"
         await site.drive()
-    again = await api.retry_jobs(
-        caller, claimed[1].batch_id, job_ids=[1], query=None, within_group=None, **UNKEYED
-    )
+    again = await api.retry_jobs(caller, claimed[1].batch_id, UNKEYED, job_ids=[1])
     await site.ended(again)
     assert await shown(JobState.FAILED) == "c"
     assert await shown(JobState.READY) == "bd"

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from store.site import Site
-from weft.ports.store import DueSchedule, NewSchedule, ScheduleMove
+from weft.ports.store import UNKEYED, DueSchedule, NewSchedule, ScheduleMove
 
 MANY = 1000
 
@@ -16,9 +16,7 @@ async def add_schedule(site: Site, *, due_in_s: float = 3600) -> int:
         document='{"jobs": [{"command": ["true"]}]}',
         next_at=datetime.now(UTC) + timedelta(seconds=due_in_s),
     )
-    schedule_id, _ = await site.api.add_schedule(
-        site.caller, new, schedules_max=MANY, idempotency_key=None, digest=b""
-    )
+    schedule_id, _ = await site.api.add_schedule(site.caller, new, UNKEYED, schedules_max=MANY)
     return schedule_id
 
 

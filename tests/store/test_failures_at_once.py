@@ -14,7 +14,7 @@ from builders import end_report, job_rows
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Reason
-from weft.ports.store import Claimed, NewGroup, Shape
+from weft.ports.store import UNKEYED, Claimed, NewGroup, Shape
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 from weft.wire.documents.queues import MonitorDocument
@@ -132,10 +132,7 @@ async def test_nth_failure_while_jobs_are_retried(world: World, worker: Worker) 
     batch = await world.submit(2, cancel_after_n_failures=3)
     for claimed in await worker.claim():
         await worker.end(claimed, reason=Reason.EXIT)
-    operation = await world.api.retry_jobs(
-        world.caller, batch, job_ids=None, query=None, within_group=None, trace_id="0" * 32,
-        idempotency_key=None, digest=b"", cause_id=None,
-    )  # fmt: skip
+    operation = await world.api.retry_jobs(world.caller, batch, UNKEYED)
     step = partial(
         world.driver.retry_failed, await world.lead(), operation,
         matching=None, looked_upto=None, limit=9,

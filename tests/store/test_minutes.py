@@ -10,7 +10,7 @@ from store.test_retry import retry
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.states import Reason
-from weft.ports.store import Caller, NewGroup
+from weft.ports.store import UNKEYED, Caller, NewGroup
 
 NOW = datetime(2040, 5, 17, 12, 30, 20, tzinfo=UTC)
 FIELDS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")
@@ -69,10 +69,7 @@ async def test_minutes_count_levels_and_ends_of_ones_own_jobs(own_world: World) 
     unseen = await own_world.call("list_shares", tenant_id=other.tenant_id, **shares)
     assert [row[0]["user"] for row in seen] == ["bob"]
     assert [row[0]["user"] for row in unseen] == [None]
-    await own_world.api.retry_jobs(
-        own_world.caller, batch, job_ids=[mine[1].job_id], query=None, within_group=None,
-        cause_id=None, trace_id="0" * 32, idempotency_key=None, digest=b"",
-    )  # fmt: skip
+    await own_world.api.retry_jobs(own_world.caller, batch, UNKEYED, job_ids=[mine[1].job_id])
     assert (await own_world.findings()).get("minutes_are_counted", []) == []
     await own_world.submit(1)
     await _fold(own_world, 70)

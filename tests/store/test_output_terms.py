@@ -6,17 +6,16 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.site import TRACE_ID, UNKEYED
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.test_submission import open_update
 from store.world import Worker, World
-from weft.ports.store import NewBatch
+from weft.ports.store import UNKEYED, NewBatch
 
 
 async def ended(world: World, worker: Worker, n_bytes: int, days: int, **more: Any) -> int:  # noqa: ANN401 (of a batch)
     """Return a batch that ended these days ago and has written this."""
-    new = NewBatch(trace_id=TRACE_ID, **more)
-    batch, *_ = await world.api.submit(world.caller, new, (), job_rows(1), **UNKEYED)
+    new = NewBatch(**more)
+    batch, *_ = await world.api.submit(world.caller, new, (), job_rows(1), UNKEYED)
     await again(world, worker, n_bytes)
     await world.age("group_completion", "completed_at", by_s=days * 86400, batch_id=batch)
     return batch
@@ -128,8 +127,8 @@ async def test_all_jobs_of_a_batch_may_say_for_how_long(
     worker, batch = await world.worker(), 0
     for term in terms:
         rows = replace(job_rows(1), output_keep_s=term)
-        new = batch or NewBatch(trace_id=TRACE_ID)
-        batch, *_ = await world.api.submit(world.caller, new, (), rows, **UNKEYED)
+        new = batch or NewBatch()
+        batch, *_ = await world.api.submit(world.caller, new, (), rows, UNKEYED)
         await again(world, worker, 100)
     await world.age("group_completion", "completed_at", by_s=86_400, batch_id=batch)
 

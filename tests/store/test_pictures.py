@@ -7,7 +7,7 @@ from builders import job_rows, tree
 from store.world import World
 from weft.core.pictures.timeline import build_timeline
 from weft.core.states import Reason
-from weft.ports.store import NewSet
+from weft.ports.store import UNKEYED, NewSet
 from weft.store.api_store import PARENTS_COUNTED, PARENTS_SHOWN
 
 TREE = tree("a", "a/b", "c")
@@ -33,9 +33,7 @@ async def test_children_are_listed_in_pages_without_those_that_are_staged(world:
     """Staged jobs are passed over as a whole, wherever a page ends; none is shown twice."""
     batch = await world.submit(job_rows(4, parents={2: [1], 4: [1, 2]}))
     api, caller = world.api, world.caller
-    reserve = partial(
-        api.create_update, caller, batch, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    reserve = partial(api.create_update, caller, batch, UNKEYED, n_groups=0)
     staged, _ = await reserve(n_jobs=5)
     rows = job_rows(5, parents={n: [-1] for n in range(1, 6)})
     await api.add_jobs(caller, batch, staged.update_id, rows)
@@ -92,9 +90,7 @@ async def test_many_edges_between_groups_are_sampled_over_all_numbers(world: Wor
 async def test_uncommitted_jobs_are_not_drawn(world: World) -> None:
     batch = await world.submit(2)
     api, caller = world.api, world.caller
-    reserved = await api.create_update(
-        caller, batch, n_jobs=1, n_groups=1, idempotency_key=None, digest=b"", trace_id="0" * 32
-    )
+    reserved = await api.create_update(caller, batch, UNKEYED, n_jobs=1, n_groups=1)
     update = reserved[0].update_id
     await api.add_groups(caller, batch, update, tree("n"))
     await api.add_jobs(caller, batch, update, job_rows(1, parents={1: [-1]}))

@@ -34,6 +34,7 @@ from weft.core.query.tree import (
 )
 from weft.core.states import Reason
 from weft.ports.store import (
+    UNKEYED,
     BatchQuery,
     Caller,
     EditLimits,
@@ -106,9 +107,7 @@ async def test_pages_follow_each_other_whatever_the_way(world: World) -> None:
 async def test_uncommitted_jobs_do_not_exist(world: World) -> None:
     batch = await world.submit(2)
     rows = labelled_rows()
-    await world.api.create_update(
-        world.caller, batch, n_jobs=10, n_groups=0, idempotency_key=None, digest=b"", trace_id=""
-    )
+    await world.api.create_update(world.caller, batch, UNKEYED, n_jobs=10, n_groups=0)
     await world.api.add_jobs(world.caller, batch, 2, rows)
     await world.submit(job_rows(1, names={1: "pca"}), batch=batch)
 

@@ -12,7 +12,7 @@ from store.test_quotas import set_quota
 from store.test_rare_fields import with_fields
 from store.test_reservations import LARGE, SMALL, look
 from store.world import World
-from weft.ports.store import JobRows
+from weft.ports.store import UNKEYED, JobRows
 from weft.sql import text_of
 from weft.submission.translation.gates import JOB_GATES
 from weft.wire.rates import Rate
@@ -133,13 +133,7 @@ async def test_copy_of_a_batch_has_its_rate(world: World) -> None:
     gates = [JOB_GATES["rate"].gate(Rate("copied", 3, 2.5))]
     batch = await world.submit(job_rows(1), gates=gates)
     operation = await world.api.resubmit_batch(
-        world.caller,
-        batch,
-        failed=False,
-        changes={},
-        idempotency_key=None,
-        digest=b"",
-        trace_id="t",
+        world.caller, batch, UNKEYED, failed=False, changes={}
     )
     sets = (
         "SELECT count(*), count(DISTINCT b.gate_set_id) FROM weft.batch b "

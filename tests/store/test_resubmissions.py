@@ -18,6 +18,7 @@ from weft.core.errors import BatchNotFound, IdempotencyConflict, JobNotFound, No
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
 from weft.driver.operations.signed_copies import Keys
+from weft.ports.store import UNKEYED, Origin
 from weft.wire.sealed import SecretKeys
 from weft.wire.signed import (
     CHANGED_VARIABLES,
@@ -37,9 +38,12 @@ async def ask(
 ) -> int:  # fmt: skip
     """Ask for a resubmission; return the operation."""
     return await world.api.resubmit_batch(
-        world.caller, batch, failed=failed, changes=changes, trace_id="0" * 32,
-        idempotency_key=key, digest=digest,
-    )  # fmt: skip
+        world.caller,
+        batch,
+        Origin(key=key, digest=digest, trace_id=""),
+        failed=failed,
+        changes=changes,
+    )
 
 
 async def advance(world: World, operation_id: int, keys: Keys = SecretKeys) -> Mapping[str, Any]:
@@ -320,9 +324,7 @@ async def test_deletion_of_the_old_batch_ends_it(world: World) -> None:
     operation = await ask(world, batch)
     await advance(world, operation)
     new = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch")
-    removal = await world.api.delete_batch(
-        world.caller, batch, trace_id="", idempotency_key=None, digest=b""
-    )
+    removal = await world.api.delete_batch(world.caller, batch, UNKEYED)
     epoch = await world.lead()
     for _ in range(100):
         await world.sweep()

@@ -23,6 +23,7 @@ from weft.core.errors import BatchCancelled, ParentFailed
 from weft.core.queues.queue import QueueState
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
+from weft.ports.store import Origin
 
 DIAMOND = {2: [1], 3: [1], 4: [2, 3]}
 
@@ -33,9 +34,8 @@ async def begin(
 ) -> int:  # fmt: skip
     """Ask for a retry; return the operation."""
     return await world.api.retry_jobs(
-        world.caller, batch, job_ids=jobs or None, query=query, within_group=group,
-        trace_id="0" * 32, idempotency_key=key, digest=b"",
-        cause_id=None if cause is None else int(cause, 16),
+        world.caller, batch, Origin(key=key, trace_id=""), job_ids=jobs or None, query=query,
+        within_group=group, cause_id=None if cause is None else int(cause, 16),
     )  # fmt: skip
 
 

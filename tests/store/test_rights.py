@@ -10,7 +10,7 @@ from store.backend import Backend
 from store.world import World, open_world
 from weft.core import errors
 from weft.core.access.rights import UserRole
-from weft.ports.store import Caller, NewBatch
+from weft.ports.store import UNKEYED, Caller, NewBatch
 from weft.sql import files_of, rights_of
 from weft.store.database import call_on
 
@@ -185,9 +185,7 @@ async def two_tenants(backend: Backend, world: World) -> tuple[World, Caller, in
     )  # fmt: skip
     worker, (one, _two) = await world.claim()
     await worker.end(one)
-    await world.api.create_update(
-        world.caller, batch, n_jobs=1, n_groups=1, idempotency_key=None, digest=b"", trace_id=""
-    )
+    await world.api.create_update(world.caller, batch, UNKEYED, n_jobs=1, n_groups=1)
     async with open_world(backend) as other:
         return world, other.caller, batch
 
@@ -198,9 +196,7 @@ async def test_caller_with_a_user_of_another_tenant_is_refused(
     async with open_world(backend) as other:
         mixed = Caller(world.caller.tenant_id, other.caller.user_id, "eve")
         with pytest.raises(errors.WeftError):
-            await other.api.create_batch(
-                mixed, NewBatch(trace_id=""), idempotency_key=None, digest=b""
-            )
+            await other.api.create_batch(mixed, NewBatch(), UNKEYED)
 
 
 FORGOTTEN = """

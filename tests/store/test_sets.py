@@ -10,7 +10,7 @@ from weft.core.errors import BatchCancelled, GroupExists, GroupNotFound, TooMany
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
 from weft.driver.operations import fill_set as set_filling
-from weft.ports.store import GroupLimits, NewGroup, NewSet
+from weft.ports.store import UNKEYED, GroupLimits, NewGroup, NewSet
 from weft.store import open_api_store, operations
 
 PCA, VEP = 2, 3
@@ -227,10 +227,8 @@ async def begin_set(
 ) -> int:
     """Ask for a set of what a query finds; return the operation."""
     return await world.api.create_query_set(
-        world.caller, batch, NewSet(name=name), query=query,
-        within_group=within_group, trace_id="0" * 32, idempotency_key=None,
-        digest=b"",
-    )  # fmt: skip
+        world.caller, batch, NewSet(name=name), UNKEYED, query=query, within_group=within_group
+    )
 
 
 async def go_on(world: World) -> None:

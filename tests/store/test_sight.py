@@ -16,7 +16,7 @@ from weft.core.access.rights import UserRole
 from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.billing.spending import Measure
 from weft.core.states import Reason
-from weft.ports.store import BatchQuery, Caller, QueryLimits
+from weft.ports.store import UNKEYED, BatchQuery, Caller, QueryLimits
 from weft.ports.store.queries import Limited
 
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)
@@ -132,9 +132,7 @@ async def operate(
         for batch in [*batches, *batches, None, None, None]
     ]  # fmt: skip
     admin = replace(chance.choice(callers), role=UserRole.OPERATOR)
-    found.append(
-        await world.api.delete_batch(admin, removed, trace_id="", idempotency_key=None, digest=b"")
-    )
+    found.append(await world.api.delete_batch(admin, removed, UNKEYED))
     while (await world.api.get_operation(admin, found[-1]))["state"] == "running":
         if not await step(world, found[-1]):
             await settle(world)
@@ -175,9 +173,7 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
     operations = await operate(world, chance, callers, batches, removed)
     batches.remove(removed)
     await world.api.hide_batch(admin, hidden, hidden=True)
-    operations.append(
-        await world.api.delete_batch(admin, deleted, trace_id="", idempotency_key=None, digest=b"")
-    )
+    operations.append(await world.api.delete_batch(admin, deleted, UNKEYED))
     for one in [*callers, admin]:
         seen = [batch for batch in reversed(batches) if await get(world, one, batch)]
         shown = [batch for batch in seen if batch != hidden]

@@ -7,24 +7,21 @@ import pytest
 from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core import errors
-from weft.ports.store import JobRows, NewBatch, NewGroup, NewSet, Reserved, Shape
+from weft.ports.store import UNKEYED, JobRows, NewBatch, NewGroup, NewSet, Origin, Reserved, Shape
 from weft.store.submission import _bunch
 
-NEW = NewBatch(trace_id="0" * 32)
+NEW = NewBatch()
 
 
 async def open_update(world: World, batch: int, n_jobs: int, n_groups: int = 0) -> Reserved:
     reserved, _is_new = await world.api.create_update(
-        world.caller, batch, n_jobs=n_jobs, n_groups=n_groups, idempotency_key=None, digest=b"",
-        trace_id="0" * 32,
-    )  # fmt: skip
+        world.caller, batch, UNKEYED, n_jobs=n_jobs, n_groups=n_groups
+    )
     return reserved
 
 
 async def new_batch(world: World) -> int:
-    batch, _is_new = await world.api.create_batch(
-        world.caller, NEW, idempotency_key=None, digest=b""
-    )
+    batch, _is_new = await world.api.create_batch(world.caller, NEW, UNKEYED)
     return batch
 
 
@@ -36,7 +33,7 @@ async def test_same_key_at_once_makes_one_batch(world: World) -> None:
     answers = await asyncio.gather(
         *[
             world.api.submit(
-                world.caller, NEW, [], job_rows(2), idempotency_key="k", digest=b"a", trace_id=""
+                world.caller, NEW, [], job_rows(2), Origin(key="k", digest=b"a", trace_id="")
             )
             for _ in range(4)
         ]
@@ -47,9 +44,11 @@ async def test_same_key_at_once_makes_one_batch(world: World) -> None:
 
 
 async def test_key_belongs_to_its_user(world: World) -> None:
-    one, _ = await world.api.create_batch(world.caller, NEW, idempotency_key="k", digest=b"a")
+    one, _ = await world.api.create_batch(
+        world.caller, NEW, Origin(key="k", digest=b"a", trace_id="")
+    )
     other, is_new = await world.api.create_batch(
-        await world.user("bob"), NEW, idempotency_key="k", digest=b"b"
+        await world.user("bob"), NEW, Origin(key="k", digest=b"b", trace_id="")
     )
 
     assert (other != one, is_new) == (True, True)
@@ -59,7 +58,7 @@ async def test_update_with_the_same_key_is_made_once(world: World) -> None:
     batch = await new_batch(world)
     answers = [
         await world.api.submit(
-            world.caller, batch, [], job_rows(2), idempotency_key="u", digest=b"a", trace_id=""
+            world.caller, batch, [], job_rows(2), Origin(key="u", digest=b"a", trace_id="")
         )
         for _ in range(2)
     ]
@@ -68,7 +67,7 @@ async def test_update_with_the_same_key_is_made_once(world: World) -> None:
     assert await world.states(batch) == "rr"
     with pytest.raises(errors.IdempotencyConflict):
         await world.api.submit(
-            world.caller, batch, [], job_rows(2), idempotency_key="u", digest=b"b", trace_id=""
+            world.caller, batch, [], job_rows(2), Origin(key="u", digest=b"b", trace_id="")
         )
 
 

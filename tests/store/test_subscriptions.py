@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from store.site import UNKEYED, Site
-from weft.ports.store import DeliveryReport, DueCallback
+from store.site import Site
+from weft.ports.store import UNKEYED, DeliveryReport, DueCallback
 
 URL: Final = "https://receiver.example/told"
 
@@ -56,7 +56,7 @@ async def record_attempt(site: Site, one: DueCallback, *, delivered: bool) -> No
 async def remove_batches(site: Site, *batches: int) -> None:
     """Delete batches: persistent subscriptions stay open and work of the driver until then."""
     for batch in batches:
-        operation = await site.api.delete_batch(site.caller, batch, **UNKEYED)
+        operation = await site.api.delete_batch(site.caller, batch, UNKEYED)
         await site.ended(operation)
 
 

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from builders import job_rows
 from store.world import Worker, World, open_world
 from weft.core.states import Reason
-from weft.ports.store import NewBatch
+from weft.ports.store import UNKEYED, NewBatch
 from weft.store import TopicRuns
 
 KEEP_S = 3600.0
@@ -63,8 +63,8 @@ async def test_runs_of_jobs_that_others_schedule_are_listed_by_job(world: World)
     runs, api, caller = TopicRuns(world.backend.workers), world.api, world.caller
     name = "SELECT name FROM weft.tenant WHERE tenant_id = $1"
     tenant = await world.admin.fetchval(name, caller.tenant_id)
-    new = NewBatch(trace_id="t", door="line", foreign_id="ours", foreign_trace="t")
-    await api.submit(caller, new, [], job_rows(1), idempotency_key=None, digest=b"", trace_id="t")
+    new = NewBatch(door="line", foreign_id="ours", foreign_trace="t")
+    await api.submit(caller, new, [], job_rows(1), UNKEYED)
 
     async def begin(job: str) -> UUID:
         run, record = (
@@ -111,13 +111,10 @@ async def test_events_tell_of_foreign_jobs_and_their_last_failures(world: World)
                 return got
 
     async def submit(door: str | None, foreign_id: str) -> int:
-        new = NewBatch(
-            trace_id="t", door=door, foreign_id=foreign_id if door else None, foreign_trace="t"
-        )
+        new = NewBatch(door=door, foreign_id=foreign_id if door else None, foreign_trace="t")
         batch, _, _ = await world.api.submit(
-            world.caller, new, [], job_rows(1, max_attempts=1), idempotency_key=None,
-            digest=b"", trace_id="t",
-        )  # fmt: skip
+            world.caller, new, [], job_rows(1, max_attempts=1), UNKEYED
+        )
         return batch
 
     await told()

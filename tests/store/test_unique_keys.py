@@ -8,7 +8,7 @@ import pytest
 from builders import job_rows
 from store.world import Worker, World
 from weft.core.errors import IdempotencyConflict
-from weft.ports.store import Caller, NewBatch
+from weft.ports.store import Caller, NewBatch, Origin
 from weft.wire.unique import Unique
 
 
@@ -18,14 +18,14 @@ async def submit(
 ) -> tuple[int, bool, Any]:  # fmt: skip
     """Submit with a key; return the batch, whether it is new, and what became of the key."""
     caller = caller or world.caller
-    new = NewBatch(trace_id="0" * 32, unique=Unique(key=key, **unique))
+    new = NewBatch(unique=Unique(key=key, **unique))
     if empty:
         batch, is_new = await world.api.create_batch(
-            caller, new, idempotency_key=token, digest=digest
+            caller, new, Origin(key=token, digest=digest, trace_id="")
         )
     else:
         batch, _, is_new = await world.api.submit(
-            caller, new, [], job_rows(1), idempotency_key=token, digest=digest, trace_id="0" * 32
+            caller, new, [], job_rows(1), Origin(key=token, digest=digest, trace_id="")
         )
     return batch, is_new, await world.api.get_key_answer(caller, batch, token, is_new=is_new)
 

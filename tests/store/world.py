@@ -16,6 +16,7 @@ from weft.core.scheduling.lease import Budget
 from weft.core.scheduling.offers import Offer
 from weft.core.states import Reason
 from weft.ports.store import (
+    UNKEYED,
     Caller,
     Claimed,
     EndReport,
@@ -211,11 +212,11 @@ class World:
         gates = [Gate(kind="max_running", max_places=max_running)] if max_running else []
         batch_id, _reserved, _is_new = await self.api.submit(
             caller or self.caller,
-            NewBatch(trace_id="0" * 32, **{"gates": gates, **new}) if batch is None else batch,
+            NewBatch(**{"gates": gates, **new}) if batch is None else batch,
             groups,
             job_rows(jobs) if isinstance(jobs, int) else jobs,
-            idempotency_key=None, digest=b"", trace_id="0" * 32,
-        )  # fmt: skip
+            UNKEYED,
+        )
         self._submitted.append(batch_id)
         return batch_id
 

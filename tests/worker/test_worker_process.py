@@ -11,7 +11,7 @@ import pytest
 
 from weft.core.errors import WorkerAlive
 from weft.core.states import JobState, Reason
-from weft.ports.store import Caller, JobRows, NewBatch, Row, Shape
+from weft.ports.store import UNKEYED, Caller, JobRows, NewBatch, Row, Shape
 from weft.store import ApiStore, open_admin, open_api_store
 from weft.wire.spec import JobSpec, encode_chunk
 from worker.agent_process import AgentProcess
@@ -37,10 +37,7 @@ class Weft:
             group_id=[0], priority=[0], always_run=[False], max_attempts=[1], retry_on=[0],
             chunk_first=[1], chunk_n=[len(specs)], chunk_body=[encode_chunk(list(specs))],
         )  # fmt: skip
-        batch_id, _, _ = await self._store.submit(
-            self._caller, NewBatch(trace_id="0" * 31 + "1"), [], rows, idempotency_key=None,
-            digest=b"", trace_id="0" * 31 + "1",
-        )  # fmt: skip
+        batch_id, _, _ = await self._store.submit(self._caller, NewBatch(), [], rows, UNKEYED)
         return batch_id
 
     async def until(self, batch_id: int, **counts: int) -> None:

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any, Self
 
 from weft.bench.plan import BenchFailed
-from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Shape
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Origin, Shape
 from weft.store import ApiStore, open_api_store
 from weft.wire.spec import CHUNK_JOBS_MAX, JobSpec, encode_chunk
 
@@ -79,13 +79,13 @@ class Filler:
         """
         store, caller = self.opened
         begun = time.perf_counter()
-        new = NewBatch(name="bench", trace_id=TRACE_ID, lifecycle=lifecycle)
-        batch_id, _ = await store.create_batch(caller, new, idempotency_key=None, digest=b"")
+        new = NewBatch(name="bench", lifecycle=lifecycle)
+        origin = Origin(trace_id=TRACE_ID)
+        batch_id, _ = await store.create_batch(caller, new, origin)
         groups = layout.new_groups()
         reserved, _ = await store.create_update(
-            caller, batch_id, n_jobs=jobs, n_groups=len(groups), idempotency_key=None, digest=b"",
-            trace_id=TRACE_ID,
-        )  # fmt: skip
+            caller, batch_id, origin, n_jobs=jobs, n_groups=len(groups)
+        )
         await store.add_groups(caller, batch_id, reserved.update_id, groups)
         bunches = rows or self.bunches(1, jobs, layout)
 

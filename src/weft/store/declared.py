@@ -111,6 +111,11 @@ GROUP: Final[Mapping[str, Made]] = {"group_id": _number_of, "path": _path_of}
 """What is sent of a group, which is known by its number or its path."""
 
 
+KEYED: Final = parts("origin", "digest", idempotency_key="key")
+"""What is sent of a request, by which a repeat is known."""
+TRACED: Final = {**KEYED, **parts("origin", "trace_id")}
+
+
 def actor(caller: Caller) -> str:
     """Return who is named in histories."""
     return f"user {caller.user_name}"

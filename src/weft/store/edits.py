@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.ports.store import Caller, EditLimits, Patch, Row
+from weft.ports.store import Caller, EditLimits, Origin, Patch, Row
 from weft.store.database import StorePart
-from weft.store.declared import actor, calls, documents, number, truth, user_id
+from weft.store.declared import TRACED, actor, calls, documents, number, truth, user_id
 
 
 class Edits(StorePart):
@@ -51,11 +51,11 @@ class Edits(StorePart):
         for too many attributes.
         """
 
-    @calls(number, user_id=user_id, actor=actor)
+    @calls(number, user_id=user_id, actor=actor, **TRACED)
     async def retry_jobs(
-        self, caller: Caller, batch_id: int, *, job_ids: Sequence[int] | None, query: str | None,
-        within_group: int | None, trace_id: str, idempotency_key: str | None, digest: bytes,
-        cause_id: int | None = None,
+        self, caller: Caller, batch_id: int, origin: Origin, *,
+        job_ids: Sequence[int] | None = None, query: str | None = None,
+        within_group: int | None = None, cause_id: int | None = None,
     ) -> int:  # fmt: skip
         """Begin to run again what failed, and what was cancelled because of it; return the
         operation.
@@ -71,10 +71,13 @@ class Edits(StorePart):
     async def hide_batch(self, caller: Caller, batch_id: int, *, hidden: bool) -> bool:
         """Hide a batch from lists, or show it again; return whether anything changed."""
 
-    @calls(number, user_id=user_id, changes=lambda changes: {"batch": {}, **changes}, actor=actor)
+    @calls(
+        number, user_id=user_id, changes=lambda changes: {"batch": {}, **changes}, actor=actor,
+        **TRACED,
+    )  # fmt: skip
     async def resubmit_batch(
-        self, caller: Caller, batch_id: int, *, failed: bool, changes: Mapping[str, Any],
-        trace_id: str, idempotency_key: str | None, digest: bytes,
+        self, caller: Caller, batch_id: int, origin: Origin, *, failed: bool,
+        changes: Mapping[str, Any],
     ) -> int:  # fmt: skip
         """Begin to make a new batch from the jobs of a batch; return the operation. Its result has
         the `batch_id` and `n_jobs` of the new batch, which is there when the operation succeeded.

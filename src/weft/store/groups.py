@@ -6,9 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from weft.core.errors import Unavailable
-from weft.ports.store import ACTION, Caller, GroupLimits, NewSet, Row
+from weft.ports.store import ACTION, Caller, GroupLimits, NewSet, Origin, Row
 from weft.store.database import StorePart
-from weft.store.declared import Made, actor, calls, documents, number, parts, user_id, value
+from weft.store.declared import (
+    TRACED,
+    Made,
+    actor,
+    calls,
+    documents,
+    number,
+    parts,
+    user_id,
+    value,
+)
 
 ROUNDS_MAX = 200
 ROUND_S = 0.02
@@ -21,6 +31,13 @@ _NEW_SET: Final[Mapping[str, Made]] = {
     "groups_max": lambda self: self._limits.batch_groups_max,
 }
 """What is sent of a new set."""
+
+
+def _arguments(caller: Caller, arguments: Row) -> Row:
+    action = ACTION.get()
+    asker = {"token_id": action.caller.token_id, "address": action.address} if action else {}
+    facts = {"actor": actor(caller), "as_member": not caller.sees_tenant}
+    return {**arguments, **asker, **facts}
 
 
 class SetGroups(StorePart):
@@ -38,34 +55,21 @@ class SetGroups(StorePart):
         another one, `BatchCancelled`, `TooManyGroups`.
         """
 
-    @calls(number, user_id=user_id, sets_max=lambda self: self._limits.job_sets_max, **_NEW_SET)
+    @calls(
+        number, user_id=user_id, sets_max=lambda self: self._limits.job_sets_max, **_NEW_SET,
+        **TRACED,
+    )  # fmt: skip
     async def create_query_set(
-        self,
-        caller: Caller,
-        batch_id: int,
-        new: NewSet,
-        *,
-        query: str,
-        within_group: int | None,
-        trace_id: str,
-        idempotency_key: str | None,
-        digest: bytes,
-    ) -> int:
+        self, caller: Caller, batch_id: int, new: NewSet, origin: Origin, *, query: str,
+        within_group: int | None = None,
+    ) -> int:  # fmt: skip
         """Begin to fill a set with the existing jobs that the query finds.
 
         Return the operation. The set becomes visible when it is complete. Raises as `create_set`.
         """
 
-    @calls(number, user_id=user_id, actor=actor)
-    async def delete_batch(
-        self,
-        caller: Caller,
-        batch_id: int,
-        *,
-        trace_id: str,
-        idempotency_key: str | None,
-        digest: bytes,
-    ) -> int:
+    @calls(number, user_id=user_id, actor=actor, **TRACED)
+    async def delete_batch(self, caller: Caller, batch_id: int, origin: Origin) -> int:
         """Begin to remove a batch, and return the operation. From now on there is no such batch;
         its running jobs are stopped.
 
@@ -102,37 +106,12 @@ class SetGroups(StorePart):
             hint="Send the request again.",
         )
 
-    async def begin_batch_action(
-        self,
-        caller: Caller,
-        arguments: Row,
-        *,
-        trace_id: str,
-        idempotency_key: str | None,
-        digest: bytes,
-    ) -> int:
+    @calls(number, user_id=user_id, arguments=_arguments, **TRACED)
+    async def begin_batch_action(self, caller: Caller, arguments: Row, origin: Origin) -> int:
         """Begin to do something to many batches; return the operation. `arguments`: the `action`,
         and a `query` or the numbers of `batches`. A repeat with the same key returns the same
         operation; another one raises `IdempotencyKeyReused`.
         """
-        action = ACTION.get()
-        origin = {"token_id": action.caller.token_id, "address": action.address} if action else {}
-        return int(
-            await self._database.value(
-                "begin_batch_action",
-                caller=caller,
-                user_id=caller.user_id,
-                arguments={
-                    **arguments,
-                    **origin,
-                    "actor": f"user {caller.user_name}",
-                    "as_member": not caller.sees_tenant,
-                },
-                trace_id=trace_id,
-                idempotency_key=idempotency_key,
-                digest=digest,
-            )
-        )
 
     @calls(value, operation_id="of_operation_id")
     async def cancel_operation(self, caller: Caller, operation_id: int) -> Row:

@@ -5,9 +5,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from weft.ports.store import Caller, NewSchedule, Row, ScheduleRun
+from weft.ports.store import Caller, NewSchedule, Origin, Row, ScheduleRun
 from weft.store.database import StorePart
 from weft.store.declared import (
+    KEYED,
     calls,
     documents,
     filled,
@@ -28,16 +29,10 @@ class Schedules(StorePart):
 
     @calls(
         lambda rows: (rows[0]["schedule_id"], rows[0]["is_new"]), new=("new", asdict),
-        user_id=user_id,
+        user_id=user_id, **KEYED,
     )  # fmt: skip
     async def add_schedule(
-        self,
-        caller: Caller,
-        new: NewSchedule,
-        *,
-        schedules_max: int,
-        idempotency_key: str | None,
-        digest: bytes,
+        self, caller: Caller, new: NewSchedule, origin: Origin, *, schedules_max: int
     ) -> tuple[int, bool]:
         """Make a schedule; return its number and whether it is new, as `create_batch` does.
 

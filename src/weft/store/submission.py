@@ -1,27 +1,64 @@
 """The half of `ApiStore` that takes batches, updates, groups and jobs."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from weft.ports.store import Caller, GroupLimits, JobRows, NewBatch, NewGroup, Reserved, Row
+from weft.ports.store import (
+    UNKEYED,
+    Caller,
+    GroupLimits,
+    JobRows,
+    NewBatch,
+    NewGroup,
+    Origin,
+    Reserved,
+    Row,
+)
 from weft.store.database import Database
-from weft.store.declared import calls, documents, filled, nothing, number, user_id, value
+from weft.store.declared import (
+    KEYED,
+    TRACED,
+    calls,
+    column,
+    documents,
+    filled,
+    nothing,
+    number,
+    truth,
+    user_id,
+    value,
+)
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import decode_chunk
 
 
 def _batch(new: NewBatch) -> dict[str, Any]:
-    """Return it with the names of the columns, but for the trace, which is sent beside it."""
+    """Return it with the names of the columns."""
     found = msgspec.structs.asdict(new)
-    del found["trace_id"]
     dates = {name: found[name] and found[name].isoformat() for name in ("created_at", "ended_at")}
     return {"unique_by": found.pop("unique"), **found, **dates}
 
 
+def _depth_max(self: "SubmissionCalls", depth_max: int | None) -> int:
+    return min(depth_max or self._limits.depth_max, self._limits.depth_max)
+
+
 def _groups_max(self: "SubmissionCalls") -> int:
     return self._limits.batch_groups_max
+
+
+_GROUPS: Final = {
+    "group_ids": column("groups", "group_id"),
+    "parent_ids": column("groups", "parent_id"),
+    "names": column("groups", "name"),
+    "attributes": column("groups", "attributes"),
+    "cancel_afters": column("groups", "cancel_after_n_failures"),
+    "callbacks": column("groups", "callback"),
+    "are_sets": column("groups", "is_set"),
+}
+"""The fields of `weft.group_columns`."""
 
 
 class SubmissionCalls:
@@ -33,10 +70,10 @@ class SubmissionCalls:
 
     @calls(
         lambda rows: (rows[0]["batch_id"], rows[0]["is_new"]), user_id=user_id, batch=_batch,
-        trace_id=lambda new: new.trace_id,
+        **TRACED,
     )  # fmt: skip
     async def create_batch(
-        self, caller: Caller, new: NewBatch, *, idempotency_key: str | None, digest: bytes
+        self, caller: Caller, new: NewBatch, origin: Origin
     ) -> tuple[int, bool]:
         """Create an empty batch; return its number and whether it is new.
 
@@ -49,10 +86,12 @@ class SubmissionCalls:
         lambda rows: (rows[0]["batch_id"], filled(Reserved, rows[0]), rows[0]["is_new"]),
         user_id=user_id, of_batch_id=lambda new: new if isinstance(new, int) else None,
         batch=lambda new: None if isinstance(new, int) else _batch(new),
-        groups=lambda groups: _groups(groups) if groups else None,
+        groups=lambda groups: (
+            {name: make(groups) for name, make in _GROUPS.items()} if groups else None
+        ),
         new_jobs=lambda jobs: jobs.n_jobs if jobs else 0,
         jobs=lambda jobs: job_columns(jobs) if jobs else None,
-        depth_max=lambda self: self._limits.depth_max, groups_max=_groups_max,
+        depth_max=lambda self: self._limits.depth_max, groups_max=_groups_max, **TRACED,
     )  # fmt: skip
     async def submit(
         self,
@@ -60,10 +99,7 @@ class SubmissionCalls:
         new: NewBatch | int,
         groups: Sequence[NewGroup],
         jobs: JobRows | None,
-        *,
-        idempotency_key: str | None,
-        digest: bytes,
-        trace_id: str,
+        origin: Origin,
     ) -> tuple[int, Reserved, bool]:
         """Create a batch (or use an existing one), add one update with these groups and jobs,
         and commit it.
@@ -77,18 +113,10 @@ class SubmissionCalls:
 
     @calls(
         lambda rows: (filled(Reserved, rows[0]), rows[0]["is_new"]), user_id=user_id,
-        n_jobs="new_jobs", n_groups="new_groups", groups_max=_groups_max,
+        n_jobs="new_jobs", n_groups="new_groups", groups_max=_groups_max, **TRACED,
     )  # fmt: skip
     async def create_update(
-        self,
-        caller: Caller,
-        batch_id: int,
-        *,
-        n_jobs: int,
-        n_groups: int,
-        idempotency_key: str | None,
-        digest: bytes,
-        trace_id: str,
+        self, caller: Caller, batch_id: int, origin: Origin, *, n_jobs: int, n_groups: int
     ) -> tuple[Reserved, bool]:
         """Reserve contiguous numbers for jobs and groups; return them and whether they are new.
 
@@ -113,17 +141,11 @@ class SubmissionCalls:
         Raise `UpdateNotFound`.
         """
 
+    @calls(truth, depth_max=_depth_max, **_GROUPS, **KEYED)
     async def add_groups(
-        self,
-        caller: Caller,
-        batch_id: int,
-        update_id: int,
-        groups: Sequence[NewGroup],
-        *,
-        idempotency_key: str | None = None,
-        digest: bytes = b"",
-        depth_max: int | None = None,
-    ) -> bool:
+        self, caller: Caller, batch_id: int, update_id: int, groups: Sequence[NewGroup],
+        origin: Origin = UNKEYED, *, depth_max: int | None = None,
+    ) -> bool:  # fmt: skip
         """Add groups to an open update, at most `depth_max` levels below the root, or as many as
         the setting says; return whether any of them is new.
 
@@ -132,18 +154,6 @@ class SubmissionCalls:
         `UpdateNotFound`, `UpdateCommitted`, `OutsideUpdate`, `GroupNotFound` for a parent,
         `GroupExists`, `GroupTooDeep`.
         """
-        return bool(
-            await self._database.value(
-                "add_groups",
-                caller=caller,
-                batch_id=batch_id,
-                update_id=update_id,
-                **_groups(groups),
-                depth_max=min(depth_max or self._limits.depth_max, self._limits.depth_max),
-                idempotency_key=idempotency_key,
-                digest=digest,
-            )
-        )
 
     async def add_jobs(
         self,
@@ -151,9 +161,7 @@ class SubmissionCalls:
         batch_id: int,
         update_id: int,
         jobs: JobRows,
-        *,
-        idempotency_key: str | None = None,
-        digest: bytes = b"",
+        origin: Origin = UNKEYED,
     ) -> bool | None:
         """Add a bunch to an open update; return True.
 
@@ -166,8 +174,8 @@ class SubmissionCalls:
         is_new: bool | None = await self._database.value(
             "add_jobs",
             **_bunch(caller, batch_id, update_id, jobs),
-            idempotency_key=idempotency_key,
-            digest=digest,
+            idempotency_key=origin.key,
+            digest=origin.digest,
         )
         return is_new
 
@@ -226,19 +234,6 @@ class SubmissionCalls:
         A repeat gives the same answer. Raise `UpdateIncomplete`, which lists what is missing,
         `UpdateNotFound`, `BatchCancelled`.
         """
-
-
-def _groups(groups: Sequence[NewGroup]) -> dict[str, Any]:
-    """Return the fields of `weft.group_columns`."""
-    return {
-        "group_ids": [group.group_id for group in groups],
-        "parent_ids": [group.parent_id for group in groups],
-        "names": [group.name for group in groups],
-        "attributes": [dict(group.attributes) for group in groups],
-        "cancel_afters": [group.cancel_after_n_failures for group in groups],
-        "callbacks": [group.callback for group in groups],
-        "are_sets": [group.is_set for group in groups],
-    }
 
 
 def _bunch(caller: Caller, batch_id: int, update_id: int, jobs: JobRows) -> dict[str, Any]:

@@ -1,9 +1,8 @@
-"""What submissions work with, and what identifies the request that they serve."""
+"""What submissions work with."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from weft.core.queues import AskingRouter, Request, Route
@@ -27,35 +26,6 @@ Answer = dict[str, Any]
 _Offers = Mapping[int | None, Sequence[Row]]
 """By tenant, what serves it; None: all tenants that have no pools of their own."""
 _NEVER_READ: Final[tuple[float, _Offers]] = (0.0, {None: ()})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Origin:
-    """What identifies a request: a repeat has the same key and digest."""
-
-    digest: bytes
-    """Of everything that was asked, in the format of the door."""
-    trace_id: str
-    key: str | None = None
-    """The idempotency key; None: no repeat is recognised."""
-    door: str | None = None
-    """Through which it came; None: none. Its keys are `stored_key`s."""
-    foreign_trace: str | None = None
-    """The trace id of the door's client, if the door keeps those."""
-    foreign_id: str | None = None
-    """The id of a batch that the door's clients know; None: its number."""
-    foreign_document: Mapping[str, Any] | None = None
-    """What the door wants to read again of a batch of one job; None: nothing."""
-    foreign_kind: str | None = None
-    """What its clients search that job by (`NewBatch.foreign_kind`)."""
-    subscriptions: Sequence[Mapping[str, Any]] = ()
-    """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
-    output_keep_s: int | None = None
-    """For how long what that job leaves is kept; None: as its tenant says."""
-    created_at: datetime | None = None
-    """When that job was made in another system (`NewBatch.created_at`); None: now."""
-    ended_at: datetime | None = None
-    """When it ended there; None: it is none of another system."""
 
 
 @dataclass(kw_only=True)

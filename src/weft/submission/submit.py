@@ -21,14 +21,14 @@ from weft.core.errors import (
 from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems, pointing
 from weft.faults import fault_point
-from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Reserved, Row, Shape
+from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Origin, Reserved, Row, Shape
 from weft.settings import Settings
 from weft.submission.apps import fill_app_fields
 from weft.submission.draft import Draft
 from weft.submission.named import check_allowed, check_secrets, check_stores
 from weft.submission.payloads import check_functions
 from weft.submission.routing import count_failures, find_router, routed_later
-from weft.submission.services import Answer, Origin, SubmissionServices
+from weft.submission.services import Answer, SubmissionServices
 from weft.submission.signatures import sign_functions
 from weft.submission.translation import check
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
@@ -72,9 +72,7 @@ async def create_batch(
         return await _submit(services, caller, new, document, origin, problems)
     problems.raise_any()
     with _pointing(document.jobs):
-        batch_id, is_new = await services.store.create_batch(
-            caller, new, idempotency_key=origin.key, digest=origin.digest
-        )
+        batch_id, is_new = await services.store.create_batch(caller, new, origin)
     answer: Answer = {
         "id": batch_id,
         "batch_id": batch_id,
@@ -131,13 +129,7 @@ async def create_update(
             problems.add(InvalidValue, "/n_jobs", "reserve numbers or send jobs, not both")
         return await _submit(services, caller, batch_id, document, origin, problems)
     reserved, is_new = await services.store.create_update(
-        caller,
-        batch_id,
-        n_jobs=document.n_jobs,
-        n_groups=document.n_groups,
-        idempotency_key=origin.key,
-        digest=origin.digest,
-        trace_id=origin.trace_id,
+        caller, batch_id, origin, n_jobs=document.n_jobs, n_groups=document.n_groups
     )
     return _update_answer(batch_id, reserved), is_new
 
@@ -182,9 +174,7 @@ async def add_jobs(
     draft = Draft(services, caller, batch_id, document.jobs, context, problems)
     rows = (await _translate(draft)).rows
     with _pointing(document.jobs):
-        is_new = await services.store.add_jobs(
-            caller, batch_id, update_id, rows, idempotency_key=origin.key, digest=origin.digest
-        )
+        is_new = await services.store.add_jobs(caller, batch_id, update_id, rows, origin)
     if is_new is None:
         await _refuse_other_jobs(services, caller, batch_id, update_id, rows)
     if is_new:
@@ -222,13 +212,7 @@ async def add_groups(
     groups = bunch_rows(document.groups, document.first, services.settings, problems)
     problems.raise_any()
     is_new = await services.store.add_groups(
-        caller,
-        batch_id,
-        update_id,
-        groups,
-        idempotency_key=origin.key,
-        digest=origin.digest,
-        depth_max=depth_max,
+        caller, batch_id, update_id, groups, origin, depth_max=depth_max
     )
     return {"n_groups": len(groups)}, is_new
 
@@ -263,13 +247,7 @@ async def _submit(
     translated = prepared.translated
     with _pointing(document.jobs, prepared.again.values()):
         found_id, reserved, is_new = await services.store.submit(
-            caller,
-            target,
-            prepared.groups,
-            translated.rows if translated else None,
-            idempotency_key=origin.key,
-            digest=origin.digest,
-            trace_id=origin.trace_id,
+            caller, target, prepared.groups, translated.rows if translated else None, origin
         )
     if is_new:
         JOBS_SUBMITTED.labels(origin.door or NO_DOOR).inc(reserved.n_jobs)

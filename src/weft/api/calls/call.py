@@ -16,7 +16,7 @@ from msgspec import Struct
 from weft.api.calls.path_ids import PathId, path_id_of
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
-from weft.submission.services import Origin
+from weft.ports.store import Origin
 from weft.wire.documents.batches import BatchDocument, Empty
 
 UseCase = TypeVar("UseCase", bound=Callable[..., Awaitable[Any]])

@@ -17,8 +17,8 @@ from weft.core.access.door_keys import stored_key
 from weft.core.bounded import read_json, read_msgpack
 from weft.core.errors import InvalidParameter, MalformedBody, RequestTimeout, TooLarge
 from weft.core.problems import pointing
+from weft.ports.store import Origin
 from weft.settings import Settings
-from weft.submission.services import Origin
 from weft.wire.documents.batches import BatchDocument
 
 AnyRequest = Request

@@ -14,8 +14,8 @@ from weft.core.access.rights import Right
 from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import BadId, FieldError, InvalidDocument, TooLarge
 from weft.core.query import Subject
-from weft.ports.store import Caller, Row
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin, Row
+from weft.submission.services import Answer
 from weft.wire.answers.batches import Operation
 from weft.wire.documents.batch_actions import BatchActionCount, BatchActionDocument
 
@@ -141,13 +141,7 @@ async def begin_by_query(
 
 
 async def _begin(services: Services, caller: Caller, arguments: Answer, origin: Origin) -> Answer:
-    operation_id = await services.store.begin_batch_action(
-        caller,
-        arguments,
-        trace_id=origin.trace_id,
-        idempotency_key=origin.key,
-        digest=origin.digest,
-    )
+    operation_id = await services.store.begin_batch_action(caller, arguments, origin)
     return dict(await services.store.get_operation(caller, operation_id))
 
 

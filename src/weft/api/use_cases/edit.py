@@ -12,9 +12,9 @@ from weft.api.use_cases.read import get_job
 from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import Problems
-from weft.ports.store import Caller, EditLimits, Patch
+from weft.ports.store import Caller, EditLimits, Origin, Patch
 from weft.settings import Settings
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.submission.translation.check import (
     check_attributes,
     check_name,

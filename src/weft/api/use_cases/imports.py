@@ -11,8 +11,8 @@ from weft.api.calls.call import TraceId, call
 from weft.api.services import Services
 from weft.core.access.rights import Right, UserRole
 from weft.core.errors import FieldError, InvalidValue
-from weft.ports.store import Caller
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin
+from weft.submission.services import Answer
 from weft.submission.submit import create_batch
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.documents.imports import ImportDocument, Imported, ImportedJob

@@ -11,10 +11,10 @@ from weft.core.access.rights import Right, require
 from weft.core.errors import Forbidden, QueueFull, QuotaExceeded, Unavailable
 from weft.ports.ending import end_tasks
 from weft.ports.patience import retry_s
-from weft.ports.store import Action, Caller, acting
+from weft.ports.store import Action, Caller, Origin, acting
 from weft.ports.transport import TransportError
 from weft.submission import submit
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.documents.batches import BatchDocument
 

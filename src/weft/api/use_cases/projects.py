@@ -9,8 +9,8 @@ from weft.api.calls.path_ids import ProjectName, UserName
 from weft.api.services import Services
 from weft.api.use_cases.limits import pointing_to_limits
 from weft.core.access.rights import Right
-from weft.ports.store import Caller, Row
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin, Row
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.billing import ProjectCost, ProjectDeleted, RateCard
 from weft.wire.documents.billing import ProjectDocument, ProjectEdit

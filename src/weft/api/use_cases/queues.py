@@ -119,7 +119,6 @@ async def test_queues(services: Services, caller: Caller, document: BatchDocumen
         name=document.name,
         billing_project=document.billing_project,
         attributes=document.attributes,
-        trace_id="",
     )
     if not document.jobs:
         return {"routes": []}

@@ -11,10 +11,10 @@ from weft.api.services import Services
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.errors import WeftError
-from weft.ports.store import Caller, Shape
+from weft.ports.store import Caller, Origin, Shape
 from weft.submission import submit
 from weft.submission.owners import require_owner
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.submission.signatures import signed_variables
 from weft.wire.answers.batches import Operation
 from weft.wire.documents.batches import BatchDocument, JobDocument
@@ -58,11 +58,9 @@ async def resubmit_batch(
     operation_id = await services.store.resubmit_batch(
         caller,
         batch_id,
+        origin,
         failed=document.failed,
         changes=await _changes(services, caller, document, origin),
-        trace_id=origin.trace_id,
-        idempotency_key=origin.key,
-        digest=origin.digest,
     )
     return dict(await services.store.get_operation(caller, operation_id))
 

@@ -11,9 +11,9 @@ from weft.core.access.permissions import Permission
 from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidDocument, InvalidParameter
 from weft.core.query import Subject
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Origin
 from weft.settings import Settings
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.answers.batches import Operation
 from weft.wire.documents.repeats import RetryJobsDocument
@@ -59,13 +59,11 @@ async def retry_batch(
     operation_id = await services.store.retry_jobs(
         caller,
         batch_id,
+        origin,
         job_ids=document.jobs,
         query=q,
         within_group=within_group,
         cause_id=None if cause is None else int(cause, 16),
-        trace_id=origin.trace_id,
-        idempotency_key=origin.key,
-        digest=origin.digest,
     )
     return dict(await services.store.get_operation(caller, operation_id))
 

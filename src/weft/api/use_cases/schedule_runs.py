@@ -15,9 +15,8 @@ from weft.core.access.rights import Right, require
 from weft.core.errors import Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
 from weft.core.schedules import zone_of
-from weft.ports.store import Action, Notices, ScheduleRun, acting
+from weft.ports.store import Action, Notices, Origin, ScheduleRun, acting
 from weft.submission import submit
-from weft.submission.services import Origin
 from weft.telemetry.log import log
 from weft.telemetry.metrics import SCHEDULE_RUNS
 from weft.telemetry.trace import new_trace_id

@@ -34,10 +34,10 @@ from weft.core.schedules import (
     shortest_interval,
     zone_of,
 )
-from weft.ports.store import Caller, NewSchedule, Row
+from weft.ports.store import Caller, NewSchedule, Origin, Row
 from weft.settings import Settings
 from weft.submission import submit
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.submission.translation.check import check_name
 from weft.telemetry.log import log
 from weft.wire.documents.batches import BatchDocument
@@ -88,9 +88,8 @@ async def add_schedule(
                 document=body.decode(),
                 next_at=next_at,
             ),
+            origin,
             schedules_max=settings.schedules_per_user_max,
-            idempotency_key=origin.key,
-            digest=origin.digest,
         )
     if is_new:
         _tell(schedule_id, caller, "added")

@@ -8,9 +8,9 @@ from weft.core.access.rights import Right
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.query import Subject
-from weft.ports.store import Caller, NewSet
+from weft.ports.store import Caller, NewSet, Origin
 from weft.settings import Settings
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.submission.submit import create_group as submit_group
 from weft.submission.translation.check import check_attributes
 from weft.submission.translation.groups import check_callback, check_set_name
@@ -53,14 +53,7 @@ async def fill_set_by_query(
     if within is not None:
         within_group = await find_group_id(services, caller, batch_id, within)
     operation_id = await services.store.create_query_set(
-        caller,
-        batch_id,
-        new,
-        query=query,
-        within_group=within_group,
-        trace_id=origin.trace_id,
-        idempotency_key=origin.key,
-        digest=origin.digest,
+        caller, batch_id, new, origin, query=query, within_group=within_group
     )
     return dict(await services.store.get_operation(caller, operation_id))
 

@@ -24,9 +24,9 @@ from weft.core.consumer_limits import SUBMISSIONS_MAX
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import format_batch_id
 from weft.core.problems import problem_document
+from weft.ports.store import Origin
 from weft.ports.transport import SUBMISSIONS, Delivery, Route, Transport, TransportError
 from weft.settings.transports_file import SubmissionsDocument
-from weft.submission.services import Origin
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id

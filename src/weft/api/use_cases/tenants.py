@@ -11,8 +11,8 @@ from weft.api.use_cases.users import check_may_give
 from weft.core.access.rights import Right, UserRole
 from weft.core.access.token_text import new_token
 from weft.core.bounds import INT_MAX
-from weft.ports.store import Caller, Row
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin, Row
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.documents.tenants import Tenant, TenantCreated, TenantDocument, TenantEdit
 

@@ -10,8 +10,8 @@ from weft.api.services import Services
 from weft.core.access.rights import Right, require
 from weft.core.access.token_text import new_token
 from weft.core.errors import FieldError, InvalidDocument, RightMissing, TokenNotFound
-from weft.ports.store import Caller, Row, WorkTerms
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin, Row, WorkTerms
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.users import Token, TokenCreated, TokenRevoked, Whoami
 from weft.wire.documents.logins import TokenDocument

@@ -11,8 +11,8 @@ from weft.core.access.token_text import new_token
 from weft.core.bounds import INT_MAX
 from weft.core.errors import BatchNotFound, RightMissing
 from weft.core.problems import problem_document
-from weft.ports.store import Caller, Row
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin, Row
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.users import User, UserAdded, UserRemoved
 from weft.wire.documents.tenants import OnUserRemoval

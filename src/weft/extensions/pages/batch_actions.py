@@ -17,7 +17,7 @@ from weft.core.batch_actions import BatchAction
 from weft.core.errors import InvalidParameter
 from weft.core.ids import parse_batch_id
 from weft.extensions.pages.forms import back_to, check_form
-from weft.submission.services import Origin
+from weft.ports.store import Origin
 
 PATH: Final = "/ui/batch-actions"
 LIST: Final = "/ui/batches"
@@ -56,7 +56,7 @@ async def press_batches(request: AnyRequest) -> Redirect:
     """
     form = await _form_of(request)
     services, caller, action = request.services, request.caller, _action_of(form)
-    origin = Origin(digest=b"", trace_id=request.trace_id)
+    origin = Origin(trace_id=request.trace_id)
     if _text_of(form, "all"):
         query = _text_of(form, "q") or ""
         operation = await bulk.begin_by_query(services, caller, action, query, origin)

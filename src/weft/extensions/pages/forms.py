@@ -13,7 +13,7 @@ from weft.api.http.parameters import PATH_IDS, Query
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Route
 from weft.core.access.permissions import Permission
-from weft.submission.services import Origin
+from weft.ports.store import Origin
 
 UseCase = Callable[..., Awaitable[Any]]
 Ids = Mapping[str, Any]
@@ -81,7 +81,7 @@ def button(
         if call.document is not None and call.body is not None:
             arguments[call.document] = document(ids, fields) if document else call.body()
         if call.origin is not None:
-            arguments[call.origin] = Origin(digest=b"", trace_id=request.trace_id)
+            arguments[call.origin] = Origin(trace_id=request.trace_id)
         answer = await use_case(services, caller, **arguments)
         return back_to(back.format(**ids, answer=answer))
 

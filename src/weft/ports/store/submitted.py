@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +35,6 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     callback: str | None = None
     cancel_after_n_failures: int | None = None
     gates: Sequence[Gate] = ()
-    trace_id: str
     door: str | None = None
     """Through which it came; None: none."""
     foreign_trace: str | None = None
@@ -62,6 +61,39 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
     """When it was made in another system, of which it is a record without jobs; None: now."""
     ended_at: datetime | None = None
     """When that ended; None: it is no record."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What identifies a request: a repeat has the same key and digest."""
+
+    digest: bytes = b""
+    """Of everything that was asked, in the format of the door; empty: it has no key."""
+    trace_id: str
+    key: str | None = None
+    """The idempotency key; None: no repeat is recognised."""
+    door: str | None = None
+    """Through which it came; None: none. Its keys are `stored_key`s."""
+    foreign_trace: str | None = None
+    """The trace id of the door's client, if the door keeps those."""
+    foreign_id: str | None = None
+    """The id of a batch that the door's clients know; None: its number."""
+    foreign_document: Mapping[str, Any] | None = None
+    """What the door wants to read again of a batch of one job; None: nothing."""
+    foreign_kind: str | None = None
+    """What its clients search that job by (`NewBatch.foreign_kind`)."""
+    subscriptions: Sequence[Mapping[str, Any]] = ()
+    """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
+    output_keep_s: int | None = None
+    """For how long what that job leaves is kept; None: as its tenant says."""
+    created_at: datetime | None = None
+    """When that job was made in another system (`NewBatch.created_at`); None: now."""
+    ended_at: datetime | None = None
+    """When it ended there; None: it is none of another system."""
+
+
+UNKEYED: Final = Origin(trace_id="")
+"""That of requests of this program, which are not repeated."""
 
 
 @dataclass(frozen=True)

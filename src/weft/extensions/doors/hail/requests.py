@@ -10,7 +10,7 @@ from weft.api.http.requests import AnyRequest, foreign_origin, query_pairs, read
 from weft.core.access.door_keys import sent_key
 from weft.core.bounded import read_json
 from weft.extensions.doors.hail.refused import Refused, bad_request
-from weft.submission.services import Origin
+from weft.ports.store import Origin
 
 NAME: Final = "hail"
 """Of this door."""

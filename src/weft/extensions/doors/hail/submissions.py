@@ -25,10 +25,10 @@ from weft.extensions.doors.hail.refused import Refused, bad_request
 from weft.extensions.doors.hail.requests import Document, decode_value, origin_of
 from weft.extensions.doors.hail.resources import unsatisfiable
 from weft.extensions.doors.hail.shapes import BATCH, UPDATE
-from weft.ports.store import Row
+from weft.ports.store import Origin, Row
 from weft.submission import submit
 from weft.submission.owners import require_owner
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.wire.documents import batches
 from weft.wire.documents.foreign_jobs import ForeignJob
 

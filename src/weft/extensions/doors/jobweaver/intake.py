@@ -23,10 +23,9 @@ from weft.core.errors import IdempotencyConflict, QueueFull, QuotaExceeded, Unav
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems, problem_document
 from weft.extensions.doors.jobweaver.documents import batch_of
-from weft.ports.store import Caller, ForeignJobs
+from weft.ports.store import Caller, ForeignJobs, Origin
 from weft.ports.topics import Arrival, Topics
 from weft.settings.transports_file import JobTopicsDocument
-from weft.submission.services import Origin
 from weft.submission.translation.simulations import check_steps
 from weft.telemetry import metrics
 from weft.telemetry.log import log

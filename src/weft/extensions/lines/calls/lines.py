@@ -52,10 +52,10 @@ from weft.extensions.lines.rules.template import example_of
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS
 from weft.ports.source import SOURCE_PLUGINS
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Origin, Row
 from weft.ports.store.sources import TakenItem, TakenSource
 from weft.submission import submit
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id
 from weft.wire.answers.lines import JobStatus, Lifecycle, Lines, SetupRemoved

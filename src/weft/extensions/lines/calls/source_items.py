@@ -21,10 +21,10 @@ from weft.core.access.rights import Right, require
 from weft.core.ids import format_batch_id
 from weft.extensions.lines.calls.item_decisions import decide, late_of, wrong_jobs
 from weft.ports.shared_room import SharedRoom
-from weft.ports.store import Action, Notices, acting
+from weft.ports.store import Action, Notices, Origin, acting
 from weft.ports.store.sources import Decision, TakenItem, TakenSource, Target
 from weft.submission import submit
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.telemetry.metrics import ITEMS_DECIDED, ITEMS_LATE
 from weft.telemetry.trace import new_trace_id

@@ -15,10 +15,10 @@ from weft.core.errors import Invalid, SourceNotFound, WeftError
 from weft.extensions.lines.calls.item_decisions import decide, wrong_jobs
 from weft.extensions.lines.calls.sources import refuse_others
 from weft.ports.source_reads import SourceRead
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Origin, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource
 from weft.submission import submit
-from weft.submission.services import Answer, Origin
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.telemetry.trace import new_trace_id
 from weft.wire.answers.sources import SourceTried

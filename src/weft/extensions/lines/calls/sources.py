@@ -11,8 +11,8 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.errors import BadId, FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
-from weft.ports.store import Caller, Row
-from weft.submission.services import Answer, Origin
+from weft.ports.store import Caller, Origin, Row
+from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.sources import (
     ItemChange,
@@ -92,9 +92,7 @@ async def change_source(
     """Pause, resume or replay a source, as its owner or an operator."""
     refuse_others(caller, await services.store.get_source(caller, name))
     if edit.replay_item is not UNSET:
-        again = await services.store.replay_item(
-            caller, name, key=edit.replay_item, idempotency_key=origin.key, digest=origin.digest
-        )
+        again = await services.store.replay_item(caller, name, key=edit.replay_item, origin=origin)
         log.info("source.changed", source=name, user=caller.user_name, change="item replayed")
         if not again:
             raise InvalidDocument.of(
@@ -106,8 +104,7 @@ async def change_source(
         name,
         paused=None if edit.paused is UNSET else bool(edit.paused),
         replay_since=None if edit.replay_since is UNSET else edit.replay_since,
-        idempotency_key=origin.key,
-        digest=origin.digest,
+        origin=origin,
     )
     change = [
         *([] if edit.paused is UNSET else ["paused" if edit.paused else "resumed"]),
@@ -132,9 +129,8 @@ async def rerun_series(
     if since is None:
         raise InvalidDocument.of([FieldError("/from", "it is neither a date nor a number")])
     found = await services.store.rerun_series(
-        caller, source, series=asked.series, since=since, idempotency_key=origin.key,
-        digest=origin.digest,
-    )  # fmt: skip
+        caller, source, series=asked.series, since=since, origin=origin
+    )
     log.info(
         "series.rerun", source=source, series=asked.series, items=found, user=caller.user_name
     )

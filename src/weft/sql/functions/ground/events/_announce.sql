@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     v_locked := pg_advisory_xact_lock_shared(7701, 0) IS NOT NULL;  -- as an assignment it costs a tenth of a statement
     IF cardinality(pool_ids) > 0 THEN
-        PERFORM pg_advisory_xact_lock_shared(7705, 0);
+        v_locked := pg_advisory_xact_lock_shared(7705, 0) IS NOT NULL;
         INSERT INTO weft.user_share AS s (pool_id, user_id, tenant_id, active, weight)
         SELECT n.pool_id, n.user_id, u.tenant_id, true, u.weight
         FROM (SELECT DISTINCT x.pool_id, x.user_id FROM unnest(_announce.pool_ids, _announce.user_ids) x (pool_id, user_id) ORDER BY 1, 2) n

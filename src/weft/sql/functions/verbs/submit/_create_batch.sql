@@ -5,10 +5,12 @@
 --   foreign_document, foreign_kind, lifecycle, sink (as _sinks_of), subscriptions (name, url, event, persistent, policy), output_keep_s
 --   (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet),
 --   unique_by (as _key_holder).
+-- new_jobs, new_groups: of its first update, which the caller adds by _reserve_update; NULL: it has none yet.
 -- Returns: its number, or that of the batch that has its key, and whether it is new.
 -- Raises WF105 and WF125 (project), WF141 (lifecycle), WF151 (sink), WF201 (key used with another body).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._create_batch(
-    tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz
+    tenant_id int, user_id int, batch jsonb, trace_id text, idempotency_key text, digest bytea, at timestamptz,
+    new_jobs int DEFAULT NULL, new_groups int DEFAULT NULL
 ) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
     v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[]; v_holder bigint;
@@ -34,14 +36,13 @@ BEGIN
         v_sinks := weft._sinks_of(_create_batch.tenant_id, v_new.sink);
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
-                            idempotency_key, digest, created_at, bytes_counted, door, foreign_trace,
-                            foreign_id, foreign_document, foreign_kind, lifecycle_id, sink_id, more_sinks,
-                            unique_key, replaces)
+        idempotency_key, digest, created_at, bytes_counted, door, foreign_trace, foreign_id, foreign_document, foreign_kind,
+        lifecycle_id, sink_id, more_sinks, unique_key, replaces, next_update, next_job, next_group)
     SELECT _create_batch.tenant_id, _create_batch.user_id, v_project, q.queue_id, v_new.name, v_new.attributes, v_new.callback,
-           v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest,
-           _create_batch.at, true, v_new.door, v_new.foreign_trace, v_new.foreign_id, v_new.foreign_document,
-           v_new.foreign_kind, v_lifecycle, v_sinks[1], nullif(v_sinks[2:], '{}'),
-           v_new.unique_by ->> 'key', v_holder
+        v_new.cancel_after_n_failures, _create_batch.trace_id, _create_batch.idempotency_key, _create_batch.digest, _create_batch.at, true,
+        v_new.door, v_new.foreign_trace, v_new.foreign_id, v_new.foreign_document, v_new.foreign_kind,
+        v_lifecycle, v_sinks[1], nullif(v_sinks[2:], '{}'), v_new.unique_by ->> 'key', v_holder,
+        CASE WHEN new_jobs IS NULL THEN 1 ELSE 2 END, 1 + least(coalesce(new_jobs, 0), 2000000000), 1 + coalesce(new_groups, 0)
     FROM weft.queue q WHERE q.tenant_id = _create_batch.tenant_id AND q.name = 'default'
     ON CONFLICT (user_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
     RETURNING batch.batch_id INTO v_batch;

@@ -7,37 +7,40 @@
 CREATE OR REPLACE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_batch record; v_bunch record; v_n bigint; v_sets int[]; v_lane int[];
+    v_batch record; v_sets int[];
 BEGIN
-    SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, b.lifecycle_id, q.pool_id INTO v_batch
-    FROM weft.batch b JOIN weft.queue q USING (queue_id)
+    SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, b.lifecycle_id, q.pool_id,
+        ARRAY(SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
+              WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id) AS lanes,
+        EXISTS (SELECT FROM weft.bunch x WHERE x.batch_id = of_update.batch_id AND x.update_id = of_update.update_id
+                AND (x.has_cross OR x.n_listed > 0)) AS is_staged
+    INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id)
         WHERE b.batch_id = of_update.batch_id;
-    UPDATE weft.batch_update u SET committed_at = _make_visible.at
-    WHERE u.batch_id = of_update.batch_id AND u.update_id = of_update.update_id;
+    IF of_update.committed_at IS NULL THEN
+        UPDATE weft.batch_update u SET committed_at = _make_visible.at
+        WHERE u.batch_id = of_update.batch_id AND u.update_id = of_update.update_id;
+    END IF;
 
     INSERT INTO weft.job_delta (tenant_id, batch_id, group_id, shape_id, pool_id, n_pending, n_ready, stored_bytes)
-    SELECT of_update.tenant_id, c.batch_id, c.group_id, c.shape_id, weft._shape_pool(c.shape_id, v_batch.pool_id),
+    SELECT of_update.tenant_id, c.batch_id, c.group_id, c.shape_id,
+        CASE WHEN v_batch.lanes = '{0}' THEN v_batch.pool_id ELSE weft._shape_pool(c.shape_id, v_batch.pool_id) END,
         sum(c.n_pending), sum(c.n_ready), CASE WHEN row_number() OVER () = 1 THEN weft._spec_bytes(of_update) ELSE 0 END
     FROM weft.bunch_count c WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id
     GROUP BY c.batch_id, c.group_id, c.shape_id;
 
-    FOR v_bunch IN
-        SELECT x.* FROM weft.bunch x WHERE x.batch_id = of_update.batch_id AND x.update_id = of_update.update_id
-          AND (x.has_cross OR x.n_listed > 0) ORDER BY x.first_job
-    LOOP
-        v_sets := v_sets || weft._unstage(of_update.batch_id, v_bunch.first_job, v_bunch.first_job + v_bunch.n_jobs - 1,
-            v_batch.pool_id, _make_visible.at);
-    END LOOP;
+    IF v_batch.is_staged THEN
+        v_sets := ARRAY(
+            SELECT unnest(weft._unstage(x.batch_id, x.first_job, x.first_job + x.n_jobs - 1, v_batch.pool_id, _make_visible.at))
+            FROM (SELECT y.* FROM weft.bunch y WHERE y.batch_id = of_update.batch_id AND y.update_id = of_update.update_id
+                    AND (y.has_cross OR y.n_listed > 0) ORDER BY y.first_job) x);
+    END IF;
     IF of_update.n_jobs = 0 AND is_new_batch THEN
         INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
         VALUES (of_update.batch_id, of_update.tenant_id, _make_visible.at);
     ELSIF of_update.n_jobs > 0 AND NOT is_new_batch THEN
         DELETE FROM weft.empty_batch e WHERE e.batch_id = of_update.batch_id;
     END IF;
-    v_lane := ARRAY(
-        SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
-        WHERE c.batch_id = of_update.batch_id AND c.update_id = of_update.update_id);
-    PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_lane);
+    PERFORM weft._add_update_ranges(of_update.batch_id, of_update.update_id, v_batch.pool_id, v_batch.user_id, v_batch.lanes);
     PERFORM weft._after_visible(of_update, is_new_batch, v_batch.lifecycle_id, _make_visible.at);
     INSERT INTO weft.event (at, tenant_id, batch_id, kind, trace_id)
     VALUES (_make_visible.at, of_update.tenant_id, of_update.batch_id, 'update.committed', of_update.trace_id);
@@ -45,7 +48,6 @@ BEGIN
         -- Fill the first places here, so that small limits start at once; the driver does the rest.
         PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
     END IF;
-    v_n := greatest(cardinality(v_lane), 1);
-    PERFORM weft._announce(ARRAY(SELECT weft._lane_pool(v_lane[n], v_batch.pool_id) FROM generate_series(1, v_n) n ORDER BY n),
-        array_fill(v_batch.user_id, ARRAY[v_n::int]), v_lane);
+    PERFORM weft._announce(array_agg(weft._lane_pool(l, v_batch.pool_id)), array_agg(v_batch.user_id), array_agg(l))
+    FROM unnest(CASE WHEN v_batch.lanes = '{}' THEN ARRAY[NULL::int] ELSE v_batch.lanes END) l;
 END $$;

@@ -28,7 +28,11 @@ BEGIN
     END IF;
     PERFORM weft._check_open(create_update.batch_id, 0);
     PERFORM weft._check_spends(create_update.batch_id, create_update.user_id);
-    v_new := weft._reserve_update(v_batch, create_update.user_id, create_update.new_jobs, create_update.new_groups,
-        create_update.trace_id, create_update.idempotency_key, create_update.digest, groups_max, create_update.at);
+    v_new := weft._reserve_update(v_batch.tenant_id, v_batch.batch_id, v_batch.next_update, v_batch.next_job, v_batch.next_group,
+        create_update.user_id, create_update.new_jobs, create_update.new_groups, create_update.trace_id, create_update.idempotency_key,
+        create_update.digest, groups_max, create_update.at);
+    UPDATE weft.batch b SET next_update = b.next_update + 1, next_job = b.next_job + v_new.n_jobs,
+        next_group = b.next_group + v_new.n_groups
+    WHERE b.batch_id = v_new.batch_id;
     RETURN QUERY SELECT v_new.update_id, v_new.first_job, v_new.first_group, v_new.n_jobs, v_new.n_groups, false, true;
 END $$;

@@ -15,7 +15,7 @@ LANGUAGE plpgsql
 -- One job would otherwise be planned longer than it is added: all that is called here keeps its plans.
 PLAN_ONCE AS $$
 DECLARE
-    v_batch weft.batch; v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_before record;
+    v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_before record;
     v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
 BEGIN
     IF new_jobs > 0 OR v_is_new_batch THEN
@@ -26,7 +26,7 @@ BEGIN
     END IF;
     IF v_is_new_batch THEN
         SELECT b.* INTO v_new FROM weft._create_batch(submit.tenant_id, submit.user_id, batch, submit.trace_id,
-            submit.idempotency_key, submit.digest, submit.at) b;
+            submit.idempotency_key, submit.digest, submit.at, new_jobs, v_groups) b;
         IF NOT v_new.is_new THEN
             IF batch ->> 'unique_by' IS NOT NULL AND NOT EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = v_new.batch_id) THEN
                 -- It has the key, and its jobs are still to come.
@@ -37,9 +37,9 @@ BEGIN
             RETURN;
         END IF;
         -- Nobody else sees the batch before the commit: there is nothing to wait for, and no cancel, hold or deletion of it.
-        SELECT b.* INTO v_batch FROM weft.batch b WHERE b.batch_id = v_new.batch_id;
-        v_update := weft._reserve_update(v_batch, submit.user_id, new_jobs, v_groups, submit.trace_id, NULL, submit.digest,
-            groups_max, submit.at);
+        -- So its update is written once, unless it is filled by what takes open ones only, or counted by quotas.
+        v_update := weft._reserve_update(submit.tenant_id, v_new.batch_id, 1, 1, 1, submit.user_id, new_jobs, v_groups, submit.trace_id,
+            NULL, submit.digest, groups_max, submit.at, CASE WHEN v_groups = 0 AND NOT v_before.checks THEN submit.at END);
     ELSE
         SELECT u.* INTO v_new FROM weft.create_update(submit.tenant_id, submit.user_id, of_batch_id, new_jobs, v_groups,
             submit.trace_id, submit.idempotency_key, submit.digest, groups_max, submit.at) u;

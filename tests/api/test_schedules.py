@@ -7,15 +7,18 @@ from typing import Any
 
 import asyncpg
 import msgspec
+import pytest
 from httpx import AsyncClient
 
 from api.live import Dsns, LiveApi, as_admin, leading, make_user
 from weft.api.use_cases.schedule_runs import ScheduleRuns
-from weft.ports.store import ScheduleMove
+from weft.ports.store import ScheduleMove, ScheduleRun
 from weft.sql import text_of
 from weft.wire.documents.batches import BatchDocument
 
 BATCH = {"name": "nightly", "jobs": [{"command": ["true"], "env": {"A_TOKEN": "x", "B": "y"}}]}
+
+TAKEN = "SELECT count(taken_until) FROM weft.schedule_run WHERE schedule_id = 1"
 
 
 async def add(http: AsyncClient, **fields: object) -> dict[str, Any]:
@@ -51,6 +54,13 @@ async def begin(database: Dsns, schedule: int = 1, n_runs: int = 1) -> None:
         runs = [due.next_at + timedelta(seconds=n) for n in range(n_runs)]
         move = ScheduleMove(schedule, due.next_at, due.now + timedelta(hours=1), 0, runs)
         assert await store.begin_schedule_runs(epoch, [move]) == n_runs
+
+
+async def submit(api: LiveApi) -> float | None:
+    """Submit what is due; return in how many seconds there may be more."""
+    await api.app.schedule_runs.submit_due()
+    await api.app.schedule_runs.settled()
+    return await api.app.schedule_runs.submit_due()
 
 
 async def audit(database: Dsns) -> None:
@@ -146,7 +156,7 @@ async def test_due_run_is_submitted_as_its_owner(
 ) -> None:
     await add(http, time_zone="Europe/Berlin")
     await begin(database, n_runs=2)
-    again_s = await api.app.schedule_runs.submit_due()
+    again_s = await submit(api)
     runs = (await shown(http))["runs"]
     batches = [(await http.get(f"/v1/batches/{one['batch_id']}")).json() for one in runs]
 
@@ -175,11 +185,47 @@ async def test_run_is_not_submitted_twice(api: LiveApi, http: AsyncClient, datab
     runs = await api.store.take_schedule_runs(limit=9, lease_s=0)
     submitter = api.app.schedule_runs
     first = await submitter.create(runs[0])
-    await submitter.submit_due()
+    await submit(api)
     (run,) = (await shown(http))["runs"]
 
     assert run["batch_id"] == first
     assert len((await http.get("/v1/batches")).json()["items"]) == 1
+    await audit(database)
+
+
+async def test_tenant_whose_runs_take_long_leaves_half_of_the_room(
+    api: LiveApi, http: AsyncClient, database: Dsns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those do that wait until their expressions are evaluated."""
+    await make_user(database["admin"], tenant="other", token="strangers")
+    runs, held = api.app.schedule_runs, list[int]()
+    go_on, served = asyncio.Event(), asyncio.Event()
+    create = runs.create
+
+    async def slow(run: ScheduleRun) -> int:
+        if run.schedule_id == 1:
+            held.append(1)
+            await go_on.wait()
+        else:
+            served.set()
+        return await create(run)
+
+    monkeypatch.setattr(runs, "create", slow)
+    async with api.client(authorization="Bearer strangers") as stranger, asyncio.timeout(60):
+        await add(http)
+        await add(stranger)
+        await begin(database, n_runs=7)
+        await runs.submit_due()
+        await begin(database, schedule=2)
+        await runs.submit_due()
+        await served.wait()
+        ((taken,),) = await as_admin(database, TAKEN)
+        assert len(held) == taken == 5
+        go_on.set()
+        while (await submit(api)) is not None:
+            pass
+        assert len((await shown(stranger, 2))["runs"]) == 1
+    assert [one["batch_id"] for one in (await shown(http))["runs"]].count(None) == 0
     await audit(database)
 
 
@@ -192,7 +238,7 @@ async def test_refused_run_is_told_and_the_schedule_goes_on(
     found = []
     for _ in range(10):
         await begin(database)
-        await api.app.schedule_runs.submit_due()
+        await submit(api)
         found.append(await shown(http))
 
     assert [one["n_failures"] for one in found] == list(range(1, 11))
@@ -225,20 +271,10 @@ async def test_run_by_hand(http: AsyncClient, database: Dsns) -> None:
 async def test_only_the_owner_runs_and_sees_and_changes(
     api: LiveApi, http: AsyncClient, database: Dsns, admin: asyncpg.Connection
 ) -> None:
-    """An administrator may change it; another tenant does not see it."""
+    """Another tenant does not see it."""
     await add(http)
-    await admin.execute(
-        """
-        WITH person AS (
-            INSERT INTO weft.tenant_user (tenant_id, name) SELECT tenant_id, 'eve'
-            FROM weft.tenant WHERE name = 'local' RETURNING *),
-        member AS (
-            INSERT INTO weft.billing_member (project_id, user_id, tenant_id)
-            SELECT p.project_id, person.user_id, p.tenant_id
-            FROM weft.billing_project p JOIN person USING (tenant_id))
-        INSERT INTO weft.token (token_hash, tenant_id, user_id)
-        SELECT sha256('eves'), tenant_id, user_id FROM person"""
-    )
+    await make_user(database["admin"], user="eve", token="eves")
+    await admin.execute("UPDATE weft.tenant_user SET role = 'user' WHERE name = 'eve'")
     await make_user(database["admin"], tenant="other", token="strangers")
     async with api.client(authorization="Bearer eves") as eve:
         seen = await shown(eve)
@@ -247,7 +283,6 @@ async def test_only_the_owner_runs_and_sees_and_changes(
             await eve.patch("/v1/schedules/1", json={"paused": True}),
             await eve.delete("/v1/schedules/1"),
         ]
-        await admin.execute("UPDATE weft.tenant_user SET role = 'tenant-admin' WHERE name = 'eve'")
     async with api.client(authorization="Bearer strangers") as stranger:
         unknown = await stranger.get("/v1/schedules/1")
         listed = await stranger.get("/v1/schedules")

@@ -32,8 +32,8 @@ async def test_only_what_is_due_is_read(own_world: World) -> None:
         rows = await call_on(driver, "due_schedules", epoch=epoch, limit_rows=100)
         await call_on(driver, "schedules_due", epoch=epoch)
     async with reads(api, *TABLES) as by_api:
-        await call_on(api, "take_schedule_runs", limit_rows=10, lease_s=1.0)
-        await call_on(api, "next_schedule_run")
+        await call_on(api, "take_schedule_runs", limit_rows=10, lease_s=1.0, besides=[])
+        await call_on(api, "next_schedule_run", besides=[])
 
     assert len(rows) == 10
     for found in (by_driver, by_api):

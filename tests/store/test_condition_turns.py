@@ -18,33 +18,11 @@ from weft.run.isolated.asking.tests import ConditionTests
 from weft.settings import Settings
 
 
-class Servers:
-    """Two that testers ask: one is silent."""
-
-    def __init__(self) -> None:
-        self.asked: asyncio.Queue[int] = asyncio.Queue()
-        self.ports: list[int] = []
-
-    async def open(self, stack: AsyncExitStack) -> None:
-        for _ in range(2):
-            server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-            stack.callback(server.close)
-            self.ports.append(server.sockets[0].getsockname()[1])
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        self.asked.put_nowait(port := writer.get_extra_info("sockname")[1])
-        if port != self.ports[0]:
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        await reader.read()
-        writer.close()
-
-
-async def ask_http(world: World, port: int, n: int) -> None:
+async def ask_http(world: World, port: int, path: str, n: int) -> None:
     """Let conditions be due, each of one job, whose tests ask this server."""
     _, worker, claimed = await world.submit_and_claim(n)
     for number, one in enumerate(claimed):
-        url = {"url": f"http://127.0.0.1:{port}/{number}"}
+        url = {"url": f"http://127.0.0.1:{port}{path}?{number}"}
         await block(worker, one, ask=Ask("quota", "http", url))
     tenant = world.caller.tenant_id
     past = "UPDATE weft.condition SET next_test_at = now() - interval '1 s' WHERE tenant_id = $1"
@@ -56,14 +34,24 @@ async def test_tenant_whose_server_is_silent_leaves_half_of_the_tests(
 ) -> None:
     monkeypatch.setattr(loop, "TESTS_MAX", 4)
     settings = Settings(tester_timeout_s=300, tester_private_hosts="*")
-    servers, bell = Servers(), Bell()
     tests, store, epoch = ConditionTests(settings), own_world.driver, await own_world.lead()
-    async with AsyncExitStack() as stack, asyncio.timeout(60):
-        await servers.open(stack)
+    asked, bell = asyncio.Queue[bytes](), Bell()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.put_nowait((await reader.readuntil(b"\r\n\r\n")).split()[1][:7])
+        await reader.read()
+        writer.close()
+
+    async with (
+        AsyncExitStack() as stack,
+        asyncio.timeout(60),
+        await asyncio.start_server(serve, "127.0.0.1", 0) as server,
+    ):
         stack.push_async_callback(tests.close)
-        silent, answering = servers.ports
-        await ask_http(own_world, silent, 6)
+        port = server.sockets[0].getsockname()[1]
+        await ask_http(own_world, port, "/greedy", 6)
         busy = [one.condition_id for one in await store.due_conditions(epoch, (), limit=4)]
+        assert len(busy) == 2
         assert await store.conditions_due(epoch, busy[:1], limit=4) is not None
         assert await store.conditions_due(epoch, busy, limit=4) is None
         context = LoopContext(
@@ -72,8 +60,8 @@ async def test_tenant_whose_server_is_silent_leaves_half_of_the_tests(
         )  # fmt: skip
         running = asyncio.ensure_future(loop.LOOP.run(context))
         await stack.enter_async_context(tasks_beside([running]))
-        asked = [await servers.asked.get() for _ in busy]
+        held = [await asked.get() for _ in busy]
         modest = await stack.enter_async_context(open_world(own_world.backend))
-        await ask_http(modest, answering, 1)
+        await ask_http(modest, port, "/modest", 1)
         bell.ring()
-        assert [*asked, await servers.asked.get()] == [silent, silent, answering]
+        assert [*held, await asked.get()] == [b"/greedy", b"/greedy", b"/modest"]

@@ -14,6 +14,7 @@ from weft.ports.shared_room import SharedRoom
 ROOT = Path(weft.__file__).parent
 SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
+    "api/use_cases/schedule_runs.py",
     "driver/loops/deliveries_in_flight.py",
     "run/isolated/asking/evaluation.py", "run/isolated/asking/sources.py",
     "worker/agent/job_inputs.py",
@@ -24,6 +25,7 @@ ALONE = {
         "driver/loops/conditions.py", "extensions/lines/loops/sources.py",
     },
     "these wait for room in another file": {
+        "api/use_cases/due_work.py",
         "driver/loops/deliveries.py", "worker/agent/hand_over.py",
         "plugins/runners/spawner/preparing.py",
     },
@@ -68,7 +70,7 @@ ALONE = {
 """What does a few or many things at a time without turns of tenants, and why."""
 CALLERS = {"bench", "cli", "client", "simulator", "testing", "each", "siege", "top"}
 """Run for one user."""
-POOLS = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor"}
+POOLS = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor", "DueWork"}
 BOUND = re.compile(r"_?[a-zA-Z_]*(_MAX|AT_ONCE|_max|at_once)")
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Hashable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 
 class SharedRoom:
@@ -22,6 +23,10 @@ class SharedRoom:
     def has(self, holder: Hashable) -> bool:
         """Say whether there is room for one more, now."""
         return self._free > 0 and self._held[holder] < self._most
+
+    def full(self) -> list[Any]:
+        """Return those that have all that they may."""
+        return [holder for holder, n in self._held.items() if n >= self._most]
 
     @contextmanager
     def taken(self, holder: Hashable) -> Iterator[None]:

@@ -66,13 +66,15 @@ class Schedules(StorePart):
         lambda rows: [filled(ScheduleRun, row, owner=owner_in(row)) for row in rows],
         limit="limit_rows",
     )
-    async def take_schedule_runs(self, *, limit: int, lease_s: float) -> Sequence[ScheduleRun]:
-        """Return runs that wait, the longest due first. No other call returns them for `lease_s`
-        seconds, or until `end_schedule_run`.
+    async def take_schedule_runs(
+        self, *, limit: int, lease_s: float, besides: Sequence[int] = ()
+    ) -> Sequence[ScheduleRun]:
+        """Return runs that wait, besides those of these tenants, the longest due first. No other
+        call returns them for `lease_s` seconds, or until `end_schedule_run`.
         """
 
     @calls(seconds)
-    async def next_schedule_run(self) -> float | None:
+    async def next_schedule_run(self, besides: Sequence[int] = ()) -> float | None:
         """Return in how many seconds `take_schedule_runs` returns another run if no notice on the
         channel `schedules` comes before. Negative: now; None: no run waits.
         """

@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from weft.core.errors import Internal, Unavailable
+from weft.ports.ending import tasks_beside
 from weft.ports.patience import follow, retry_s
 from weft.ports.store import Notices
 from weft.telemetry.log import log
@@ -39,14 +40,38 @@ class DueWork:
         self._work = work
         self._failed_event = failed_event
         self._woken = asyncio.Event()
+        self._begun: set[asyncio.Task[None]] = set()
 
     def wake(self) -> None:
         """Look again."""
         self._woken.set()
 
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do this beside all else, and look again after it. Where the database is away it stays
+        due, and is begun again when its lease ends.
+        """
+
+        async def do() -> None:
+            try:
+                await work
+            except Unavailable:
+                pass
+            except Exception:
+                log.exception(self._failed_event)
+            finally:
+                self.wake()
+
+        task = asyncio.create_task(do())
+        self._begun.add(task)
+        task.add_done_callback(self._begun.discard)
+
+    async def settled(self) -> None:
+        """Wait until nothing that was begun is under way."""
+        await asyncio.gather(*self._begun, return_exceptions=True)
+
     async def run(self) -> None:
         """Listen, and work. Never returns."""
-        async with asyncio.TaskGroup() as group:
+        async with tasks_beside(self._begun), asyncio.TaskGroup() as group:
             group.create_task(follow(self._notices, self._channel, lambda *_: self.wake()))
             group.create_task(self._serve())
 

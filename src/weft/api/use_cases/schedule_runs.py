@@ -6,6 +6,7 @@ another when its time is over, and the idempotency key lets no run be submitted 
 
 import hashlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Final
 
 from weft.api.services import Services
@@ -15,6 +16,7 @@ from weft.core.access.rights import Right, require
 from weft.core.errors import Unavailable, WeftError
 from weft.core.ids import format_batch_id, format_schedule_id
 from weft.core.schedules import zone_of
+from weft.ports.shared_room import SharedRoom
 from weft.ports.store import Action, Notices, Origin, ScheduleRun, acting
 from weft.submission import submit
 from weft.telemetry.log import log
@@ -23,6 +25,7 @@ from weft.telemetry.trace import new_trace_id
 from weft.wire.documents.batches import BatchDocument
 
 RUNS_AT_ONCE: Final = 10
+"""Half of them of one tenant: it may have to wait until something is evaluated for it."""
 LEASE_S: Final = 60.0
 """After this time another api submits a run that this one has not ended."""
 _DEFECT: Final = defect(
@@ -40,20 +43,32 @@ class ScheduleRuns:
         self._services = services
         self._decode = decode
         self._due = DueWork(notices, "schedules", self.submit_due, "schedules.failed")
+        self._room = SharedRoom(RUNS_AT_ONCE)
+        self.settled = self._due.settled
+        """Waits until no run is being submitted."""
 
     async def run(self) -> None:
         """Submit at every notice. Never returns."""
         await self._due.run()
 
     async def submit_due(self) -> float | None:
-        """Submit all runs that wait and that no other api has; return in how many seconds there
-        may be another one, if no notice comes before; None: there is none.
+        """Begin to submit runs that wait and that no other api has, as there is room; return in
+        how many seconds there may be another one, if no notice comes and no run ends before; None:
+        there is none.
         """
-        store = self._services.store
-        while runs := await store.take_schedule_runs(limit=RUNS_AT_ONCE, lease_s=LEASE_S):
-            for run in runs:
-                await self._submit(run)
-        return await store.next_schedule_run()
+        store, room = self._services.store, self._room
+        while room.has(None):
+            runs = await store.take_schedule_runs(limit=1, lease_s=LEASE_S, besides=room.full())
+            if not runs:
+                return await store.next_schedule_run(room.full())
+            turn = ExitStack()
+            turn.enter_context(room.taken(runs[0].owner.tenant_id))
+            self._due.begin(self._submit_in_turn(runs[0], turn))
+        return None
+
+    async def _submit_in_turn(self, run: ScheduleRun, turn: ExitStack) -> None:
+        with turn:
+            await self._submit(run)
 
     async def _submit(self, run: ScheduleRun) -> None:
         facts = {

@@ -6,7 +6,6 @@ An api that dies on the way is replaced by another when its time is over: it sub
 under the same key, so that no item becomes two jobs.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -53,21 +52,12 @@ class SourceItems:
         self._decode = decode
         self._due = DueWork(notices, "sources", self.submit_due, "items.failed")
         self._room = SharedRoom(ASKING_AT_ONCE)
-        self._asking: set[asyncio.Task[None]] = set()
-        """What is done for sources whose items ask others: nobody waits for it."""
+        self.settled = self._due.settled
+        """Waits until nobody is asked any more."""
 
     async def run(self) -> None:
         """Make jobs at every notice. Never returns."""
-        try:
-            await self._due.run()
-        finally:
-            for task in self._asking:
-                task.cancel()
-            await self.settled()
-
-    async def settled(self) -> None:
-        """Wait until nobody is asked any more."""
-        await asyncio.gather(*self._asking, return_exceptions=True)
+        await self._due.run()
 
     async def submit_due(self) -> float | None:
         """Make jobs of all items that wait and that no other api has; return in how many seconds
@@ -82,21 +72,12 @@ class SourceItems:
             if not self._room.has(tenant_id):  # those of others, and that ask nobody, go on
                 await store.postpone_items(taken, None, ROOM_WAIT_S)
                 continue
-            task = asyncio.create_task(self._serve_asking(taken))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+            self._due.begin(self._serve_asking(taken))
         return await store.next_source_work()
 
     async def _serve_asking(self, taken: TakenSource) -> None:
-        try:
-            async with self._room.of(taken.owner.tenant_id):
-                await self._serve_one(taken)
-        except errors.Unavailable:
-            # Another try comes when its lease ends.
-            said = "the database is away"
-            log.warning("items.postponed", source=taken.name, error=said, wait_s=LEASE_S)
-        finally:
-            self._due.wake()
+        async with self._room.of(taken.owner.tenant_id):
+            await self._serve_one(taken)
 
     async def _serve_one(self, taken: TakenSource) -> None:
         try:

@@ -3,10 +3,9 @@
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.world import World
 from weft.ports.store import NewGroup
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 N_GROUPS = 2_000
@@ -31,9 +30,10 @@ async def test_sweep_reads_the_oldest_cancels_of_each_user(own_world: World) -> 
     small = await own_world.submit(10, caller=bob)
     await own_world.api.cancel_group(bob, small, 0, force=False)
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, "group_cancel", "job", "batch") as found:
-        await call_on(connection, "sweep_cancelled", epoch=epoch, limit_jobs=100)
+    _, found = await read_by_call(
+        own_world, "weft_driver", ["group_cancel", "job", "batch"], "sweep_cancelled", epoch=epoch,
+        limit_jobs=100,
+    )  # fmt: skip
 
     assert await own_world.states(small) == "c" * 10
     assert [table for table, read in found.items() if read.scans] == []

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import end_report
-from plans.test_plans import reads
+from plans.test_plans import read_by_call, reads
 from plans.test_recovery_plans import scanned
 from store.test_conditions import ASK, block, conditions
 from store.world import World
@@ -89,10 +89,10 @@ async def test_end_that_joins_reads_its_own_job(own_world: World) -> None:
     for one in claimed:
         key = AttemptKey(one.batch_id, one.job_id, one.attempt)
         assert await worker.store.ask_block(worker.id, key, ASK)
-    connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=75) for one in claimed])
-    async with reads(connection, *TABLES) as found:
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    _, found = await read_by_call(
+        own_world, "weft_worker", TABLES, "complete_attempts", incarnation_id=worker.id, **columns
+    )
 
     assert scanned(found) == []
     assert found["blocked_job"].rows_by_index < 200

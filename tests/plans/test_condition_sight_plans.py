@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 from plans.conftest import Analyse
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.test_sight import grant, join, leave
 from store.world import World
 from weft.core.access.permissions import Permission
 from weft.ports.store import Caller
-from weft.store.database import call_on
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_CONDITIONS = 20_000
@@ -79,10 +78,9 @@ async def test_page_of_who_sees_few_conditions(own_world: World, analyse: Analys
     }
     read, answers = {}, {}
     for name, (function, arguments) in calls.items():
-        connection = await own_world.connect("weft_api")
-        async with reads(connection, *TABLES) as found:
-            rows = await call_on(connection, function, caller=bob, **arguments)
-        await connection.close()
+        rows, found = await read_by_call(
+            own_world, "weft_api", TABLES, function, caller=bob, **arguments
+        )
         answers[name] = [row[0] for row in rows]
         read[name] = {table: one.rows_by_index + one.rows_scanned for table, one in found.items()}
         assert {table for table in LARGE if found[table].scans} == set(), name

@@ -5,12 +5,11 @@ worker reads to fill its gap.
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.test_queue_limits import rows_of, save
 from store.world import Worker, World
 from weft.core.pools.keep import Keep
 from weft.ports.store import Shape
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 N_JOBS = 10_000
@@ -22,9 +21,7 @@ async def read_by(
 ) -> tuple[int, dict[str, int]]:
     """Call a function; return its number of rows, and what it read by keys. It scans nothing."""
     await world.admin.execute("ANALYZE weft.job, weft.batch, weft.ready_job, weft.event")
-    connection = await world.connect(role)
-    async with reads(connection, *TABLES) as found:
-        rows = await call_on(connection, function, **arguments)
+    rows, found = await read_by_call(world, role, TABLES, function, **arguments)
     assert [table for table, one in found.items() if one.scans] == []
     return len(rows), {table: one.rows_by_index for table, one in found.items()}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import end_report
-from plans.test_plans import Reads, reads
+from plans.test_plans import Reads, read_by_call, reads
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
@@ -57,10 +57,10 @@ async def test_success_reads_no_failures(own_world: World) -> None:
     await fail(own_world, 100)
     await own_world.submit(50)
     worker, claimed = await own_world.claim(50)
-    connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one) for one in claimed])
-    async with reads(connection, *TABLES) as found:
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    _, found = await read_by_call(
+        own_world, "weft_worker", TABLES, "complete_attempts", incarnation_id=worker.id, **columns
+    )
 
     assert columns["causes"] is None
     for table in ("dead_letter", "failure_cause", "failure_delta"):
@@ -96,12 +96,10 @@ async def test_causes_read_one_example_each(own_world: World) -> None:
     """However many jobs failed for them, and however many causes other batches have."""
     await fail(own_world, 300)
     batch = await fail(own_world, 3_000)
-    connection = await own_world.connect("weft_api")
-    async with reads(connection, *TABLES) as found:
-        (row,) = await call_on(
-            connection, "list_causes", tenant_id=own_world.caller.tenant_id, batch_id=batch,
-            show_all=False, limit_rows=20,
-        )  # fmt: skip
+    (row,), found = await read_by_call(
+        own_world, "weft_api", TABLES, "list_causes", tenant_id=own_world.caller.tenant_id,
+        batch_id=batch, show_all=False, limit_rows=20,
+    )  # fmt: skip
 
     assert (row["n_jobs"], row["n_causes"]) == (3_000, 3)
     assert scanned(found) == []

@@ -8,14 +8,13 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.test_batch_order_plans import fill
-from plans.test_plans import reads
+from plans.test_plans import read_by_call, reads
 from store.test_sight import grant, join, leave
 from store.world import World
 from weft.core.access.permissions import Permission
 from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.core.query import Subject, parse_query
 from weft.ports.store import BatchQuery, Caller, QueryLimits
-from weft.store.database import call_on
 from weft.store.queries import batch_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -148,13 +147,10 @@ async def test_page_of_who_sees_few_operations(own_world: World, analyse: Analys
         ("many", own_world.caller, None, 50, 300),
         ("one batch", own_world.caller, other + 1, 20, 200),
     ):
-        connection = await own_world.connect("weft_api")
-        async with reads(connection, *OPERATION_TABLES) as found:
-            rows = await call_on(
-                connection, "list_operations", caller=caller, before=None, limit_rows=50,
-                of_batch_id=batch,
-            )  # fmt: skip
-        await connection.close()
+        rows, found = await read_by_call(
+            own_world, "weft_api", OPERATION_TABLES, "list_operations", caller=caller, before=None,
+            limit_rows=50, of_batch_id=batch,
+        )  # fmt: skip
         ids = [row[0]["id"] for row in rows]
         assert len(ids) >= n_found, name
         assert caller is not bob or ids == expected[::-1]

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from builders import end_report, job_rows
-from plans.test_plans import N_JOBS, Reads, reads
+from plans.test_plans import N_JOBS, Reads, read_by_call
 from store.test_rare_fields import with_fields
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape
-from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -27,10 +26,11 @@ async def turns(worker: Worker, count: int) -> list[Claimed]:
 
 async def read_by_ends(world: World, worker: Worker, claimed: list[Claimed]) -> dict[str, Reads]:
     """Report the ends of these; return what that read."""
-    connection = await world.connect("weft_worker")
     columns = end_columns([end_report(one) for one in claimed])
-    async with reads(connection, "job", "ready_job", "runnable", "place", "gate") as found:
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    _, found = await read_by_call(
+        world, "weft_worker", ["job", "ready_job", "runnable", "place", "gate"],
+        "complete_attempts", incarnation_id=worker.id, **columns,
+    )  # fmt: skip
     return found
 
 

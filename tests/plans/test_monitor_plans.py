@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call, reads
 from store.test_monitor import watched
 from store.world import World
 from weft.store.database import call_on
@@ -26,12 +26,10 @@ async def test_step_reads_the_attempts_that_are_due(own_world: World) -> None:
         batch,
     )
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, *TABLES) as found:
-        rows = await call_on(
-            connection, "stop_overdue", epoch=epoch, limit_jobs=100, confirm_s=120.0,
-            at=datetime.now(UTC) + timedelta(seconds=90),
-        )  # fmt: skip
+    rows, found = await read_by_call(
+        own_world, "weft_driver", TABLES, "stop_overdue", epoch=epoch, limit_jobs=100,
+        confirm_s=120.0, at=datetime.now(UTC) + timedelta(seconds=90),
+    )  # fmt: skip
 
     assert len(rows) == 20
     assert [table for table, read in found.items() if read.scans] == []

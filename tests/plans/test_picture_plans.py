@@ -3,11 +3,10 @@
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 N_JOBS = 20_000
@@ -34,10 +33,7 @@ async def test_few_rows_of_a_large_batch_are_read(own_world: World, worker: Work
         ("list_parent_groups", {"group_ids": [0, 1, 2]}, 20),
         ("list_sets", {"after": "", "limit_rows": 9}, 20),
     ):
-        connection = await own_world.connect("weft_api")
-        async with reads(connection, *TABLES) as found:
-            await call_on(connection, function, **of, **arguments)
-        await connection.close()
+        _, found = await read_by_call(own_world, "weft_api", TABLES, function, **of, **arguments)
 
         assert {table: one.scans for table, one in found.items() if one.scans} == {}, function
         assert sum(one.rows_by_index for one in found.values()) <= rows_max, function

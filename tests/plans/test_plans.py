@@ -4,7 +4,7 @@ The server counts per transaction what was scanned, inside functions too, so no 
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +52,17 @@ async def reads(connection: asyncpg.Connection, *tables: str) -> AsyncIterator[d
         result.update({row[0]: Reads(*row[1:]) for row in rows})
 
 
+async def read_by_call(
+    world: World, role: str, tables: Sequence[str], function: str, **arguments: Any  # noqa: ANN401
+) -> tuple[list[asyncpg.Record], dict[str, Reads]]:  # fmt: skip
+    """Call a function on a connection without plans; return its rows, and what it read."""
+    connection = await world.connect(role)
+    async with reads(connection, *tables) as found:
+        rows = await call_on(connection, function, **arguments)
+    await connection.close()
+    return rows, found
+
+
 class Large:
     """A world with a large batch that is half done, and connections without plans."""
 
@@ -61,10 +72,9 @@ class Large:
 
     async def tables_scanned(self, role: str, function: str, **arguments: Any) -> list[str]:  # noqa: ANN401
         """Call a function; return which of the large tables it scanned."""
-        connection = await self.world.connect(role)
-        async with reads(connection, "job", "attempt", "edge") as found:
-            await call_on(connection, function, **arguments)
-        await connection.close()
+        _, found = await read_by_call(
+            self.world, role, ["job", "attempt", "edge"], function, **arguments
+        )
         return sorted(table for table, one in found.items() if one.scans)
 
 
@@ -174,12 +184,10 @@ async def calls(large: Large) -> AsyncIterator[tuple[str, list[str]]]:
 
 async def claim_reads(world: World, incarnation: int) -> tuple[int, Reads]:
     """Claim 100 jobs without a hint; return how many came and what was read of the jobs."""
-    connection = await world.connect("weft_worker")
-    async with reads(connection, "job") as found:
-        rows = await call_on(
-            connection, "claim_jobs", incarnation_id=incarnation, budget_cpu_m=10**9,
-            budget_memory_mib=10**9, limit_jobs=100,
-        )  # fmt: skip
+    rows, found = await read_by_call(
+        world, "weft_worker", ["job"], "claim_jobs", incarnation_id=incarnation,
+        budget_cpu_m=10**9, budget_memory_mib=10**9, limit_jobs=100,
+    )  # fmt: skip
     return len(rows), found["job"]
 
 
@@ -202,12 +210,11 @@ async def test_reasons_are_counted_without_reading_what_succeeded(own_world: Wor
     worker = await own_world.worker()
     await worker.end(*await worker.claim(5000))
     await worker.end(*await worker.claim(50), reason=Reason.EXIT)
-    connection = await own_world.connect("weft_api")
-    async with reads(connection, "job", "attempt") as found:
-        (row,) = await call_on(
-            connection, "count_reasons", tenant_id=own_world.caller.tenant_id, batch_id=batch,
-            of_group_id=0, after=0, limit_attempts=20,
-        )  # fmt: skip
+    (row,), found = await read_by_call(
+        own_world, "weft_api", ["job", "attempt"], "count_reasons",
+        tenant_id=own_world.caller.tenant_id, batch_id=batch, of_group_id=0, after=0,
+        limit_attempts=20,
+    )  # fmt: skip
 
     assert row["items"][0]["n_jobs"] == 20
     assert [one.scans for one in found.values()] == [0, 0]
@@ -324,12 +331,10 @@ async def test_set_reads_its_new_members_alone(own_world: World, analyse: Analys
     await analyse()
     batch = await own_world.submit(N_JOBS)
     chosen, _ = await own_world.api.create_set(own_world.caller, batch, NewSet(name="chosen"))
-    connection = await own_world.connect("weft_api")
-    async with reads(connection, "job") as found:
-        (row,) = await call_on(
-            connection, "add_members", tenant_id=own_world.caller.tenant_id, batch_id=batch,
-            group_id=chosen, job_ids=list(range(8_000, 8_500)), sets_max=10,
-        )  # fmt: skip
+    (row,), found = await read_by_call(
+        own_world, "weft_api", ["job"], "add_members", tenant_id=own_world.caller.tenant_id,
+        batch_id=batch, group_id=chosen, job_ids=list(range(8_000, 8_500)), sets_max=10,
+    )  # fmt: skip
 
     assert row["n_added"] == 500
     assert found["job"].scans == 0
@@ -340,9 +345,9 @@ async def test_worker_that_goes_to_sleep_does_not_read_a_cancelled_batch(own_wor
     cancelled, other = await own_world.submit(N_JOBS), await own_world.submit(10)
     worker = await own_world.worker()
     await own_world.api.cancel_group(own_world.caller, cancelled, 0, force=False)
-    connection = await own_world.connect("weft_worker")
-    async with reads(connection, "job") as found:
-        (row,) = await call_on(connection, "wait_for_work", incarnation_id=worker.id)
+    (row,), found = await read_by_call(
+        own_world, "weft_worker", ["job"], "wait_for_work", incarnation_id=worker.id
+    )
 
     assert row[0]
     assert found["job"].rows_by_index < 1000
@@ -362,13 +367,11 @@ async def test_heartbeat_looks_up_no_job_that_has_ended(own_world: World, *, hea
     await worker.end(*claimed[:-1])
     await own_world.fold()
     last = claimed[-1]
-    connection = await own_world.connect("weft_worker")
-    async with reads(connection, "job") as found:
-        await call_on(
-            connection, "heartbeat", incarnation_id=worker.id, batch_ids=[last.batch_id],
-            job_ids=[last.job_id], attempts=[last.attempt], draining=False,
-            heard=list(worker.memory.heard()) if heard else [],
-        )  # fmt: skip
+    _, found = await read_by_call(
+        own_world, "weft_worker", ["job"], "heartbeat", incarnation_id=worker.id,
+        batch_ids=[last.batch_id], job_ids=[last.job_id], attempts=[last.attempt], draining=False,
+        heard=list(worker.memory.heard()) if heard else [],
+    )  # fmt: skip
     jobs = await own_world.admin.fetchval("SELECT array_agg(jobs) FROM weft.claim")
 
     assert found["job"].index_scans < 50

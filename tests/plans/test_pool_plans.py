@@ -3,11 +3,10 @@
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.world import World
 from weft.core.pools import Flavour, Pool
 from weft.ports.store import Shape
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "ready_job", "runnable", "attempt", "lane", "machine")
@@ -23,9 +22,9 @@ async def test_a_look_reads_a_bounded_head_of_the_queue(own_world: World) -> Non
         own = Shape(words=(("machine", "f"),))
         await own_world.submit(job_rows(count, shapes=[own]))
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, *TABLES) as found:
-        (row,) = await call_on(connection, "pool_rounds", epoch=epoch, limit_jobs=100)
+    (row,), found = await read_by_call(
+        own_world, "weft_driver", TABLES, "pool_rounds", epoch=epoch, limit_jobs=100
+    )
     await own_world.api.save_pools(own_world.caller, [])
     jobs = sum(one["n_jobs"] for one in row[0]["demand"])
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import end_report
-from plans.test_plans import Reads, reads
+from plans.test_plans import Reads, read_by_call, reads
 from store.test_crowds import listed
 from store.test_recovery import fail, retried
 from store.test_retry_with import LIMITS_MS, timed
@@ -56,10 +56,10 @@ async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
     await own_world.submit(retried(2_000))
     worker, claimed = await own_world.claim(1_000)
     await fail(worker, *claimed[50:])
-    connection = await own_world.connect("weft_worker")
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1) for one in claimed[:50]])
-    async with reads(connection, *TABLES) as found:
-        await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
+    _, found = await read_by_call(
+        own_world, "weft_worker", TABLES, "complete_attempts", incarnation_id=worker.id, **columns
+    )
 
     assert scanned(found) == []
     assert found["job"].rows_by_index < 1_000
@@ -71,13 +71,11 @@ async def test_time_limits_of_retries_are_read_by_key(own_world: World) -> None:
     batch = await own_world.submit(timed(own_world, 2_000))
     worker, claimed = await own_world.claim_and_start(2_000)
     await worker.end(*claimed, reason=Reason.TIMEOUT)
-    connection = await own_world.connect("weft_worker")
     jobs = [*range(1, 1_001, 50)]
-    async with reads(connection, *TABLES, "job_array") as found:
-        rows = await call_on(
-            connection, "list_time_limits", batch_ids=[batch] * len(jobs), job_ids=jobs,
-            attempts=[2] * len(jobs),
-        )  # fmt: skip
+    rows, found = await read_by_call(
+        own_world, "weft_worker", [*TABLES, "job_array"], "list_time_limits",
+        batch_ids=[batch] * len(jobs), job_ids=jobs, attempts=[2] * len(jobs),
+    )  # fmt: skip
 
     assert {row["limit_ms"] for row in rows} == {LIMITS_MS[1]}
     assert len(rows) == len(jobs)

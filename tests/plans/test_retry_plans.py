@@ -4,13 +4,12 @@ import pytest
 
 from builders import job_rows
 from plans.test_failure_plans import fail
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.test_crowds import listed
 from store.test_resubmissions import ask
 from store.test_retry import begin
 from store.world import Worker, World
 from weft.core.states import Reason
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 TABLES = ("job", "edge", "cascade", "job_change", "job_label", "attempt", "ready_job", "event")
@@ -27,12 +26,10 @@ async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> 
     await own_world.sweep()
     operation = await begin(own_world, batch)
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, *TABLES) as found:
-        (row,) = await call_on(
-            connection, "retry_failed", epoch=epoch, of_operation_id=operation, matching=None,
-            looked_upto=None, limit_rows=50,
-        )  # fmt: skip
+    (row,), found = await read_by_call(
+        own_world, "weft_driver", TABLES, "retry_failed", epoch=epoch, of_operation_id=operation,
+        matching=None, looked_upto=None, limit_rows=50,
+    )  # fmt: skip
 
     assert row["retry_failed"] == "moved"
     assert [table for table, read in found.items() if read.scans] == []
@@ -48,12 +45,10 @@ async def test_step_that_opens_a_range_reads_its_jobs(own_world: World, worker: 
     await worker.end(*(one for one in claimed if one.job_id % 4 == 0), reason=Reason.EXIT)
     operation = await begin(own_world, batch)
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, *TABLES, "runnable", "batch", "queue") as found:
-        (row,) = await call_on(
-            connection, "retry_failed", epoch=epoch, of_operation_id=operation, matching=None,
-            looked_upto=None, limit_rows=100,
-        )  # fmt: skip
+    (row,), found = await read_by_call(
+        own_world, "weft_driver", [*TABLES, "runnable", "batch", "queue"], "retry_failed",
+        epoch=epoch, of_operation_id=operation, matching=None, looked_upto=None, limit_rows=100,
+    )  # fmt: skip
 
     assert row["retry_failed"] == "moved"
     assert await listed(own_world, batch) == 0
@@ -69,12 +64,10 @@ async def test_cause_is_looked_up_in_its_range(own_world: World) -> None:
     found = await own_world.api.list_causes(own_world.caller, batch, show_all=False, limit=9)
     operation = await begin(own_world, batch, cause=found["causes"][0]["cause"])
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, *TABLES, "dead_letter") as read:
-        (row,) = await call_on(
-            connection, "retry_failed", epoch=epoch, of_operation_id=operation, matching=None,
-            looked_upto=None, limit_rows=50,
-        )  # fmt: skip
+    (row,), read = await read_by_call(
+        own_world, "weft_driver", [*TABLES, "dead_letter"], "retry_failed", epoch=epoch,
+        of_operation_id=operation, matching=None, looked_upto=None, limit_rows=50,
+    )  # fmt: skip
 
     assert row["retry_failed"] == "moved"
     assert [table for table, one in read.items() if one.scans] == []
@@ -94,12 +87,10 @@ async def test_resubmission_reads_a_page(own_world: World, *, failed: bool) -> N
     await own_world.sweep()
     operation = await ask(own_world, batch, failed=failed)
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, *TABLES, "job_spec", "resubmitted_span", "shape") as found:
-        rows = await call_on(
-            connection, "list_resubmitted", epoch=epoch, of_operation_id=operation, after_job=0,
-            limit_rows=50,
-        )  # fmt: skip
+    rows, found = await read_by_call(
+        own_world, "weft_driver", [*TABLES, "job_spec", "resubmitted_span", "shape"],
+        "list_resubmitted", epoch=epoch, of_operation_id=operation, after_job=0, limit_rows=50,
+    )  # fmt: skip
 
     assert len(rows) == 50
     assert [table for table, read in found.items() if read.scans] == []

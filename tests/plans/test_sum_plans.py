@@ -8,7 +8,7 @@ import pytest
 
 from builders import job_rows
 from plans.conftest import Analyse
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.usage_sums import add_up_usage
 from store.world import Worker, World
 from weft.ports.store import NewGroup
@@ -189,9 +189,9 @@ async def test_fold_reads_each_change_once(own_world: World, worker: Worker) -> 
         await worker.run(1)
     epoch = await own_world.lead()
     n = await own_world.admin.fetchval("SELECT count(*) FROM weft.job_delta")
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, "job_delta") as found:
-        (row,) = await call_on(connection, "fold_deltas", epoch=epoch)
+    (row,), found = await read_by_call(
+        own_world, "weft_driver", ["job_delta"], "fold_deltas", epoch=epoch
+    )
 
     assert row["n_deltas"] == n
     assert n >= 3 * PAGE
@@ -209,9 +209,7 @@ async def test_fold_of_many_groups_reads_their_shape_a_few_times(own_world: Worl
     )
     await (await own_world.worker()).run(PAGE)
     epoch = await own_world.lead()
-    connection = await own_world.connect("weft_driver")
-    async with reads(connection, "shape") as found:
-        await call_on(connection, "fold_deltas", epoch=epoch)
+    _, found = await read_by_call(own_world, "weft_driver", ["shape"], "fold_deltas", epoch=epoch)
 
     assert found["shape"].rows_scanned + found["shape"].rows_by_index < PAGE
     sums = await own_world.admin.fetch(

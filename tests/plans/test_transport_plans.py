@@ -3,10 +3,9 @@
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call
 from store.test_transports import open_rabbit
 from store.world import World
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 N_JOBS = 10_000
@@ -21,13 +20,11 @@ async def test_a_look_reads_few_of_the_jobs_that_wait(own_world: World) -> None:
     await rabbit.submit(N_JOBS)
     for _ in range(20):
         await world.submit(job_rows(2, shapes=[rabbit.shape], priority=[1, 2]))
-    connection = await world.connect("weft_driver")
     nothing: dict[str, list[str]] = {"tenants": [], "queues": [], "messages": [], "consumers": []}
-    async with reads(connection, *TABLES) as found:
-        await call_on(
-            connection, "note_transport", epoch=rabbit.epoch, transport=rabbit.names[0],
-            error="no route", **nothing,
-        )  # fmt: skip
+    _, found = await read_by_call(
+        world, "weft_driver", TABLES, "note_transport", epoch=rabbit.epoch,
+        transport=rabbit.names[0], error="no route", **nothing,
+    )  # fmt: skip
     (condition,) = await world.api.list_conditions(world.caller, after_id=0, limit=9)
 
     assert condition["n_jobs"] == 1000 + 1000 + 40

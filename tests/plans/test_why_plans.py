@@ -3,7 +3,7 @@
 import pytest
 
 from builders import job_rows, tree
-from plans.test_plans import reads
+from plans.test_plans import read_by_call, reads
 from store.world import Worker, World
 from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason
@@ -64,10 +64,10 @@ async def test_few_machines_are_read(own_world: World) -> None:
         own_world.pool,
     )
     batch = await own_world.submit()
-    connection = await own_world.connect("weft_api")
     of = {"tenant_id": own_world.caller.tenant_id, "batch_id": batch}
-    async with reads(connection, "machine", "pool_change") as found:
-        facts = await call_on(connection, "why_job", **of, job_id=1)
+    facts, found = await read_by_call(
+        own_world, "weft_api", ["machine", "pool_change"], "why_job", **of, job_id=1
+    )
 
     assert facts[0][0]["pool"]["growth"]["coming"]["usual_s"] == 0
     assert {table: one.scans for table, one in found.items() if one.scans} == {}

@@ -7,17 +7,15 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl, unquote_plus, urlencode, urlsplit
 
 from joserfc import jwk, jwt
 
+from web_server import Answer, Question, web_server
+
 KEY = jwk.ECKey.generate_key("P-256", {"kid": "k1"})
 CLIENT = "weft-client"
-TICK_S = 0.01
-"""How long a server takes at most to stop."""
 
 
 class Provider:
@@ -113,62 +111,38 @@ def provider() -> Iterator[Provider]:
     """Serve a provider."""
     one = Provider()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            if self._is_told(parts.path):
-                return
-            if parts.path == "/authorize":
+    def answer(asked: Question) -> Answer:
+        parts = urlsplit(asked.path)
+        told = one.sent.get(parts.path if asked.method == "GET" else asked.path)
+        if told is not None:
+            status, headers, body = told
+            return Answer(body, status, headers)
+        if asked.method == "POST":
+            return posted(asked)
+        match parts.path:
+            case "/authorize":
                 url = one.authorize(dict(parse_qsl(parts.query)))
-                self._send(302, {"location": url}, b"")
-            elif parts.path == "/logout":
-                self._send(*one.logged_out(dict(parse_qsl(parts.query))))
-            elif parts.path == "/keys":
-                self._answer(200, {"keys": [KEY.as_dict(private=False)]})
-            elif parts.path == "/.well-known/openid-configuration":
-                self._answer(200, one.discovery())
-            else:
-                self._answer(404, {})
+                return Answer(b"", 302, {"location": url})
+            case "/logout":
+                status, headers, body = one.logged_out(dict(parse_qsl(parts.query)))
+                return Answer(body, status, headers)
+            case "/keys":
+                return as_json(200, {"keys": [KEY.as_dict(private=False)]})
+            case "/.well-known/openid-configuration":
+                return as_json(200, one.discovery())
+        return as_json(404, {})
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"])).decode()
-            if self._is_told(self.path):
-                return
-            if self.path == "/token":
-                given = self.headers.get("authorization")
-                self._answer(*one.token(dict(parse_qsl(body)), given))
-            else:
-                self._answer(200, one.device())
+    def posted(asked: Question) -> Answer:
+        if asked.path != "/token":
+            return as_json(200, one.device())
+        form = dict(parse_qsl(asked.body.decode()))
+        return as_json(*one.token(form, asked.headers.get("authorization")))
 
-        def _is_told(self, path: str) -> bool:
-            told = one.sent.get(path)
-            if told is not None:
-                self._send(*told)
-            return told is not None
+    def as_json(status: int, document: dict[str, Any]) -> Answer:
+        return Answer(json.dumps(document).encode(), status, {"content-type": "application/json"})
 
-        def _answer(self, status: int, document: dict[str, Any]) -> None:
-            self._send(status, {"content-type": "application/json"}, json.dumps(document).encode())
-
-        def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the base's name)
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        one.url = f"http://127.0.0.1:{server.server_address[1]}"
-        thread = Thread(target=server.serve_forever, args=(TICK_S,), daemon=True)
-        thread.start()
-        try:
-            yield one
-        finally:
-            server.shutdown()
-            thread.join()
+    with web_server(answer) as one.url:
+        yield one
 
 
 def entry_of(one: Provider, tenant: str = "local", **fields: str) -> str:

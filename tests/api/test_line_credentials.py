@@ -7,9 +7,9 @@ import pytest
 from httpx import AsyncClient
 
 from api.live import Dsns, as_admin
-from api.one_answer import one_answer
 from api.test_sources import TOML, apply
 from api.test_users import add
+from web_server import Answer, Question, web_server
 from weft.settings import Settings
 
 LOGIN = "ann:canary-6f1d"
@@ -51,8 +51,14 @@ def settings(tmp_path: Path) -> Settings:
 
 async def test_login_in_an_address_is_sealed_and_used(http: AsyncClient, database: Dsns) -> None:
     """What the server repeats of it is told by its name."""
-    async with one_answer(b'{"items": [{"key": "by ann:canary-6f1d"}]}') as server:
-        line = LINE.replace("PORT", str(server.port))
+    asked: list[Question] = []
+
+    def answer(one: Question) -> Answer:
+        asked.append(one)
+        return Answer(b'{"items": [{"key": "by ann:canary-6f1d"}]}')
+
+    with web_server(answer) as url:
+        line = LINE.replace("PORT", url.rpartition(":")[2])
         await apply(http, line)
         shown = (await http.get("/v1/setups/snow")).json()["document"]
         tried = await http.post("/v1/sources/scenes/trial", json={})
@@ -60,8 +66,8 @@ async def test_login_in_an_address_is_sealed_and_used(http: AsyncClient, databas
     stored = await as_admin(database, EVERYTHING)
 
     assert tried.json()["error"] is None, tried.text
-    (asked,) = server.heads
-    assert f"Authorization: Basic {base64.b64encode(LOGIN.encode()).decode()}\r\n" in asked
+    basic = f"Basic {base64.b64encode(LOGIN.encode()).decode()}"
+    assert [one.headers["Authorization"] for one in asked] == [basic]
     (item,) = tried.json()["items"]
     assert item["key"] == "by ${secret.snow.source.scenes}"
     # Both have the same login, so both name the secret that it became first.

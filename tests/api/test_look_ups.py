@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -11,6 +9,7 @@ import pytest
 
 from api.live import LiveApi, as_admin
 from api.test_sources import TOML, audit, find
+from web_server import Answer, Question, web_server
 from weft.run.isolated.asking.lookups import LookUps
 from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
@@ -50,41 +49,25 @@ class Hub:
     """A server that knows when scenes were published."""
 
     def __init__(self) -> None:
+        self.url = ""
         self.known: dict[str, Any] = {}
         self.status = 200
         self.asked: list[str] = []
         self.logins: list[str | None] = []
-        outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                outer.logins.append(self.headers["Authorization"])
-                outer.asked.append(self.path)
-                found = outer.known.get(self.path.removeprefix("/of/"))
-                status = 404 if outer.status == 200 and found is None else outer.status
-                body = json.dumps(found).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def answer(self, asked: Question) -> Answer:
+        self.logins.append(asked.headers["Authorization"])
+        self.asked.append(asked.path)
+        found = self.known.get(asked.path.removeprefix("/of/"))
+        status = 404 if self.status == 200 and found is None else self.status
+        return Answer(json.dumps(found).encode(), status)
 
 
 @pytest.fixture
 def hub() -> Iterator[Hub]:
     found = Hub()
-    yield found
-    found.close()
+    with web_server(found.answer) as found.url:
+        yield found
 
 
 Serve = Callable[[], Any]

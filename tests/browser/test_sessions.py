@@ -1,6 +1,5 @@
 """Sessions that end, tabs beside each other, and servers that go away while pages are open."""
 
-import asyncio
 import re
 
 import httpx
@@ -9,6 +8,7 @@ from playwright.async_api import expect
 
 from api.live import LiveApi
 from browser.window import Window
+from web_server import Answer, web_server
 
 pytestmark = pytest.mark.heavy
 AGAIN_MS = 20_000
@@ -120,17 +120,10 @@ async def test_page_in_a_frame_of_another_stays_empty(window: Window) -> None:
     """Else a page of somebody else could let people press its buttons unseen."""
     body = f"<iframe src='{window.api.url}/ui'></iframe>".encode()
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        head = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n"
-        writer.write(head + body)
-        await writer.drain()
-        writer.close()
-
+    framing = Answer(body, headers={"content-type": "text/html"})
     # Another port of the same host: the browser sends the cookie along.
-    async with await asyncio.start_server(answer, "127.0.0.1") as other:
-        port = other.sockets[0].getsockname()[1]
-        await window.page.goto(f"http://127.0.0.1:{port}/")
+    with web_server(lambda _: framing) as other:
+        await window.page.goto(other)
         inner = window.page.frames[1]
         assert await inner.locator("main").count() == 0
     assert any("frame-ancestors" in one for one in window.faults)

@@ -1,13 +1,14 @@
 """Sinks pass the suite of their port: a program here, and an object with what needs no server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from callbacks.sink_site import KEYS, ROW, site
+from web_server import Answer, Question, web_server
 from weft.extensions.lines.sinks.s3 import S3Sink
 from weft.ports.store import StoredFileStore
 from weft.run.line_sinks import LineSinks, SinkCommands
@@ -59,30 +60,22 @@ class TestObjects(SinkSuite):
     kind = "s3"
 
     @pytest.fixture(autouse=True)
-    async def _server(self) -> AsyncIterator[None]:
+    def _server(self) -> Iterator[None]:
         self.kept: dict[str, bytes] = {}
 
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            path = head.split()[1].partition("?")[0]
-            size = int(head.lower().partition("content-length: ")[2].split()[0])
-            body = await reader.readexactly(size)
+        def keep(asked: Question) -> Answer:
+            path = asked.path.partition("?")[0]
             if path.startswith("/full/"):
-                writer.write(b"HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n")
-            else:
-                self.kept[path] = body
-                writer.write(b"HTTP/1.1 200 X\r\ncontent-length: 0\r\n\r\n")
-            await writer.drain()
-            writer.close()
+                return Answer(status=503)
+            self.kept[path] = asked.body
+            return Answer()
 
-        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-            self.port = server.sockets[0].getsockname()[1]
+        with web_server(keep) as self.url:
             yield
 
     def stored(self, bucket: str, access: str = "write") -> StoredFileStore:
         body = KEYS.seal("AK:SK", ROW)
-        url = f"http://127.0.0.1:{self.port}"
-        return StoredFileStore(f"s3://{bucket}/pre", url, None, access, "secret", ROW, body)
+        return StoredFileStore(f"s3://{bucket}/pre", self.url, None, access, "secret", ROW, body)
 
     def sink(self) -> S3Sink:
         stores = {

@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx
@@ -12,6 +10,7 @@ import pytest
 
 from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until
+from web_server import Answer, Question, web_server
 
 WRAPPER = """\
 echo "says ${say} ${times} in $AGAVE_JOB_ID for $AGAVE_JOB_OWNER of $AGAVE_JOB_TENANT"
@@ -270,22 +269,12 @@ def test_what_a_job_leaves_is_found_and_another_gets_it(http: httpx.Client) -> N
 
 
 def test_inputs_come_from_web_servers(http: httpx.Client) -> None:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            is_there = self.path == "/sets/fox%20data.txt?v=2"
-            body = b"from afar" if is_there else b""
-            self.send_response(200 if is_there else 404)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(asked: Question) -> Answer:
+        is_there = asked.path == "/sets/fox%20data.txt?v=2"
+        return Answer(b"from afar") if is_there else Answer(status=404)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.2", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        base = f"http://127.0.0.2:{server.server_port}/sets/"
+    with web_server(answer, "127.0.0.2") as url:
+        base = f"{url}/sets/"
         source = f"{base}fox%20data.txt?v=2"
         found = ended(http, submitted(http, {**job("afar"), "inputs": {"data": source}})["id"])
         assert (found["status"], found["inputs"]) == ("FINISHED", {"data": source})
@@ -295,9 +284,6 @@ def test_inputs_come_from_web_servers(http: httpx.Client) -> None:
         found = ended(http, submitted(http, gone)["id"])
         assert (found["status"], found["started"]) == ("FAILED", None)
         assert "answers with 404" in found["lastStatusMessage"]
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def test_paths_and_parameters_are_those_of_agave(http: httpx.Client) -> None:

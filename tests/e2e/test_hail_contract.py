@@ -2,16 +2,15 @@
 
 import json
 import queue
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
 import pytest
 
 from e2e.conftest import WITHIN_S, Weft, weft_up
 from e2e.hail_client import PIPELINE, STATES, HailClient, hail_python
+from web_server import Answer, Question, web_server
 from weft.plugins.runners.spawner.sandbox import find_own_root
 
 pytestmark = pytest.mark.heavy
@@ -131,24 +130,12 @@ def receiver() -> "Iterator[tuple[str, Posts]]":
     """Give the address of a receiver of callbacks, and what it got."""
     posts: Posts = queue.Queue()
 
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            posts.put((self.path, self.headers["Content-Type"], json.loads(body)))
-            self.send_response(500)  # it is sent once, whatever is answered
-            self.end_headers()
+    def answer(asked: Question) -> Answer:
+        posts.put((asked.path, asked.headers["Content-Type"], json.loads(asked.body)))
+        return Answer(status=500)  # it is sent once, whatever is answered
 
-        def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 (its name)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", posts
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with web_server(answer) as url:
+        yield url, posts
 
 
 def test_callbacks_of_groups_and_batch_arrive_once(hail: HailClient) -> None:

@@ -3,11 +3,9 @@
 import json
 import os
 import subprocess
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import WEFT, temporary_home
+from web_server import Answer, Question, web_server
 
 JOBS = 24
 EVENTS = ("PENDING", "RUNNING", "FINISHED")
@@ -44,21 +43,11 @@ class Listener:
 def listening() -> Iterator[Listener]:
     listener = Listener()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
-            self.send_response(listener.take(self.path, self.headers["x-agave-delivery"]))
-            self.send_header("content-length", "0")
-            self.end_headers()
+    def answer(asked: Question) -> Answer:
+        return Answer(status=listener.take(asked.path, asked.headers["x-agave-delivery"]))
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        listener.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with web_server(answer) as listener.url:
         yield listener
-        server.shutdown()
 
 
 def test_each_event_is_told_whatever_dies(recorded: Facts, tmp_path: Path) -> None:

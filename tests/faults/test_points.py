@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from obstore.store import LocalStore
@@ -25,6 +23,7 @@ from migrations.next_release import NextRelease
 from migrations.test_next_release import dump_of, later
 from plugins.test_bucket_log_store import Site
 from up.weft_up import run_weft, temporary_home
+from web_server import Answer, Question, web_server
 from weft.core.attempt_key import AttemptKey
 from weft.core.states import Reason
 from weft.faults import POINTS
@@ -65,21 +64,12 @@ def listening() -> Iterator[tuple[str, Counter[tuple[str, str]]]]:
     """Give the address of a receiver, and how often it got each delivery, by path."""
     got: Counter[tuple[str, str]] = Counter()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["content-length"]))
-            got[self.path, self.headers["weft-delivery"]] += 1
-            self.send_response(200)
-            self.send_header("content-length", "0")
-            self.end_headers()
+    def answer(asked: Question) -> Answer:
+        got[asked.path, asked.headers["weft-delivery"]] += 1
+        return Answer()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}", got
-        server.shutdown()
+    with web_server(answer) as url:
+        yield url, got
 
 
 @in_each_mode

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from faults.siege import Siege, besieged
 from faults.test_sources import END_LEASES
 from faults.waiting import until
 from up.weft_up import prove_audit, run_weft, temporary_home
+from web_server import Answer, Question, web_server
 from weft.worker.spawner.tree import read_process
 from worker.spawner_process import until_gone
 
@@ -93,41 +93,23 @@ def serving() -> Iterator[Site]:
     for one in site.open.values():
         one.set()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    def answer(asked: Question) -> Answer:
+        if asked.method == "GET":
             site.pass_by("search")
             items = [{"key": key, "tile": "32TLR", "n": n} for n, key in enumerate(site.listed)]
-            self.answer({"items": items})
+            return Answer(json.dumps({"items": items}).encode())
+        scene = json.loads(asked.body)["scene"]
+        site.posted.append((asked.headers["Weft-Delivery"], scene))
+        if scene == "second":
+            site.pass_by("second")
+        return Answer(b"{}")
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            site.posted.append((self.headers["Weft-Delivery"], body["scene"]))
-            if body["scene"] == "second":
-                site.pass_by("second")
-            self.answer({})
-
-        def answer(self, document: object) -> None:
-            body = json.dumps(document).encode()
-            with suppress(ConnectionError):  # whoever asked was killed
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    site.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield site
-    finally:
-        for one in site.open.values():
-            one.set()
-        server.shutdown()
-        server.server_close()
+    with web_server(answer) as site.url:
+        try:
+            yield site
+        finally:
+            for one in site.open.values():
+                one.set()
 
 
 @dataclass(frozen=True)

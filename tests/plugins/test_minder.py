@@ -1,12 +1,10 @@
 """The minder of services, with real processes."""
 
-import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 
 from cases import cases
+from web_server import Answer, Question, web_server
 from weft.plugins.executors.process import minder
 
 SOON: dict[str, Any] = {"every_s": 0.1, "timeout_s": 0.5, "failures": 3}
@@ -106,18 +105,10 @@ def test_stop_is_an_end(tmp_path: Path) -> None:
 
 
 def test_address_is_asked() -> None:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(204 if self.path == "/ready?full=1" else 503)
-            self.end_headers()
+    def answer(asked: Question) -> Answer:
+        return Answer(status=204 if asked.path == "/ready?full=1" else 503)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
+    with web_server(answer) as url:
         assert minder.wrong({"http": f"{url}/ready?full=1"}) == ""
         assert minder.wrong({"http": f"{url}/ready"}) == "it answers with 503"
-        server.shutdown()
     assert "127.0.0.1" in minder.wrong({"http": f"{url}/ready"})

@@ -4,9 +4,11 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 JOBS ?= 3
+WALKS_OF_CALLS := tests/migrations tests/client/test_declared_calls.py tests/plans/test_list_plans.py tests/e2e/test_secrets.py \
+	$(addprefix tests/api/test_,answers.py any_field.py deletion.py identity.py rights.py sight.py text_limits.py visits.py walls.py)
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup runtime demo demo-snow test test-quick coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures site verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick test-calls coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures site verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -28,6 +30,9 @@ test: setup ## run the tests, except those marked heavy or fault
 
 test-quick: setup ## run the fast tests of what the change touches, and one of each role, in a minute; BASE=main~3: since then
 	@$(BIN)/python tools/quick_tests.py $(if $(BASE),--base $(BASE)) $(ARGS)
+
+test-calls: setup ## walk all routes with one of everything, also what takes minutes: after a new call of the API, table or list
+	@$(BIN)/pytest -n $(JOBS) -m 'not fault and not engine and not world' $(WALKS_OF_CALLS) $(ARGS)
 
 coverage: setup ## run the same tests and list the lines that none of them reached; a quarter slower
 	@$(BIN)/pytest -n $(JOBS) -m 'not heavy and not fault and not engine and not world' --cov --cov-report=term:skip-covered $(ARGS)

@@ -83,8 +83,6 @@ ANSWERS = {
     "PUT /v1/setups/{setup}": 400,  # an empty file, under any name
 }  # fmt: skip
 """What does not exist is answered with 404, but for these: clients of doors know them so."""
-BEHIND = {"/v1/sources/{source}/history": "?key=a"}
-"""What a path needs behind it."""
 MISSING = {int: 987_654, str: "missing", UUID: UUID(int=987_654)}
 _WHEN = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
 
@@ -99,7 +97,7 @@ def paths_of(route: str, ours: FullTenant, theirs: FullTenant) -> Iterator[tuple
         pair = []
         for other in (value, MISSING[type(value)]):
             values = [other if n == place else ours.ids[one] for n, one in enumerate(names)]
-            pair.append(re.sub(r"\{\w+\}", "{}", route).format(*values) + BEHIND.get(route, ""))
+            pair.append(re.sub(r"\{\w+\}", "{}", route).format(*values))
         yield pair[0], pair[1], value
 
 

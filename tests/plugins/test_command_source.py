@@ -1,8 +1,8 @@
 """The sources `command` and `schedule`: what programs print, and what clocks show."""
 
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from weft.extensions.lines.sources.command import CommandSource
 from weft.extensions.lines.sources.schedule import ScheduleSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
+from weft.testing.source_suite import SourceReader, SourceSuite
 
 
 def read(code: str, cursor: Any = None, **site: Any) -> Reading:  # noqa: ANN401 (of several types)
@@ -24,22 +25,6 @@ def test_each_line_is_an_item() -> None:
     assert found.items[0].key == "7"
     assert [one.fields is None for one in found.items] == [False, True, True]
     assert found.items[0].fields == {"key": "7", "tile": "32TLR"}
-
-
-def test_program_gets_back_its_cursor_when_all_was_taken() -> None:
-    code = (
-        "import json, os\n"
-        "for n in range(5): print(json.dumps({'key': f'{n}{os.environ[\"WEFT_CURSOR\"]}'}))\n"
-        "print(json.dumps({'cursor': 'x'}))"
-    )
-    cursor, keys, mores = None, [], []  # type: Any, list[str], list[bool]
-    for _ in range(4):
-        found = read(code, cursor, items_max=2)
-        cursor = found.cursor
-        keys += [one.key for one in found.items]
-        mores.append(found.more)
-    assert keys == ["0", "1", "2", "3", "4", "0x", "1x"]
-    assert mores == [True, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -60,10 +45,26 @@ def test_bad_programs_fail_and_are_killed(
         read(code, timeout_s=timeout_s)
 
 
-def test_only_programs_of_the_site_run(tmp_path: Path) -> None:
-    for site, why in (({}, "source_commands"), ({"python": str(tmp_path / "gone")}, "No such")):
-        with pytest.raises(SourceFailed, match=why):
-            CommandSource().read({"command": "python"}, None, SourceSite(commands=site))
+class TestPrograms(SourceSuite):
+    def reader(self) -> SourceReader:
+        code = "for n in range(0 if os.environ['WEFT_CURSOR'] else 3): print('{\"key\": %d}' % n)"
+        code = f"import os\n{code}\nprint('{{\"cursor\": 7}}')"
+        programs = {"python": sys.executable, "gone": "/gone"}
+        site = SourceSite(commands=programs, items_max=1)
+        return SourceReader(CommandSource(), {"command": ["python", "-c", code]}, site)
+
+    def wrong_options(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"source_commands": {"command": ["ruby"]}, "No such": {"command": ["gone"]}}
+
+
+class TestTimes(SourceSuite):
+    def reader(self) -> SourceReader:
+        since = (datetime.now(UTC) - timedelta(days=5)).isoformat()
+        site = SourceSite(items_max=2)
+        return SourceReader(ScheduleSource(), {"cron": "0 6 * * *"}, site, {"at": since})
+
+    def wrong_options(self) -> Mapping[str, Mapping[str, Any]]:
+        return {}
 
 
 def test_schedule_has_one_item_for_each_time() -> None:

@@ -1,41 +1,38 @@
 """The source `directory`: which files are items, when, and in which order."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from weft.extensions.lines.sources.directory import DirectorySource
-from weft.ports.source import ITEM_BYTES_MAX, Reading, SourceFailed, SourceSite
+from weft.ports.source import ITEM_BYTES_MAX, SourceFailed, SourceSite
+from weft.testing.source_suite import SourceReader, SourceSuite
 
-NOW = {"settle": "0s"}
+NAMES, NOW = ("a.json", "b.json", "c.json"), {"settle": "0s"}
 
 
-class Reader:
-    """Reads as a driver does: it hands back the cursor of what it has kept."""
+class Reader(SourceReader):
+    """Reads a directory."""
 
-    def __init__(self, path: Path, **options: str) -> None:
+    source: DirectorySource
+
+    def __init__(self, path: Path, **site: Any) -> None:  # noqa: ANN401 (of several types)
         self.path = path
-        self.options: dict[str, Any] = {"path": str(path), **NOW, **options}
-        self.site = SourceSite(paths=(str(path),))
-        self.source = DirectorySource()
-        self.cursor: Any = None
-
-    def read(self) -> Reading:
-        reading = self.source.read(self.options, self.cursor, self.site)
-        self.cursor = reading.cursor
-        return reading
-
-    def keys(self) -> list[str]:
-        return [one.key for one in self.read().items]
+        where = SourceSite(paths=(str(path),), **site)
+        super().__init__(DirectorySource(), {"path": str(path), **NOW}, where)
 
     def put(self, name: str, text: str = "{}") -> None:
         """Make a file as one that was renamed into place some time ago."""
         (self.path / name).write_text(text)
-        self.source._watched[name] = (
-            (self.path / name).stat().st_ctime_ns, len(text.encode()), 0.0,
-        )  # fmt: skip
+        self.note(name)
+
+    def note(self, name: str) -> None:
+        """Take a file for one that has been as it is for some time."""
+        about = (self.path / name).stat()
+        self.source._watched[name] = (about.st_ctime_ns, about.st_size, 0.0)
 
 
 @pytest.fixture
@@ -54,16 +51,24 @@ def test_each_file_is_an_item_once_and_in_order(reader: Reader) -> None:
     assert reader.keys() == ["e"]
 
 
-def test_what_was_not_kept_comes_again(reader: Reader) -> None:
-    reader.put("a.json")
-    before = reader.cursor
-    assert reader.keys() == ["a"]
-    reader.cursor = before
-    assert reader.keys() == ["a"]
-    other = Reader(reader.path)
-    other.put("a.json")
-    other.cursor = reader.cursor
-    assert other.keys() == ["a"]  # lately: it may come twice, and is the same
+class TestFiles(SourceSuite):
+    @pytest.fixture(autouse=True)
+    def _at(self, tmp_path: Path) -> None:
+        self.path = tmp_path
+        for name in NAMES:
+            (tmp_path / name).write_text("{}")
+
+    def reader(self) -> Reader:
+        found = Reader(self.path, items_max=2)
+        for name in NAMES:
+            found.note(name)
+        return found
+
+    def wrong_options(self) -> Mapping[str, Mapping[str, Any]]:
+        return {
+            "setting source_paths": {"path": "/"},
+            "No such file": {"path": str(self.path / "gone")},
+        }
 
 
 def test_file_that_is_being_written_waits(reader: Reader) -> None:
@@ -97,26 +102,11 @@ def test_links_and_others_are_no_items(reader: Reader, tmp_path: Path) -> None:
     (reader.path / "b.json").mkdir()
     os.mkfifo(reader.path / "c.json")
     assert reader.keys() == []
-    with pytest.raises(SourceFailed, match="setting source_paths"):
-        Reader(tmp_path / "..").source.read(
-            {"path": str(tmp_path / "..")}, None, SourceSite(paths=(str(tmp_path),))
-        )
     (tmp_path / "out").symlink_to("/etc")
-    with pytest.raises(SourceFailed, match="setting source_paths"):
-        reader.source.read(
-            {"path": str(tmp_path / "out")}, None, SourceSite(paths=(str(tmp_path),))
-        )
-    with pytest.raises(SourceFailed, match="No such file"):
-        reader.source.read({"path": str(tmp_path / "gone")}, None, reader.site)
-
-
-def test_reading_is_bounded_and_goes_on(reader: Reader) -> None:
-    reader.site = SourceSite(paths=(str(reader.path),), items_max=2)
-    for name in "abcde":
-        reader.put(f"{name}.json")
-    readings = [reader.read() for _ in range(3)]
-    assert [one.key for reading in readings for one in reading.items] == [*"abcde"]
-    assert [reading.more for reading in readings] == [True, True, False]
+    for name in ("..", "out"):
+        reader.options["path"] = str(tmp_path / name)
+        with pytest.raises(SourceFailed, match="setting source_paths"):
+            reader.read()
 
 
 def test_other_files_are_items_without_fields(reader: Reader) -> None:

@@ -1,6 +1,7 @@
 """The source `s3`: pages of a list of objects. tests/e2e/test_s3_stores.py asks a real server."""
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ from callbacks.receiver import answering, receiving
 from weft.core.addresses import AllowedHosts
 from weft.extensions.lines.sources.s3 import S3Source
 from weft.ports.source import SourceFailed, SourceSite
+from weft.testing.source_suite import SourceReader, SourceSuite
 
 SITE = SourceSite(stores=AllowedHosts(everything=True))
 HEAD = "<?xml version='1.0'?>"
@@ -59,6 +61,24 @@ def test_pages_follow_each_other_and_then_only_what_is_new_comes(server: Any) ->
     again = read(server, last.cursor, prefix="S2/")
     assert [one.key for one in again.items] == ["S2/d.zip", "S2/e.zip"]
     assert read(server, again.cursor, overlap="0s").items == again.items[1:]
+
+
+class TestObjects(SourceSuite):
+    """Two pages, which follow what the server is asked for."""
+
+    @pytest.fixture(autouse=True)
+    async def _bucket(self) -> AsyncIterator[None]:
+        listed = page(("lab/a", "01"), ("lab/b", "02"))
+        async with receiving(answering(200, body=listed.encode())) as bucket:
+            self.url = f"http://127.0.0.1:{bucket.port}/b/"
+            yield
+
+    def reader(self) -> SourceReader:
+        options = {"url": self.url, "store": "l1c", "below": "lab/"}
+        return SourceReader(S3Source(), options, SITE)
+
+    def wrong_options(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"refused": {"url": "http://127.0.0.1:1/b"}}
 
 
 def test_only_names_that_match_are_items_and_versions_by_their_tags(server: Any) -> None:  # noqa: ANN401 (of this test)

@@ -21,12 +21,14 @@ from transports.kafka_broker import KafkaBroker
 from transports.rabbit_broker import RabbitBroker
 from transports.site import weft_beside
 from up.weft_up import run_weft
+from weft.ports.source import SourceSite
 from weft.ports.source_reads import SourceRead
 from weft.ports.store.sources import DueSource
 from weft.ports.topics import Record
 from weft.ports.transport import Connection
 from weft.run.isolated.asking.sources import SourceReads
 from weft.settings import Settings
+from weft.testing.source_suite import SourceReader, SourceSuite
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
@@ -34,6 +36,8 @@ pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installe
 import aio_pika
 
 from weft.extensions.brokers.kafka.topics import KafkaTopics
+from weft.extensions.brokers.sources.amqp.reader import AmqpSource
+from weft.extensions.brokers.sources.kafka.reader import KafkaSource
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(300)]
 BAD = [b"{", b"[1]", b'{"tile": "T"}', b'{"key": "large", "x": "' + b"x" * 70_000 + b'"}']
@@ -49,14 +53,16 @@ class Reader:
         self.kind, self.options = kind, options
         self.cursor: Mapping[str, Any] | None = None
 
-    async def read(
-        self, *, keep: bool = True, options: Mapping[str, Any] = MappingProxyType({})
-    ) -> SourceRead:
-        due = DueSource(
+    def due(self, options: Mapping[str, Any] = MappingProxyType({})) -> DueSource:
+        return DueSource(
             1, "scenes", self.kind, {**self.options, **options}, 1.0, 1, self.cursor, 0,
             {"tenant": "default"},
         )  # fmt: skip
-        found = await self.reads.read(due)
+
+    async def read(
+        self, *, keep: bool = True, options: Mapping[str, Any] = MappingProxyType({})
+    ) -> SourceRead:
+        found = await self.reads.read(self.due(options))
         if keep and found.error is None:
             self.cursor = found.cursor or self.cursor
         return found
@@ -161,6 +167,36 @@ async def told(
 
 
 Told = tuple[Queue | Topic, Reader]
+
+
+@pytest.mark.engine(name="rabbitmq")
+@pytest.mark.engine(name="kafka")
+class TestMessages(SourceSuite):
+    @pytest.fixture(autouse=True)
+    async def _told(self, told: Told) -> AsyncIterator[None]:
+        origin, self.asks = told
+        self.opened: list[AmqpSource | KafkaSource] = []
+        await origin.put(*map(message, "abc"))
+        yield
+        for one in self.opened:
+            await asyncio.to_thread(close, one)
+
+    def reader(self) -> SourceReader:
+        source = AmqpSource() if self.asks.kind == "amqp" else KafkaSource()
+        self.opened.append(source)
+        options = self.asks.reads._of_broker(self.asks.due())
+        return SourceReader(source, options, SourceSite(items_max=2))
+
+    def wrong_options(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"'gone'": {"queue": "gone", "topic": "gone"}}
+
+
+def close(source: AmqpSource | KafkaSource) -> None:
+    if isinstance(source, KafkaSource):
+        source._close()
+        return
+    source._runner.run(source._close())
+    source._runner.close()
 
 
 @pytest.mark.engine(name="rabbitmq")

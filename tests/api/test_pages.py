@@ -204,7 +204,10 @@ async def test_buttons_do_what_they_say(
     await press("retry")
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "retry"
     assert (await press("cancel"))["cancelled"]
-    assert f'action="{path}/resubmit"' in (await browser.get(path)).text
+    for page in (path, f"{path}/jobs/1"):
+        shown = (await browser.get(page)).text
+        assert f'action="{page}/resubmit"' in shown
+        assert f'action="{page}/retry"' not in shown
     made = await browser.post(f"{path}/resubmit", data=token)
     assert made.headers["location"].startswith("/ui/operations/")
     assert (await http.get("/v1/operations")).json()["items"][0]["kind"] == "resubmit"
@@ -329,6 +332,7 @@ async def test_strangers_and_viewers(
             page = await stranger.get(path)
             assert page.status_code == 401
             assert "weft open" in page.text
+            assert "<title>Not logged in" in page.text
             assert 'href="/login"' in page.text
             assert page.headers["content-type"].startswith("text/html")
     made = await http.post("/v1/tokens", json={"name": "looks", "scopes": ["read"]})

@@ -8,10 +8,8 @@ import asyncpg
 from weft.core.access.permissions import Permission
 from weft.core.access.rights import UserRole
 from weft.ports.store import BatchQuery, Caller, JobQuery, JobRows, Operation, Resubmitted, Row
-from weft.store.database import StorePart
 from weft.store.declared import calls, nothing, truth, value
-from weft.store.documents import batch_document
-from weft.store.queries import found_batches, read_within
+from weft.store.queries import BatchDocuments, found_batches, read_within
 from weft.store.queries import job_ids as matching_ids
 from weft.store.submission import job_columns
 
@@ -23,7 +21,7 @@ def _resubmitted(rows: Sequence[asyncpg.Record]) -> Resubmitted | None:
     return Resubmitted(rows[0]["upto"], rows[0]["new_first"], jobs) if rows else None
 
 
-class Operations(StorePart):
+class Operations(BatchDocuments):
     """A driver's calls for operations."""
 
     @calls(
@@ -139,10 +137,6 @@ class Operations(StorePart):
             query.limits,
             lambda connection: found_batches(connection, caller, query),
         )
-
-    @calls(lambda rows: [batch_document(row[0]) for row in rows], "get_batches")
-    async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
-        """Return the documents of those of these batches that the caller sees, newest first."""
 
     @calls(
         truth, operation_id="of_operation_id", batch_id="of_batch_id",

@@ -15,6 +15,7 @@ from weft.core.query.reach import OfGroup, check_width, reach_of
 from weft.ports.store import BatchQuery, Caller, JobEntry, JobQuery, QueryLimits, Row
 from weft.ports.store.queries import NEWEST
 from weft.store.database import Database, StorePart, call_on, fetch_on
+from weft.store.declared import calls
 from weft.store.documents import batch_document, entry_of, with_words
 from weft.store.query_sql import Statement, select_batches, select_jobs, sort_batches
 from weft.store.turns import Turns, user_of
@@ -24,7 +25,15 @@ QUERIES_AT_ONCE: Final = 4
 """Per process: half of its connections stay free for quick calls."""
 
 
-class Queries(StorePart):
+class BatchDocuments(StorePart):
+    """Documents of batches that somebody has found."""
+
+    @calls(lambda rows: [batch_document(row[0]) for row in rows], "get_batches")
+    async def read_batches(self, caller: Caller, batch_ids: Sequence[int]) -> Sequence[Row]:
+        """Return the documents of those of these batches that the caller sees, newest first."""
+
+
+class Queries(BatchDocuments):
     """Pages of documents, all of one moment.
 
     Each method raises `QueryTooSlow` if it takes too long, the ones for jobs `QueryTooWide` if too

@@ -2,7 +2,7 @@
 good.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -49,10 +49,19 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
         failing=(await failing_lines(services, caller))[:CONDITIONS],
         workers=await services.store.sum_workers(caller, limit=CONDITIONS),
         alike=alike,
-        changeable=await changeable(request, (some[0]["batch_id"] for some in alike)),
+        changeable=await _retryable(request, (some[0]["batch_id"] for some in alike)),
         cursor=after,
         next=end and link(PLACE, {"cursor": end}),
     )
+
+
+async def _retryable(request: AnyRequest, batch_ids: Iterable[int]) -> Collection[int]:
+    """Return those that the caller may change, but for cancelled ones, whose jobs do not run
+    again.
+    """
+    ids = await changeable(request, batch_ids)
+    found = await request.services.store.read_batches(request.caller, sorted(ids))
+    return {one["id"] for one in found if not one["cancelled"]}
 
 
 async def _by_cause(
@@ -87,7 +96,7 @@ async def _show_cause(
         here=PLACE,
         letters=letters,
         batch_id=batch_id,
-        changeable=await changeable(request, [batch_id]),
+        changeable=await _retryable(request, [batch_id]),
         first=after and link(PLACE, here),
         next=cursor and link(PLACE, {**here, "cursor": cursor}),
     )

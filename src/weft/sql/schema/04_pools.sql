@@ -135,7 +135,7 @@ DECLARE
     v_cores int := v_sign * weft._has_cores(NEW)::int;
 BEGIN
     INSERT INTO weft.worker_sum (pool_id, n_workers, cpu_m, memory_mib)
-    VALUES (NEW.pool_id, v_sign, v_cores * NEW.cpu_m, v_cores * NEW.memory_mib);
+    VALUES (NEW.pool_id, v_cores, v_cores * NEW.cpu_m, v_cores * NEW.memory_mib);
     RETURN NULL;
 END $$;
 
@@ -145,7 +145,7 @@ CREATE TRIGGER worker_ends AFTER UPDATE OF ended_at ON weft.worker_incarnation F
     WHEN ((OLD.ended_at IS NULL) <> (NEW.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
 GRANT SELECT ON weft.worker_incarnation TO weft_api, weft_driver;
 
--- How many workers live in each pool, and what they have: what a page shows of a fleet is read from few rows.
+-- How many workers with cores live in each pool, and what they have: what a page shows of a fleet is read from few rows.
 -- Each incarnation adds a row when it begins and when it ends, without a lock, so that the rows of a pool
 -- together are exact in every snapshot.
 CREATE TABLE weft.worker_sum (

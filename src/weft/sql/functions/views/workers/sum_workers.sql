@@ -1,5 +1,5 @@
--- sum_workers: how many workers live in the pools that serve a tenant (NULL: in all pools), what they have, what jobs use of it, and those
---   that take no jobs for a reason, by name.
+-- sum_workers: how many workers with cores live in the pools that serve a tenant (NULL: in all pools), what they have, what jobs use of
+--   it, and those that take no jobs for a reason, by name.
 -- Plan: sums of workers and loads of pools by pool; workers with a reason by their index, a page; where tenants have pools of
 --   their own one of each pool that serves this one. What jobs use was folded.   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.sum_workers(pools_of_tenant_id int, limit_rows int) RETURNS jsonb

@@ -23,8 +23,10 @@ async def test_batch_is_submitted_run_and_read(hail: Hail, worker: LiveWorker) -
         attributes={"name": "all"},
     )  # fmt: skip
     waiting = await hail.ask("GET", f"/batches/{b}")
-    link = await hail.http.get(f"/batches/{b}")  # as hailtop prints it
-    assert (link.status_code, link.headers["location"]) == (303, f"/ui/batches/b{b}")
+    for of_job in ("", "/jobs/1"):  # as hailtop prints it
+        link = await hail.http.get(f"/batches/{b}{of_job}")
+        page = f"/ui/batches/b{b}" + of_job.replace("/1", "/j1")
+        assert (link.status_code, link.headers["location"]) == (303, page)
     (claimed,) = await worker.claim_and_start()
     worker.write(claimed, (1, b"out "), (2, b"err\n"))
     await worker.end([claimed], output=(4, 4))

@@ -34,7 +34,7 @@ async def test_entries_of_jobs_agree_with_their_documents(site: Site) -> None:
     documents = await api.list_jobs(caller, batch, after=0, limit=9)
     entries = await api.list_job_entries(caller, batch, after=0, limit=9)
     assert [one.state for one in entries] == ["success", "failed", "running", "ready"]
-    names = ("job_id", "group_id", "state", "reason", "exit_code", "signal", "always_run")
+    names = ("job_id", "group_id", "name", "state", "reason", "exit_code", "signal", "always_run")
     resources = ("cpu", "memory", "storage", "gpu")
     for entry, document in zip(entries, documents, strict=True):
         assert [getattr(entry, name) for name in names] == [document[name] for name in names]

@@ -37,9 +37,9 @@ def all_with_words(rows: Sequence[asyncpg.Record]) -> list[Row]:
 
 def entry_of(row: Sequence[Any]) -> JobEntry:
     """Return an entry of a list of jobs from a row of `list_job_entries`."""
-    job_id, group_id, attributes, state, reason, *rest = row
+    job_id, group_id, name, state, reason, *rest = row
     word = word_of(JobState, state)
-    return JobEntry(job_id, group_id, attributes, word, reason_word(reason), *rest)
+    return JobEntry(job_id, group_id, name, word, reason_word(reason), *rest)
 
 
 def reason_word(number: int | None) -> str | None:

@@ -242,7 +242,8 @@ class JobEntry(Struct, frozen=True, gc=False):
 
     job_id: int
     group_id: int
-    attributes: Mapping[str, str] | None
+    name: str | None
+    """The attribute `name` if there is one, which may be any text."""
     state: str
     reason: str | None
     """Of the attempt that ended the job."""

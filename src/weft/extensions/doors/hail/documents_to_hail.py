@@ -75,7 +75,7 @@ def job_entry(batch_id: int, job: JobEntry, payers: Payers) -> Document:
         "batch_id": batch_id,
         "job_id": job.job_id,
         "job_group_id": job.group_id,
-        "name": job.attributes.get("name") if job.attributes else None,
+        "name": job.name,
         "user": payers.user,
         "billing_project": payers.project,
         "state": state,
@@ -156,7 +156,7 @@ def _listed(row: Row, attempts: Sequence[Row]) -> JobEntry:
     return JobEntry(
         job_id=row["job_id"],
         group_id=row["group_id"],
-        attributes=row["attributes"],
+        name=(row["attributes"] or {}).get("name", row["name"]),
         state=row["state"],
         # Of an attempt, as in lists: what ended while it waited has a reason of its own.
         reason=row["reason"] if attempts and attempts[-1]["reason"] == row["reason"] else None,

@@ -82,5 +82,12 @@ async def show_hail_batch(request: AnyRequest) -> Redirect:
     return Redirect(f"/ui/batches/b{number_of(request, 'b')}", status_code=303)
 
 
+@get("/batches/{b:str}/jobs/{j:str}", **OPEN)
+async def show_hail_job(request: AnyRequest) -> Redirect:
+    """Lead from such a link to the page of a job."""
+    page = f"/ui/batches/b{number_of(request, 'b')}/jobs/j{number_of(request, 'j')}"
+    return Redirect(page, status_code=303)
+
+
 def _text(text: str) -> Response[str]:
     return Response(text, status_code=200, media_type=TEXT)

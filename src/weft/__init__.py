@@ -7,6 +7,7 @@ not pay for the rest. This file must not import anything at its top.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from weft import aio
     from weft.client.functions.executor import Executor
     from weft.client.functions.progress import progress
     from weft.client.objects.job_keywords import JobKeywords

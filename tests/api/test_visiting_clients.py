@@ -11,7 +11,6 @@ import pytest
 import weft
 from api.live import TOKEN, LiveApi, LiveWorker
 from api.test_tenants import create
-from weft.aio import Client
 from weft.cli.app import run_command
 from weft.core.errors import NotInVisit, TenantNotFound
 from weft.settings import load_settings
@@ -59,7 +58,7 @@ async def said(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tupl
 async def test_client_looks_into_a_tenant(
     api: LiveApi, acme: Acme, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Client(url=api.url, token=TOKEN, visit="acme") as client:
+    async with weft.aio.Client(url=api.url, token=TOKEN, visit="acme") as client:
         names = [one["name"] async for one in client.list_batches()]
         batch = await client.get_batch(acme.batch)
         who = await client.whoami()
@@ -69,9 +68,9 @@ async def test_client_looks_into_a_tenant(
             await client.create_batch(name="mine").submit()
     monkeypatch.setenv("WEFT_VISIT", "acme")
     async with (
-        Client(url=api.url, token=TOKEN) as by_variable,
-        Client(url=api.url, token=TOKEN, visit="") as at_home,
-        Client(url=api.url, token=acme.token, visit="local") as stranger,
+        weft.aio.Client(url=api.url, token=TOKEN) as by_variable,
+        weft.aio.Client(url=api.url, token=TOKEN, visit="") as at_home,
+        weft.aio.Client(url=api.url, token=acme.token, visit="local") as stranger,
     ):
         tenants = [(await one.whoami())["tenant"] for one in (by_variable, at_home)]
         with pytest.raises(TenantNotFound):
@@ -83,7 +82,7 @@ async def test_client_looks_into_a_tenant(
 
 async def test_name_that_is_not_text_is_that_of_no_tenant(api: LiveApi) -> None:
     """As a variable of the environment may be."""
-    async with Client(url=api.url, token=TOKEN, visit="\udcff") as client:
+    async with weft.aio.Client(url=api.url, token=TOKEN, visit="\udcff") as client:
         with pytest.raises(TenantNotFound):
             await client.whoami()
 

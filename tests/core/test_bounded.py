@@ -89,11 +89,17 @@ def test_what_is_shared_is_looked_at_once_and_a_ring_is_too_deep() -> None:
 
 
 def test_other_wrong_texts_say_what_is_wrong() -> None:
-    with pytest.raises(Unreadable, match="UTF-8: byte 0xff"):
-        read_json(b'"\xff"')
-    with pytest.raises(Unreadable, match="truncated"):
-        read_json("{")
-    with pytest.raises(Unreadable, match="out of range"):
-        read_json("[1e999]")
-    with pytest.raises(Unreadable):
-        read_json('"\ud800"')
+    for wrong, says in (
+        (b'"\xff"', "UTF-8: byte 0xff"), (b"{", "truncated"), (b"[1e999]", "out of range"),
+    ):  # fmt: skip
+        with pytest.raises(Unreadable, match=says):
+            read_json(wrong)
+    for half in (
+        r"\ud800",
+        r"\udc00",
+        r"\\\ud800",
+        r"\ud83d\ude00\udbff",
+        r"\ud800 and more text",
+    ):
+        with pytest.raises(Unreadable, match="half of a character"):
+            read_json(f'"{half}"')

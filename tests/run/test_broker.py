@@ -100,8 +100,12 @@ def test_a_file_may_have_several_sets_of_each_kind(tmp_path: Path) -> None:
             SET.format(table="submissions", tenant="home") * 2,
             r"the same `tenant`.*at `\$.transports\[0\].submissions\[1\].tenant`",
         ),
-        (SET.format(table="events", tenant="home") + "more = 1\n", r"`more` - at `.*events\[0\]"),
-        ('jobs = "jobweaver"\n', r"Expected `array`.*transports\[0\].jobs"),
+        (
+            SET.format(table="events", tenant="home") + "more = 1\n",
+            r"no such field - at `.*events\[0\].more",
+        ),
+        ('jobs = "jobweaver"\n', r"expected a list.*transports\[0\].jobs"),
+        ("[[transports.job]]\n", r"did you mean jobs\? - at `\$.transports\[0\].job`"),
     ],
 )
 def test_sets_that_cannot_be_used_are_named(tmp_path: Path, tables: str, says: str) -> None:

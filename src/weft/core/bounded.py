@@ -19,6 +19,9 @@ ENVELOPE_DEPTH_MAX: Final = DEPTH_MAX + 10
 """Of what processes of weft tell each other, which holds such documents."""
 PAGE_DEPTH_MAX: Final = 900
 """Of a page of items, whose reader checks each by itself: a deep one does not lose the others."""
+_PAIR: Final = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\\\")
+_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""What JSON writes for half a character; two of them are a pair."""
 Found = TypeVar("Found")
 TOO_DEEP: Final = f"it is nested more than {DEPTH_MAX} deep"
 _OPENING_ONLY: Final = bytes.maketrans(b"{}", b"[]")
@@ -121,6 +124,9 @@ def _decoded(form: Any, data: bytes, kind: Any) -> Any:  # noqa: ANN401 (any cla
         byte = error.object[error.start]
         raise Unreadable(f"it is not UTF-8: byte 0x{byte:02x}") from error
     except msgspec.DecodeError as error:
+        if form is msgspec.json.Decoder and _HALF.search(_PAIR.sub(b"", data)):
+            why = "a \\ud800 to \\udfff stands alone, which is half of a character"
+            raise Unreadable(why) from error
         raise Unreadable(str(error)) from error
 
 

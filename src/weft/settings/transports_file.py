@@ -10,9 +10,11 @@ from msgspec import Meta, Struct
 
 from weft.core.alike import alike
 from weft.core.bounded import Unreadable, read_toml
+from weft.core.problems import Problems
 from weft.core.scheduling.offers import POSTGRES
 from weft.ports.transport import ASSIGNOR, Connection
 from weft.settings.declare import InvalidSetting
+from weft.wire.field_types import check_types
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Name = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]
@@ -121,17 +123,32 @@ def known_transports(path: Path | None) -> Sequence[TransportDocument]:
         return []
     try:
         written = _with_lists(read_toml(path.read_text("utf-8-sig")))
-        documents = msgspec.convert(written, _TransportsFile).transports
     except OSError as error:
         raise _wrong(path, error.strerror or str(error)) from error
-    except (Unreadable, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (Unreadable, UnicodeDecodeError) as error:
         raise _wrong(path, str(error)) from error
+    try:
+        documents = msgspec.convert(written, _TransportsFile).transports
+    except msgspec.ValidationError as error:
+        raise _wrong(path, _place_of(written) or str(error)) from error
     for n, document in enumerate(documents):
         if wrong := _mistake(document, {other.name for other in documents[:n]}):
             raise _wrong(path, f"{wrong} - at `$.transports[{n}]`")
     if wrong := _shared(documents):
         raise _wrong(path, wrong)
     return documents
+
+
+def _place_of(written: object) -> str:
+    """Return which table or field is wrong, and which one was meant; empty: a number is."""
+    problems = Problems()
+    check_types(written, _TransportsFile, "", problems)
+    return "; ".join(f"{one.message} - at `{_path_of(one.pointer)}`" for _, one in problems.found)
+
+
+def _path_of(pointer: str) -> str:
+    parts = pointer.split("/")[1:]
+    return "$" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in parts)
 
 
 def _with_lists(written: dict[str, Any]) -> dict[str, Any]:

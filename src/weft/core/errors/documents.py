@@ -75,6 +75,16 @@ class NoWorkerFits(InvalidDocument, code="API.NO_WORKER_FITS"):
     advice = "Ask for at most what the largest worker has, or start a larger one."
 
 
+class NotOffered(NoWorkerFits, code="API.NOT_OFFERED"):
+    """A job that asks for something by a name that no worker offers."""
+
+    fact = "a job asks for what no worker offers"
+    advice = (
+        "Correct the name; or let a worker offer it: its setting worker_offers, as rack=4, or "
+        "`weft worker --label rack=12` for a word."
+    )
+
+
 class NotEnoughLicences(NoWorkerFits, code="API.NOT_ENOUGH_LICENCES"):
     """A job that asks for more licences than there are."""
 

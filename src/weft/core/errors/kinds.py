@@ -25,6 +25,9 @@ class FieldError:
 
 
 FIELDS_SHOWN = 20
+WORD_MAX = 240
+_LONG_WORD = re.compile(rf"(\S{{{WORD_MAX // 2}}})\S{{{WORD_MAX // 2},}}(\S{{20}})")
+"""What somebody gave and a message repeats: its begin and its end tell which it is."""
 _SECOND_STOP = re.compile(r"((?<!\.)[.?!…])\.$")
 """Of a reason that ends by itself, and was taken for one that does not."""
 
@@ -56,8 +59,8 @@ class WeftError(Exception):
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = _LONG_WORD.sub(r"\1…\2", message) if len(message) > WORD_MAX else message
+        super().__init__(self.message)
         self.detail = detail
         self.hint = hint or self.advice
         self.errors = tuple(errors)

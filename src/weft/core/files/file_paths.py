@@ -139,6 +139,8 @@ def parts_of(text: str) -> tuple[str, ...]:
         raise WrongPath("a path cannot contain NUL")
     if text.startswith("/"):
         raise WrongPath("the path is not relative")
+    if match := _SCHEME.fullmatch(text):
+        raise WrongPath(f"it is an address: a path does not begin with {match[1]}://")
     if any(part in {"", ".", ".."} for part in parts):
         raise WrongPath("a path has no empty part, and neither . nor ..")
     try:

@@ -11,8 +11,8 @@ from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memo
 from weft.core.errors import (
     InvalidValue,
     NotEnoughLicences,
+    NotOffered,
     NoWorkerFits,
-    UnknownField,
     WeftError,
     WrongType,
 )
@@ -227,7 +227,7 @@ class ShapeBook:
             elif name in NOT_ASKED or name not in offered:
                 pointer = pointer_of(str(name))
                 known = _listed([*_READERS, *sorted(offered.keys() - NOT_ASKED - _READERS.keys())])
-                wrong.add(UnknownField, pointer, f"no worker offers this; known: {known}")
+                wrong.add(NotOffered, pointer, f"no worker offers this; known: {known}")
             elif isinstance(offered[name], int):
                 amounts.append((name, self._read(name, value, _parse_count, wrong)))
             else:

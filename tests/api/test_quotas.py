@@ -114,8 +114,8 @@ async def test_clients_and_the_command_line_set_and_list_quotas(
 
     assert (limited["kind"], limited["batches"], limited["cores"]) == ("tenant", 50, 8)
     assert (
-        "user tester: at most any number of jobs and 7 batches that have not ended, "
-        "0.5 running cores, 1.0 MiB stored"
+        "user tester: any number of jobs and at most 7 batches that have not ended, "
+        "at most 0.5 running cores, at most 1.0 MiB stored"
     ) in done[2]
     assert [one[0] for one in printed] == [0, 0, 0, 2, 2, 2, 2, 0]
     assert "each user" in table[1]
@@ -132,4 +132,4 @@ async def test_clients_and_the_command_line_set_and_list_quotas(
     assert "no quota is given" in wrong[1][2]
     assert "neither a number nor none" in wrong[2][2]
     assert "not a number of cores" in wrong[3][2]
-    assert "any number of jobs and 7 batches that have not ended, 0 running cores, any" in last[2]
+    assert "at most 7 batches that have not ended, at most 0 running cores, any amount" in last[2]

@@ -67,6 +67,7 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert (tmp_path / "here" / "out" / "deep" / "b.txt").read_bytes() == b"two\n"
     every = weft.run("files", "get", batch, "--to", str(tmp_path / "all"))
     assert b"3 files are in" in every.stderr
+    assert weft.run("files", "ls", batch).stdout.count(f"{batch}.j".encode()) == 3
     assert (tmp_path / "all" / "j1" / "out" / "deep" / "b.txt").read_bytes() == b"two\n"
     again = weft.run("files", "get", f"{batch}.j1", "named", "--to", str(tmp_path / "here"))
     assert (again.returncode, FileInTheWay.code) == (4, "CLI.FILE_IN_THE_WAY")
@@ -125,7 +126,7 @@ def test_output_is_written_as_plain_files(weft: Weft, tmp_path: Path) -> None:
         "j2/a1/stdout.log": b"a\0b", "j2/a1/stderr.log": b"",
     }  # fmt: skip
     missing = weft.run("logs", f"{batch}.j1", "--to", str(tmp_path), "--attempt", "9")
-    assert (missing.returncode, b"weft: 0 files are in " in missing.stderr) == (2, True)
+    assert (missing.returncode, b"none of the jobs has written" in missing.stderr) == (2, True)
     assert b"There is no attempt 9" in missing.stderr
     (top / "j1").rename(tmp_path / "away")
     (top / "j1").symlink_to(tmp_path / "away")

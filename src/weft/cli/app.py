@@ -278,15 +278,18 @@ def _bind(arguments: list[str]) -> "Bound | None":
     """Return the command of a line and its arguments; print what is wrong and return None."""
     from cyclopts import CycloptsError  # noqa: PLC0415
 
+    from weft.cli.completion.cursor import read_commands  # noqa: PLC0415
     from weft.cli.terminal.report import print_usage_error  # noqa: PLC0415
 
     try:
         command, bound, _ = build_app(arguments[0]).parse_args(arguments)
     except CycloptsError as error:
-        print_usage_error(error, arguments)
+        print_usage_error(error, arguments, read_commands())
         return None
     if wrong := _misplaced(bound.arguments.get("command", ()), arguments):
-        print_usage_error(CycloptsError(wrong, command_chain=arguments[:1]), arguments)
+        print_usage_error(
+            CycloptsError(wrong, command_chain=arguments[:1]), arguments, read_commands()
+        )
         return None
     return command, bound
 

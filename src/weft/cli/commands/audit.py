@@ -3,6 +3,7 @@
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
 from weft.cli.terminal.screen import note, one_line, print_columns, print_json, print_table
+from weft.core.text.amounts import counted
 
 ROWS_SHOWN = 10
 MACHINES_CHECK = "machines_belong_to_pools"
@@ -35,7 +36,7 @@ def audit(*, shared: Local = LOCAL) -> int:
         "Result": lambda row: f"{len(row.rows)} wrong" if row.rows else "ok",
     }, findings)  # fmt: skip
     found = "no differences" if not broken else f"differences in {len(broken)}"
-    note(f"{len(findings)} checks, {found}")
+    note(f"{counted(len(findings), 'check')}, {found}")
     for one in broken:
         print(f"\n{one.check}:")
         header = list(one.rows[0])

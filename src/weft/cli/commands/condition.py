@@ -9,6 +9,7 @@ from weft.cli.terminal.incidents import INCIDENT, last_test, test_of
 from weft.cli.terminal.screen import Document, at, moment, print_columns, print_facts
 from weft.client.api import Api
 from weft.core.ids import format_condition_id, format_job_ref, parse_condition_id
+from weft.core.text.amounts import counted
 
 app = App(
     name="condition",
@@ -50,7 +51,7 @@ def show(condition: str, /, *, shared: Shared = SHARED) -> None:
         "jobs": f"{found['n_jobs']:,}",
         "last test": last_test(found, width=200),
         "next test": moment(found["next_test_at"]),
-        "then go on": f"{found['n_next']:,} jobs",
+        "then go on": counted(found["n_next"], "job"),
         "given up by": found["failed_by"],
     })  # fmt: skip
     if found["jobs"]:

@@ -10,6 +10,7 @@ from weft.cli.terminal.screen import note, one_line, plain
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.objects.operation import end_of
 from weft.core.ids import format_batch_id, parse_batch_id
+from weft.core.text.amounts import counted
 
 NAME_WIDTH = 60
 
@@ -62,5 +63,4 @@ async def _ask(client: Api, batch_ids: Sequence[int]) -> int:
 def _described(batch: Mapping[str, Any]) -> str:
     name = f" {one_line(plain(batch['name']), width=NAME_WIDTH)}" if batch["name"] else ""
     running = f", {batch['n_running']:,} of them running" if batch["n_running"] else ""
-    jobs = "1 job" if batch["n_jobs"] == 1 else f"{batch['n_jobs']:,} jobs"
-    return f"{format_batch_id(batch['id'])}{name}: {jobs}{running}"
+    return f"{format_batch_id(batch['id'])}{name}: {counted(batch['n_jobs'], 'job')}{running}"

@@ -11,6 +11,7 @@ from weft.client.api import Api
 from weft.client.objects.crate_calls import read_ran
 from weft.core.errors import Invalid
 from weft.core.files.crate import Ran, crate_of, path_in_crate
+from weft.core.text.amounts import counted
 
 app = App(
     name="export",
@@ -62,7 +63,8 @@ def crate(
     n_files = sum(map(len, ran.files.values()))
     counts = {"n_jobs": len(ran.jobs), "n_files": n_files, "n_products": len(ran.products)}
     if not shared.as_json({"directory": str(directory.absolute()), **counts}):
-        said = f"{len(ran.jobs)} jobs, {n_files} files and {len(ran.products)} products"
+        jobs, files_ = counted(len(ran.jobs), "job"), counted(n_files, "file")
+        said = f"{jobs}, {files_} and {counted(len(ran.products), 'product')}"
         note(f"{one_line(str(directory))} has {said}")
     return 0
 

@@ -14,6 +14,7 @@ from weft.core.deliveries.sinks import unsent_of
 from weft.core.ends.end_words import explain_reason
 from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable
 from weft.core.ids import BatchId, format_job_ref
+from weft.core.text.amounts import counted
 
 app = App(
     name="failures",
@@ -117,7 +118,7 @@ async def acknowledge(
             n_jobs = await client.acknowledge_failures(one.batch_id, note, cause=cause, jobs=jobs)
             shared.tell(
                 {"target": name, "n_jobs": n_jobs},
-                f"{name}: {_counted(n_jobs, 'failed job')} acknowledged",
+                f"{name}: {counted(n_jobs, 'failed job')} acknowledged",
             )
     return 0
 
@@ -155,11 +156,7 @@ def _print_head(found: Document, name: str) -> None:
     if not found["causes"]:
         print(f"{plain(name)}: no failures{seen}")
         return
-    print(f"{_counted(found['n_jobs'], 'failure')}, {_counted(found['n_causes'], 'cause')}{seen}")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    print(f"{counted(found['n_jobs'], 'failure')}, {counted(found['n_causes'], 'cause')}{seen}")
 
 
 def _print_cause(cause: Document, batch_id: int) -> None:

@@ -7,14 +7,14 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 from weft.cli.input.options import SHARED, App, Shared
-from weft.cli.input.targets import parse_target
+from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.raw_output import STDOUT, write_all
 from weft.client.api import Api, Document
 from weft.core.errors import Conflict, Invalid
 from weft.core.files.file_paths import in_store, parts_of, split_store
-from weft.core.ids import parse_job_ref
-from weft.core.text.amounts import size
+from weft.core.ids import format_job_ref, parse_job_ref
+from weft.core.text.amounts import counted, size
 from weft.wire.walking import NotPlain, entered, make_file, opened_directory
 
 app = App(
@@ -32,18 +32,44 @@ def list_all(target: str, /, *, attempt: int | None = None, shared: Shared = SHA
     """List the files that a job has left; while it runs, those that it has at the moment.
 
         weft files ls b12.j7
+        weft files ls b12
 
     Args:
-        target: `b12.j7`.
+        target: `b12.j7`, or all jobs of `b12` or `b12/stage1`.
         attempt: Number of the attempt; default: the last one that left any.
     """
-    batch_id, job_id = parse_job_ref(target)
-    found = shared.ask_all(lambda client: client.list_files(batch_id, job_id, attempt=attempt))
-    return shared.table(found, {
-        "Path": lambda row: one_line(row["path"]), "Size": lambda row: size(row["bytes"]),
+    which = parse_target(target)
+
+    async def all_files(client: Api) -> AsyncGenerator[Document, None]:
+        async for job in _jobs_of(client, which):
+            async for one in client.list_files(*job, attempt=attempt):
+                yield one if which.job_id is not None else {"job": format_job_ref(*job), **one}
+
+    of_job = {} if which.job_id is not None else {"Job": "job"}
+    return shared.table(shared.ask_all(all_files), {
+        **of_job, "Path": lambda row: one_line(row["path"]),
+        "Size": lambda row: size(row["bytes"]),
         "SHA-256": lambda row: (row["sha256"] or "")[:12],
-    }, right=("Size",),
-        empty="the job has left no files; `outputs` of a job says which are kept")  # fmt: skip
+    }, right=("Size",), empty=_no_files(target))  # fmt: skip
+
+
+async def _jobs_of(client: Api, which: Target) -> AsyncGenerator[tuple[int, int], None]:
+    if which.job_id is not None:
+        yield which.batch_id, which.job_id
+        return
+    async for one in client.list_jobs(which.batch_id, group=which.group):
+        yield which.batch_id, one["job_id"]
+
+
+def _no_files(target: str) -> str:
+    return f"{target} has left no files; a job keeps those that its `outputs` name, at its end"
+
+
+def files_in(to: Path, count: int, *, otherwise: str) -> str:
+    """Say how many files were written to a directory; `otherwise`: why there are none."""
+    return (
+        f"{counted(count, 'file')} {'is' if count == 1 else 'are'} in {to}" if count else otherwise
+    )
 
 
 @app.command
@@ -93,18 +119,17 @@ def get(
     which = parse_target(target)
 
     async def fetch(client: Api) -> Sequence[Document]:
-        if which.job_id is not None:
-            job = (which.batch_id, which.job_id)
-            return await _fetch_all(client, job, paths, to, attempt, must_have=True)
         found: list[Document] = []
-        async for one in client.list_jobs(which.batch_id, group=which.group):
-            job, below = (which.batch_id, one["job_id"]), to / f"j{one['job_id']}"
-            found += await _fetch_all(client, job, paths, below, attempt, must_have=False)
+        is_one = which.job_id is not None
+        async for job in _jobs_of(client, which):
+            below = to if is_one else to / f"j{job[1]}"
+            found += await _fetch_all(client, job, paths, below, attempt, must_have=is_one)
         return found
 
     make_directory(to)
     found = shared.ask(fetch)
-    return shared.tell(found, f"{len(found)} files are in {to}")
+    none = f"no job of {target} has left such a file" if paths else _no_files(target)
+    return shared.tell(found, files_in(to, len(found), otherwise=none))
 
 
 async def _fetch_all(

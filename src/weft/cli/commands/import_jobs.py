@@ -8,6 +8,7 @@ from weft.cli.input.documents import UnreadableDocument, able_to
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.values import WrongOption
 from weft.cli.terminal.screen import note, print_json
+from weft.core.text.amounts import counted
 
 _SHOWN: Final = 10
 
@@ -33,9 +34,9 @@ def import_jobs(
     if shared.json:
         print_json({"n_jobs": len(jobs), **found})
     elif check:
-        note(f"{len(jobs)} jobs can be imported")
+        note(f"{counted(len(jobs), 'job')} can be imported")
     else:
-        note(f"{found['n_new']} jobs were imported, {found['n_known']} were known")
+        note(f"{counted(found['n_new'], 'job')} imported, {found['n_known']:,} known already")
 
 
 def _read(system: str, dump: Path) -> tuple[str, Sequence[Mapping[str, Any]]]:
@@ -52,7 +53,7 @@ def _read(system: str, dump: Path) -> tuple[str, Sequence[Mapping[str, Any]]]:
     if problems:
         shown = [f"line {one.line}, {one.field or 'whole'}: {one.message}" for one in problems]
         raise UnreadableDocument(
-            f"{dump} cannot be imported: {len(problems)} mistakes",
+            f"{dump} cannot be imported: {counted(len(problems), 'mistake')}",
             detail="; ".join(shown[:_SHOWN]) + ".",
             hint="Nothing was imported. Mend these lines and repeat the command.",
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from weft.cli.commands.files import make_directory, write_below
+from weft.cli.commands.files import files_in, make_directory, write_below
 from weft.cli.input.targets import Target
 from weft.cli.terminal.cut_output import once, say_cut
 from weft.cli.terminal.many_logs import Wanted, first_of, streams_of
@@ -41,7 +41,7 @@ async def write_logs(
                     tasks.create_task(files.write(job))
         except* WeftError as errors:
             raise first_of(errors) from None
-    note(f"{files.n_files:,} files are in {to}")
+    note(files_in(to, files.n_files, otherwise="none of the jobs has written anything"))
     return files.code
 
 

@@ -6,6 +6,7 @@ from weft.cli.input.options import SHARED, App, Limit, Shared
 from weft.cli.terminal.screen import at, cell
 from weft.client.api import Api, Document
 from weft.core.ids import format_job_ref
+from weft.core.text.amounts import counted
 
 app = App(
     name="products",
@@ -62,4 +63,6 @@ def rm(numbers: tuple[int, ...], /, *, shared: Shared = SHARED) -> None:
             await client.remove_product(number)
 
     shared.ask(remove)
-    shared.tell([{"id": number} for number in numbers], f"forgot {len(numbers)} products")
+    shared.tell(
+        [{"id": number} for number in numbers], f"forgot {counted(len(numbers), 'product')}"
+    )

@@ -12,6 +12,7 @@ from weft.cli.input.options import SHARED, App, Flag, Shared
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, long_text, note, plain
 from weft.client.api import Api
+from weft.core.text.amounts import counted
 from weft.wire.documents.queues import QueueDocument
 
 app = App(
@@ -171,8 +172,7 @@ async def _drain(
 
 def _print_moves(moves: Sequence[Document]) -> None:
     for move in moves:
-        count = move["n_jobs"]
-        print(plain(f"{move['queue']} → {move['to']}: {count:,} job{'s' if count != 1 else ''}"))
+        print(plain(f"{move['queue']} → {move['to']}: {counted(move['n_jobs'], 'job')}"))
 
 
 def _places(jobs: Sequence[int]) -> str:

@@ -117,9 +117,9 @@ def set_one(
     )
     shared.tell(
         found,
-        f"{_whose(found)}: at most {_told(found, 'jobs')} jobs and {_told(found, 'batches')} "
-        f"batches that have not ended, {_told(found, 'cores')} running cores, "
-        f"{'any amount' if found['bytes'] is None else size(found['bytes'])} stored",
+        f"{_whose(found)}: {_told(found, 'jobs')} jobs and {_told(found, 'batches')} batches "
+        f"that have not ended, {_told(found, 'cores')} running cores, "
+        f"{'any amount' if found['bytes'] is None else _told(found, 'bytes')} stored",
     )
 
 
@@ -128,7 +128,9 @@ def _most(name: str, text: str) -> float | None:
 
 
 def _told(found: Document, name: str) -> str:
-    return "any number of" if found[name] is None else MEASURES[name].text(found[name])
+    return (
+        "any number of" if found[name] is None else f"at most {MEASURES[name].text(found[name])}"
+    )
 
 
 def _whose(found: Document) -> str:

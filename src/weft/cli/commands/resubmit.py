@@ -13,6 +13,7 @@ from weft.client.http.blocking import asyncio, run
 from weft.client.objects.operation import end_of
 from weft.core.billing.resources import parse_cpu_m, parse_memory_mib
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.text.amounts import counted
 from weft.core.text.durations import parse_seconds
 
 
@@ -102,7 +103,6 @@ async def _resubmit(
             raise
         if shared.as_json(await client.get_operation(operation["id"])):
             return 0
-    n_jobs = result["n_jobs"]
-    note(f"{title}: {n_jobs:,} {'job' if n_jobs == 1 else 'jobs'} resubmitted")
+    note(f"{title}: {counted(result['n_jobs'], 'job')} resubmitted")
     print(format_batch_id(result["batch_id"]))
     return 0

@@ -9,6 +9,7 @@ from weft.cli.terminal.screen import at, moment, note, print_json, text
 from weft.client.api import Api
 from weft.client.http.address import KeptLogin, kept_login
 from weft.core.errors import Conflict, TokenNotFound, Unauthenticated
+from weft.core.text.amounts import counted
 from weft.settings import load_settings
 
 app = App(name="session", help="List and end your sessions in browsers.\n\n    weft session ls")
@@ -90,7 +91,7 @@ def logout(*, shared: Shared = SHARED) -> None:
         forget_login(settings.home, server_of(settings))
     if shared.as_json({"n_ended": n_ended, "token_id": None if kept is None else kept.token_id}):
         return
-    note(f"logged out of {n_ended} browser{'' if n_ended == 1 else 's'}")
+    note(f"logged out of {counted(n_ended, 'browser')}")
     if kept is not None:
         note("the token of `weft login` is revoked")
 

@@ -19,6 +19,7 @@ from weft.client.progress import is_bar_drawable
 from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems
+from weft.core.text.amounts import counted
 
 LARGE_BYTES = 1_000_000
 """A larger file takes a noticeable time to read."""
@@ -179,5 +180,6 @@ async def _submit(document: dict[str, Any], shared: Shared, *, wait: bool) -> in
             if answer.get("skipped"):
                 note(f"it has the key {document['unique']['key']!r}: nothing was submitted")
             elif not wait and sys.stderr.isatty():
-                note(f"{answer['n_jobs']:,} jobs; `weft wait b{batch_id}` waits for them")
+                jobs = counted(answer["n_jobs"], "job")
+                note(f"{jobs}; `weft wait b{batch_id}` waits for the end")
         return await wait_for_batch(client, batch_id, as_json=shared.json) if wait else 0

@@ -8,7 +8,7 @@ from weft.cli.input.options import SHARED, App, Parameter, Shared, Words
 from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.screen import Document, note, one_line, text
 from weft.core.billing.resources import parse_bytes
-from weft.core.text.amounts import duration, size
+from weft.core.text.amounts import counted, duration, size
 from weft.core.text.durations import parse_seconds
 from weft.wire.documents.tenants import AllowedKind, OnUserRemoval
 
@@ -135,7 +135,7 @@ def _tell(shared: Shared, found: Document) -> None:
     name, n_users = one_line(found["name"], width=WIDTH), found["n_users"]
     ends = {"finish": "finish", "cancel": "are cancelled"}
     note(
-        f"tenant {name}: {n_users} user{'' if n_users == 1 else 's'}; batches of removed users "
+        f"tenant {name}: {counted(n_users, 'user')}; batches of removed users "
         f"{ends[found['on_user_removal']]}"
     )
     if found["output_keep_s"]:

@@ -15,7 +15,7 @@ from weft.core.ids import format_batch_id
 from weft.core.pictures.gantt import draw_timeline
 from weft.core.pictures.svg import page_of
 from weft.core.pictures.timeline import PHASES, Timeline
-from weft.core.text.amounts import duration
+from weft.core.text.amounts import counted, duration
 
 LEVELS: Final = "▁▂▃▄▅▆▇█"
 NAME_CHARS: Final = 12
@@ -49,7 +49,7 @@ def timeline(
     if shared.json:
         print_json(document)
     elif html is not None:
-        note(f"{timeline.n_jobs:,} jobs: {html}")
+        note(f"{counted(timeline.n_jobs, 'job')}: {html}")
     else:
         _print(timeline)
     return 0

@@ -19,6 +19,7 @@ from weft.core.ids import (
     format_schedule_id,
     parse_batch_id,
 )
+from weft.core.text.amounts import counted
 
 WITHIN_S = 3.0
 """A server that answers later is as good as none: somebody waits for the cursor. One that is not
@@ -68,7 +69,9 @@ async def _targets(client: Api, begun: str) -> Words:
         groups = await client.list_groups(batch_id).next_page()
         names = ((str(one["path"] or one["name"]).lstrip("/"), one) for one in groups)
         return {
-            f"{format_batch_id(batch_id)}/{name}": _told(_jobs(one["n_jobs"]), state_words(one))
+            f"{format_batch_id(batch_id)}/{name}": _told(
+                counted(one["n_jobs"], "job"), state_words(one)
+            )
             for name, one in names
             if name
         }
@@ -86,10 +89,6 @@ async def _targets(client: Api, begun: str) -> Words:
     return {format_batch_id(one["id"]): _told(one["name"], state_words(one)) for one in batches}
 
 
-def _jobs(count: int) -> str:
-    return "1 job" if count == 1 else f"{count:,} jobs"
-
-
 def _told(name: str | None, state: str) -> str:
     return f"{name[:NAME_CHARS]}, {state}" if name else state
 
@@ -97,7 +96,9 @@ def _told(name: str | None, state: str) -> str:
 async def _conditions(client: Api, _: str) -> Words:
     found = await client.list_conditions().next_page()
     return {
-        format_condition_id(one["condition_id"]): _told(one["condition"], _jobs(one["n_jobs"]))
+        format_condition_id(one["condition_id"]): _told(
+            one["condition"], counted(one["n_jobs"], "job")
+        )
         for one in found
     }
 

@@ -13,6 +13,7 @@ from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.blocking import asyncio, run
 from weft.client.objects.operation import end_of
 from weft.core.errors import Invalid
+from weft.core.text.amounts import counted
 
 _DONE: Final = {"cancel": "cancelled", "hold": "held", "release": "released", "retry": "retried"}
 
@@ -86,19 +87,16 @@ async def _ask(client: Api, action: str, query: str) -> int | None:
     if not found["n_batches"] and not more:
         note(f"nothing to {action}: no batch would change")
         return 0
-    note(f"{_batches(found['n_batches'], more)} with {found['n_jobs']:,}{more} jobs")
+    batches = counted(found["n_batches"], "batch", more)
+    note(f"{batches} with {counted(found['n_jobs'], 'job', more)}")
     return ask(f"{action.capitalize()} them?", otherwise="nothing was changed") or None
 
 
 def _said(action: str, result: Mapping[str, Any]) -> str:
-    said = f"{_batches(result['n_changed'])} {_DONE[action]}"
+    said = f"{counted(result['n_changed'], 'batch')} {_DONE[action]}"
     if result["n_idle"]:
-        said += f"; {_batches(result['n_idle'])} left as they are"
+        said += f"; {counted(result['n_idle'], 'batch')} left as they are"
     if result["n_skipped"]:
         why = ", ".join(f"{code} {count:,}" for code, count in result["skipped"].items())
-        said += f"; {_batches(result['n_skipped'])} skipped ({why})"
+        said += f"; {counted(result['n_skipped'], 'batch')} skipped ({why})"
     return said
-
-
-def _batches(count: int, more: str = "") -> str:
-    return "1 batch" if count == 1 and not more else f"{count:,}{more} batches"

@@ -6,6 +6,7 @@ from typing import Any
 from weft.cli.terminal.plain import cell
 from weft.core.ids import format_batch_id
 from weft.core.states import ENDED_WORDS, shown_state
+from weft.core.text.amounts import counted
 from weft.core.text.number_ranges import format_ranges
 
 Document = Mapping[str, Any]
@@ -73,12 +74,10 @@ def number_ranges(numbers: Iterable[int], prefix: str = "j") -> str:
 
 def retried_words(n_jobs: int, n_late: int) -> str:
     """Return how many jobs run again, and how many are too late for that."""
-    said = "nothing to retry"
-    if n_jobs:
-        said = "1 job runs again" if n_jobs == 1 else f"{n_jobs:,} jobs run again"
-    if n_late == 1:
-        return f"{said}; 1 job left out: its deadline has passed"
-    return f"{said}; {n_late:,} jobs left out: their deadlines have passed" if n_late else said
+    runs = "runs" if n_jobs == 1 else "run"
+    said = f"{counted(n_jobs, 'job')} {runs} again" if n_jobs else "nothing to retry"
+    passed = "its deadline has passed" if n_late == 1 else "their deadlines have passed"
+    return f"{said}; {counted(n_late, 'job')} left out: {passed}" if n_late else said
 
 
 def simulates(worker: Document) -> bool:

@@ -1,7 +1,7 @@
 """Errors on standard error: message, detail, hint, in this order."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from weft.cli.terminal.plain import plain, wrapped
@@ -34,15 +34,18 @@ def print_error(error: WeftError, *, as_json: bool = False) -> None:
         _go_on(text)
 
 
-def print_usage_error(error: "CycloptsError", arguments: Sequence[str]) -> None:
+def print_usage_error(
+    error: "CycloptsError", arguments: Sequence[str], commands: Collection[str]
+) -> None:
     """Print the mistake in a command line."""
     from weft.cli.terminal.usage import explain_usage  # noqa: PLC0415 (imports cyclopts)
 
-    told = explain_usage(error)
+    told = explain_usage(error, commands)
     note(told)
-    if told in {"TARGET is missing", "BATCH is missing"}:
-        _go_on("`weft ls` lists batches.")
     command = " ".join(("weft", *(error.command_chain or ())))
+    if told in {"TARGET is missing", "BATCH is missing"}:
+        system = "; `weft system` shows how weft itself is" if command == "weft status" else ""
+        _go_on(f"`weft ls` lists batches{system}.")
     listed = "lists the commands" if command == "weft" else "lists its options"
     _go_on(f"`{command} --help` {listed}.")
     if command in {"weft run", "weft each"} and "--" not in arguments:

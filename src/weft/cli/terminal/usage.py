@@ -1,6 +1,6 @@
 """Mistakes in a command line, in the words of the other messages."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, get_args, get_origin
 
 from cyclopts import (
@@ -28,29 +28,45 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("start", "serve"), ("up", "resume")),
 }
 """What other programs call it: of the commands that there are the first."""
+_PLACES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("incident", "error", "cause"), ("failures", "condition ls")),
+    **dict.fromkeys(("sink", "message", "delivery", "deliverie"), ("line ls", "line deliveries")),
+    **dict.fromkeys(("lifecycle", "setup", "statuse"), ("line apply", "line ls")),
+    **dict.fromkeys(("attempt",), ("status",)),
+    **dict.fromkeys(("machine", "node", "host"), ("worker ls", "pool ls")),
+    **dict.fromkeys(("setting",), ("config",)),
+    **dict.fromkeys(("rate", "price", "cost"), ("billing rates", "billing report")),
+    **dict.fromkeys(("role",), ("user role", "system")),
+    **dict.fromkeys(("output", "artifact", "result"), ("logs", "files get")),
+    **dict.fromkeys(("dependencie", "parent", "graph"), ("dag", "jobs")),
+}
+"""Where the nouns of the guides are, without their last s, which are no commands."""
+_PLACES_MAX = 3
 _OPTIONS: Mapping[str, str] = {"--all": "--batches", "--failed": "--given-up"}
 """Likewise of options that are no fields of a job."""
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 
 
-def explain_usage(error: CycloptsError) -> str:
-    """Say what is wrong with a command line."""
-    text = _explain(error)
+def explain_usage(error: CycloptsError, commands: Collection[str]) -> str:
+    """Say what is wrong with a command line. `commands`: all that there are, also below others."""
+    text = _explain(error, commands)
     return text if text is not None else _plainly(str(error))
 
 
-def _explain(error: CycloptsError) -> str | None:
+def _explain(error: CycloptsError, commands: Collection[str]) -> str | None:
     if error.msg is not None:
         return None
     match error:
         case UnknownOptionError():
             option = (error.token.keyword or error.token.value).partition("=")[0]
+            if option == "--yes":
+                return f"there is no option --yes: `{_command_of(error)}` asks nothing"
             return f"there is no option {option}{_suggestion(option, error)}"
         case UnusedCliTokensError() | UnknownCommandError() if error.unused_tokens:
             if isinstance(error, UnknownCommandError):
-                return _no_command(error.unused_tokens[0], error)
-            command = " ".join(("weft", *(error.command_chain or ())))
-            return f"`{command}` takes no further arguments: {' '.join(error.unused_tokens)}"
+                return _no_command(error.unused_tokens[0], error, commands)
+            unused = " ".join(error.unused_tokens)
+            return f"`{_command_of(error)}` takes no further arguments: {unused}"
         case MissingArgumentError() if error.argument is not None:
             given = [token.keyword for token in error.argument.tokens if token.keyword is not None]
             name = error.keyword or next(reversed(given), "")
@@ -66,13 +82,25 @@ def _explain(error: CycloptsError) -> str | None:
     return None
 
 
-def _no_command(word: str, error: CycloptsError) -> str:
+def _no_command(word: str, error: CycloptsError, commands: Collection[str]) -> str:
     kind = "option" if word.startswith("-") else "command"
     known = [*error.app] if error.app is not None else []
     for meant in _MEANT.get(word, ()):
         if meant in known:
             return f"there is no command {word}; did you mean {meant}?"
-    return f"there is no {kind} {word}{_suggestion(word, error)}"
+    elsewhere = "" if error.command_chain else _elsewhere(word, commands)
+    return f"there is no {kind} {word}{elsewhere or _suggestion(word, error)}"
+
+
+def _elsewhere(word: str, known: Collection[str]) -> str:
+    """Suggest the commands that are called so below others, and where a noun belongs."""
+    below = _PLACES.get(word.lower().removesuffix("s"), ())
+    commands = below or [one for one in known if one.split()[1:][-1:] == [word]]
+    return f"; did you mean {' or '.join(commands)}?" if 0 < len(commands) <= _PLACES_MAX else ""
+
+
+def _command_of(error: CycloptsError) -> str:
+    return " ".join(("weft", *(error.command_chain or ())))
 
 
 def _explain_value(error: CoercionError) -> str | None:

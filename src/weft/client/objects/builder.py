@@ -28,6 +28,7 @@ from weft.core.errors import (
 )
 from weft.core.graph.group_tree import ROOT, wrong_path
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.text.amounts import counted
 from weft.core.text.durations import parse_seconds
 from weft.wire.synonyms import nearest_field
 
@@ -141,7 +142,8 @@ class GroupBuilder(Generic[JobT]):
     def __repr__(self) -> str:
         path, sets = self._membership.path, self._membership.sets
         title = " ".join([self._draft.title, *([path] if path != ROOT else []), *sets])
-        return f"<{type(self).__name__} of {title}, {self._draft.n_jobs:,} jobs not submitted yet>"
+        jobs = counted(self._draft.n_jobs, "job")
+        return f"<{type(self).__name__} of {title}, {jobs} not submitted yet>"
 
     @property
     def path(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.core.ends.end_words import explain_reason
+from weft.core.text.amounts import counted
 
 UNHEALTHY: Final = 69
 """With which the first process of a service ends after bad answers; the others are those with
@@ -19,7 +20,7 @@ def service_words(job: Mapping[str, Any]) -> str | None:
     if service is None:
         return None
     n = max(0, job["attempt"] - 1)
-    return f"{service.get('restart', 'always')}, {n} {'restart' if n == 1 else 'restarts'}"
+    return f"{service.get('restart', 'always')}, {counted(n, 'restart')}"
 
 
 def service_end(attempt: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ from weft.core.pools.wide import (
     widest,
 )  # fmt: skip
 from weft.core.scheduling.offers import MACHINE, serves
+from weft.core.text.amounts import counted
 
 
 def decide(
@@ -349,4 +350,4 @@ def _jobs(count: float, of_all: float = 0) -> str:
     count, of_all = round(count), round(of_all)
     if count < of_all:
         return f"{count:,} of {of_all:,} jobs"
-    return "1 job" if count == 1 else f"{count:,} jobs"
+    return counted(count, "job")

@@ -6,6 +6,8 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 _ROUGHLY = ((2 * DAY, DAY, "d"), (1.5 * HOUR, HOUR, "h"), (1.5 * MINUTE, MINUTE, "min"))
 KIB = 1024
 CENT = 0.01
+_PLURALS = {"batch": "batches", "try": "tries"}
+"""Those that do not end with an s alone."""
 
 
 def duration(milliseconds: float | None) -> str:
@@ -42,6 +44,17 @@ def money(amount: float | None) -> str:
     if not amount:
         return "0"
     return f"{amount:,.2f}" if amount >= CENT else f"< {CENT}"
+
+
+def counted(count: int, noun: str, more: str = "") -> str:
+    """Write how many there are: `1 job`, `1,000 jobs`; `more`: what stands behind the number.
+
+    >>> counted(1, "failed job"), counted(2, "batch"), counted(0, "try"), counted(1, "job", "+")
+    ('1 failed job', '2 batches', '0 tries', '1+ jobs')
+    """
+    if count != 1 or more:
+        noun = _PLURALS.get(noun, f"{noun}s")
+    return f"{count:,}{more} {noun}"
 
 
 def coming(at: datetime, now: datetime) -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from weft.core.ends.end_words import explain_end, over_memory
 from weft.core.states import Phase
-from weft.core.text.amounts import duration
+from weft.core.text.amounts import counted, duration
 from weft.core.why.facts import EndFacts, OpenMessage
 from weft.core.why.sentences import Cause, command, in_engine, name_of, waits_on
 
@@ -121,7 +121,7 @@ def _of_message(message: OpenMessage) -> Cause:
         if message.n_attempts and message.next_at:
             told = f"is tried again at {message.next_at:%Y-%m-%d %H:%M:%S} UTC: {why}"
         return Cause("message", f"{has} {told}", command("line", "deliveries", message.sink))
-    tries = "1 try" if message.n_attempts == 1 else f"{message.n_attempts} tries"
+    tries = counted(message.n_attempts, "try")
     again = command("line", "redeliver", message.sink, number)
     return Cause("message", f"{has} was given up after {tries}: {why}", again)
 

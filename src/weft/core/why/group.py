@@ -8,6 +8,7 @@ import msgspec
 
 from weft.core.deliveries.sinks import unsent_why
 from weft.core.ends.end_words import explain_end
+from weft.core.text.amounts import counted
 from weft.core.why.facts import GroupFacts
 from weft.core.why.sentences import (
     Cause,
@@ -35,7 +36,7 @@ def causes_of_group(
         found.append(msgspec.structs.replace(cause, job_id=waiting.job_id))
     n_running = group.n_running - (0 if waiting is None else waiting.n)
     if n_running > 0:
-        text = f"runs {n_running:,} of {_jobs(group.n_jobs)}"
+        text = f"runs {n_running:,} of {counted(group.n_jobs, 'job')}"
         found.append(Cause("running", text, _list(group, "running")))
     if group.n_failed:
         found.append(_failed(group))
@@ -72,29 +73,27 @@ def _waiting(
                 yield msgspec.structs.replace(cause, job_id=job.job_id)
     has_ready = any(facts.state != "blocked" for facts in group.ready)
     if group.n_ready and not has_ready:
-        yield Cause("ready", f"has {_jobs(group.n_ready)} that are ready", _list(group, "ready"))
+        yield Cause(
+            "ready", f"has {counted(group.n_ready, 'job')} that are ready", _list(group, "ready")
+        )
     elif group.n_ready and not said:
-        yield Cause("ready", f"has {_jobs(group.n_ready)} that will start in a moment")
+        yield Cause("ready", f"has {counted(group.n_ready, 'job')} that will start in a moment")
     if group.n_pending:
         whose = "its" if group.n_pending == 1 else "their"
-        text = f"has {_jobs(group.n_pending)} waiting for {whose} parents"
+        text = f"has {counted(group.n_pending, 'job')} waiting for {whose} parents"
         yield Cause("parent", text, _list(group, "pending"))
     if group.n_blocked:
-        text = f"has {_jobs(group.n_blocked)} waiting to be tried again"
+        text = f"has {counted(group.n_blocked, 'job')} waiting to be tried again"
         yield Cause("retry", text, _list(group, "blocked"))
 
 
 def _failed(group: GroupFacts) -> Cause:
-    text = f"has {_jobs(group.n_failed)} that failed"
+    text = f"has {counted(group.n_failed, 'job')} that failed"
     if group.failed is None:
         return Cause("failed", text, _list(group, "failed"))
     name = name_of(group.failed)
     how = explain_end(msgspec.to_builtins(group.failed))
     return Cause("failed", f"{text}, as {name}: {how}", command("why", name))
-
-
-def _jobs(count: int) -> str:
-    return f"{count:,} jobs" if count != 1 else "1 job"
 
 
 def _list(group: GroupFacts, state: str) -> str:

@@ -17,6 +17,7 @@ from weft.cli.terminal.screen import note, plain, print_columns
 from weft.core.bounded import read_json, read_toml
 from weft.core.deliveries.sinks import unsent
 from weft.core.ids import format_job_ref, parse_job_ref
+from weft.core.text.amounts import counted
 from weft.wire.answers.lines import GIVEN_UP_MAX
 
 app = App(
@@ -292,7 +293,7 @@ def _settle(sink: str, decision: str, what: str, shared: Shared) -> int:
 
 def _messages(count: int, sink: str) -> str:
     more = "+" * (count == GIVEN_UP_MAX)
-    return f"{count:,}{more} message{'' if count == 1 else 's'} of sink {sink}"
+    return f"{counted(count, 'message', more)} of sink {sink}"
 
 
 @app.command

@@ -13,6 +13,7 @@ from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.screen import Document, at, cell, long_text, note, print_columns, print_json
 from weft.core.errors import SourceNotFound
 from weft.core.ids import parse_job_ref
+from weft.core.text.amounts import counted
 
 app = App(
     name="source",
@@ -214,7 +215,9 @@ def _ask_to_replay(source: str, since: datetime, shared: Shared) -> int:
             n_items += item["state"] in {"job", "cancelled", "refused"}
         return n_items
 
-    what = f"{shared.ask(count):,} items of source {source} become jobs once more"
+    items = counted(shared.ask(count), "item")
+    become = "becomes a job" if items.startswith("1 ") else "become jobs"
+    what = f"{items} of source {source} {become} once more"
     need_person(what)
     return ask(f"{what}. Go on?", otherwise="nothing runs again")
 

@@ -9,6 +9,7 @@ from weft.client.api import Api
 from weft.client.objects.operation import end_of
 from weft.core.access.rights import Right
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.text.amounts import counted
 from weft.extensions.top.screen.state import Document, View
 
 NAME_CHARS = 30
@@ -138,7 +139,7 @@ def _of_worker(key: str, worker: Document) -> Action:
     name, pool = worker["worker"], worker["pool"]
     called = f"{one_line(name, width=NAME_CHARS)} of pool {one_line(pool, width=20)}"
     n_jobs = worker["n_running"]
-    jobs = "many jobs" if n_jobs is None else "1 job" if n_jobs == 1 else f"{n_jobs:,} jobs"
+    jobs = "many jobs" if n_jobs is None else counted(n_jobs, "job")
     if key == "d":
         question = f"drain {called}? It takes no new jobs, and ends after those it has ({jobs})."
         return Action(question, _change_worker(Api.drain_worker, name, pool))

@@ -284,7 +284,7 @@ async def test_documents_read_what_they_show(own_world: World, analyse: Analyse)
     groups = [NewGroup(group_id=n, parent_id=0, name=f"g{n}") for n in range(1, 1001)]
     rows = job_rows(N_JOBS, group=[n % 1000 + 1 for n in range(N_JOBS)])
     batch = await own_world.submit(rows, groups=groups)
-    for _ in range(150):
+    for _ in range(300):
         await own_world.submit(1)
     await own_world.fold()
     worker = await own_world.worker()

@@ -5,6 +5,7 @@ The type in the declaration decides: `bool`, `int`, `float`, `str`, `Path`, a `L
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
@@ -183,22 +184,16 @@ def _read_bool(value: object) -> bool:
 
 
 def _read_int(value: object) -> int:
-    is_whole = isinstance(value, int | str) and not isinstance(value, bool)
-    try:
-        if is_whole:
+    if isinstance(value, int | str) and not isinstance(value, bool):
+        with suppress(ValueError):
             return int(str(value))
-    except ValueError:
-        pass
     raise ValueError(f"{value!r} is not a whole number")
 
 
 def _read_float(value: object) -> float:
-    is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
-    try:
-        if is_number:
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(ValueError):
             return float(str(value))
-    except ValueError:
-        pass
     raise ValueError(f"{value!r} is not a number")
 
 

@@ -9,7 +9,6 @@ from uuid import UUID
 import asyncpg
 
 from weft.core.attempt_key import AttemptKey, Command
-from weft.core.scheduling.offers import Offer
 from weft.ports.store import (
     Claimed,
     ClaimRequest,
@@ -22,7 +21,18 @@ from weft.ports.store import (
 )
 from weft.ports.worker_link import Beat, Ends, LinkedStore, LinkTerms
 from weft.store.database import Database, open_database
-from weft.store.declared import Made, calls, column, documents, nothing, pairs, parts, truth, value
+from weft.store.declared import (
+    Made,
+    calls,
+    column,
+    documents,
+    filled,
+    nothing,
+    pairs,
+    parts,
+    truth,
+    value,
+)
 from weft.store.end_columns import ends_of, growing
 from weft.store.machines import Looks
 from weft.store.notices import PostgresNotices
@@ -114,55 +124,19 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
     )(WorkerStore.acknowledge_commands)
     list_ended_jobs = calls(pairs, **_JOBS)(WorkerStore.list_ended_jobs)
 
-    async def register_worker(
-        self,
-        *,
-        name: str,
-        host: str,
-        pool: str,
-        incarnation: str,
-        cpu_m: int,
-        memory_mib: int,
-        storage_mib: int,
-        gpu: int,
-        offers: Mapping[str, Offer],
-        version: str,
-        same_host_proved_gone: bool,
-        log_place: str | None = None,
-        log_directory: str | None = None,
-        outlives: bool = False,
-        by_token: int | None = None,
-    ) -> Registered:
+    async def register_worker(self, **facts: Any) -> Registered:  # noqa: ANN401 (as the port says)
         """Say that this worker is here."""
-        (row,) = await self._database.call(
-            "register_worker",
-            name=name,
-            host=host,
-            pool=pool,
-            incarnation=incarnation,
-            cpu_m=cpu_m,
-            memory_mib=memory_mib,
-            storage_mib=storage_mib,
-            gpu=gpu,
-            offers=dict(offers),
-            version=version,
-            proved_gone=same_host_proved_gone,
-            grace_s=self._grace_s,
-            log_place=log_place,
-            log_directory=log_directory,
-            outlives=outlives,
-            by_token=by_token,
-        )
-        return Registered(
-            worker_id=row["worker_id"],
-            incarnation_id=row["incarnation_id"],
-            pool_id=row["pool_id"],
-            live=await self.list_live(row["incarnation_id"]),
-        )
+        return await self.register_linked(None, facts)
 
-    async def register_linked(self, by_token: int, facts: Mapping[str, Any]) -> Registered:
+    async def register_linked(self, by_token: int | None, facts: Mapping[str, Any]) -> Registered:
         """Register a worker for a token."""
-        return await self.register_worker(**facts, by_token=by_token)
+        sent = {"log_place": None, "log_directory": None, "outlives": False, **facts}
+        sent["proved_gone"] = sent.pop("same_host_proved_gone")
+        (row,) = await self._database.call(
+            "register_worker", **sent, grace_s=self._grace_s, by_token=by_token
+        )
+        live = await self.list_live(row["incarnation_id"])
+        return filled(Registered, row, live=live)
 
     list_live = calls(lambda rows: [claimed_of(row) for row in rows])(LinkedStore.list_live)
     list_run_at = calls(pairs, **_JOBS)(LinkedStore.list_run_at)

@@ -1,9 +1,12 @@
 """The Range header."""
 
 import re
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from weft.api.http.routing import Request, Stream
+from weft.api.http.sse import stream_reply
 from weft.core.errors import RangeNotSatisfiable
 
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
@@ -21,6 +24,19 @@ class Span:
     def content_range(self) -> str:
         """Return the Content-Range header of a partial reply."""
         return f"bytes {self.start}-{self.stop - 1}/{self.size}"
+
+
+def ranged_reply(
+    request: Request, size: int, read: Callable[[int, int], AsyncIterator[bytes]],
+    headers: Mapping[str, str], *, media: str = "application/octet-stream",
+) -> Stream:  # fmt: skip
+    """Reply with something of this size, whole or in the range that is asked for."""
+    span = span_of(request.headers.get("range"), size)
+    start, stop = (span.start, span.stop) if span else (0, size)
+    facts = {"accept-ranges": "bytes", **headers, "content-length": str(stop - start)}
+    if span:
+        facts["content-range"] = span.content_range
+    return stream_reply(read(start, stop), media=media, status=206 if span else 200, headers=facts)
 
 
 def span_of(header: str | None, size: int) -> Span | None:

@@ -9,6 +9,7 @@ from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.access.secret_variables import patterns_of
+from weft.core.alike import alike
 from weft.core.batch_order import BatchOrder, BatchPlace
 from weft.core.bounds import INT_MAX
 from weft.core.errors import QueryTooWide
@@ -334,31 +335,15 @@ def parse(text: str | Node | None, subject: Subject, settings: Settings) -> Node
 
 def _batch_query(settings: Settings, wanted: BatchList) -> BatchQuery:
     named = TextTerm(Field.NAME, Operator.EQ, wanted.name) if wanted.name is not None else None
-    return BatchQuery(
-        query=all_of((parse(wanted.query, Subject.BATCHES, settings), named or EVERYTHING)),
-        before=wanted.before,
-        order=wanted.order,
-        after=wanted.after,
-        hidden=wanted.hidden,
-        limit=wanted.limit,
-        limits=limits_of(settings),
-    )
+    query = all_of((parse(wanted.query, Subject.BATCHES, settings), named or EVERYTHING))
+    return alike(BatchQuery, wanted, query=query, limits=limits_of(settings))
 
 
 def _job_query(settings: Settings, wanted: JobList) -> JobQuery:
     in_states = any_of(tuple(StateTerm(Operator.EQ, state.word) for state in wanted.states))
-    return JobQuery(
-        query=all_of(
-            (
-                parse(wanted.query, Subject.JOBS, settings),
-                in_states if wanted.states else EVERYTHING,
-            )
-        ),
-        group=wanted.group,
-        after=wanted.after,
-        limit=wanted.limit,
-        limits=limits_of(settings),
-    )
+    asked = parse(wanted.query, Subject.JOBS, settings)
+    query = all_of((asked, in_states if wanted.states else EVERYTHING))
+    return alike(JobQuery, wanted, query=query, limits=limits_of(settings))
 
 
 def limits_of(settings: Settings) -> QueryLimits:

@@ -5,6 +5,7 @@ from weft.api.calls.path_ids import BatchId, GroupId
 from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
 from weft.core.access.rights import Right
+from weft.core.alike import alike
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.core.query import Subject
@@ -85,9 +86,4 @@ def _new_set(document: GroupDocument | QuerySetDocument, settings: Settings) -> 
     check_attributes(document.attributes, settings, problems, "/attributes")
     check_callback(document.callback, settings, problems, "/callback")
     problems.raise_any()
-    return NewSet(
-        name=document.name,
-        attributes=document.attributes,
-        cancel_after_n_failures=document.cancel_after_n_failures,
-        callback=document.callback,
-    )
+    return alike(NewSet, document)

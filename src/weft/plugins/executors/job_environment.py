@@ -2,6 +2,7 @@
 
 import os
 import pwd
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,11 +45,17 @@ def name_and_home(uid: int) -> tuple[str, str]:
     return user.pw_name, user.pw_dir
 
 
-def limits_elsewhere(limits: ExecutorLimits) -> ExecutorLimits:
-    """Return the limits of attempts that an engine runs on other hosts, which have none of the
-    directories of this one.
+def environment_elsewhere(
+    key: AttemptKey, spec: JobSpec, limits: ExecutorLimits, small: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables of an attempt that an engine runs on other hosts, which have none of
+    the directories of this one. `small`: of a job that inherits none.
     """
-    return replace(limits, block_files="", message_files="", product_files="", progress_files="")
+    there = replace(limits, block_files="", message_files="", product_files="", progress_files="")
+    return {
+        **(small if spec.inherit_env is None else spec.inherit_env),
+        **identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, there),
+    }  # fmt: skip
 
 
 def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:

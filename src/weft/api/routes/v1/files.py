@@ -4,10 +4,9 @@ from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
 from weft.api.http.parameters import batch_id_of, job_id_of, wrong_parameter
-from weft.api.http.ranges import span_of
+from weft.api.http.ranges import ranged_reply
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Stream, get
-from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import open_file
 from weft.core.access.rights import Right
 from weft.core.files.file_paths import WrongPath, in_store, parts_of, split_store
@@ -45,19 +44,11 @@ async def read_file(request: AnyRequest) -> Stream:
     found = await open_file(
         request.services, request.caller, batch_id, job_id, path or "", attempt=attempt
     )
-    size = found.n_bytes
     facts = {
-        "accept-ranges": "bytes",
         "x-weft-attempt": str(found.attempt),
         "x-content-type-options": "nosniff",
         "content-disposition": "attachment",
     }
     if found.digest is not None:
         facts["etag"] = f'"{found.digest.hex()}"'
-    span = span_of(request.headers.get("range"), size)
-    start, stop = (span.start, span.stop) if span else (0, size)
-    facts["content-length"] = str(stop - start)
-    if span:
-        facts["content-range"] = span.content_range
-    pieces = found.read(start, stop)
-    return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
+    return ranged_reply(request, found.n_bytes, found.read, facts)

@@ -3,6 +3,7 @@
 """
 
 import re
+from functools import partial
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
@@ -12,7 +13,7 @@ from weft.api.http.paging import cursor_text, job_list_of, kind_of, page_until, 
 from weft.api.http.parameter_schemas import FIND_CHARS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
 from weft.api.http.parameters import batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.problem_documents import reply
-from weft.api.http.ranges import span_of
+from weft.api.http.ranges import ranged_reply
 from weft.api.http.requests import AnyRequest
 from weft.api.http.result_lines import result_lines
 from weft.api.http.routing import Response, Stream, get
@@ -70,14 +71,7 @@ async def read_log(request: AnyRequest) -> Stream:
     if stream == "both":
         return stream_reply(outputs.interleaved(log), media=BYTES, headers=facts)
     size = await outputs.size(log, stream)
-    facts["accept-ranges"] = "bytes"
-    span = span_of(request.headers.get("range"), size)
-    start, stop = (span.start, span.stop) if span else (0, size)
-    facts["content-length"] = str(stop - start)
-    if span:
-        facts["content-range"] = span.content_range
-    pieces = outputs.read(log, stream, start, stop)
-    return stream_reply(pieces, media=BYTES, status=206 if span else 200, headers=facts)
+    return ranged_reply(request, size, partial(outputs.read, log, stream), facts)
 
 
 @get(

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import quote
 
-from weft.api.http.ranges import span_of
+from weft.api.http.ranges import ranged_reply
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, Stream, get
-from weft.api.http.sse import stream_reply
 from weft.api.use_cases.files import files_now, live_attempt, open_file
 from weft.api.use_cases.output import Outputs, missing_output
 from weft.core.errors import FileNotFound
@@ -84,18 +83,9 @@ def _reply(
     request: AnyRequest, name: str, usual: str, size: int,
     read: Callable[[int, int], AsyncIterator[bytes]],
 ) -> Stream:  # fmt: skip
-    span = span_of(request.headers.get("range"), size)
-    start, stop = (span.start, span.stop) if span else (0, size)
-    headers = {
-        "accept-ranges": "bytes",
-        "content-length": str(stop - start),
-        "x-content-type-options": "nosniff",
-        "content-disposition": "attachment",
-    }
-    if span:
-        headers["content-range"] = span.content_range
-    status, media = 206 if span else 200, mimetypes.guess_type(name)[0] or usual
-    return stream_reply(read(start, stop), media=media, status=status, headers=headers)
+    headers = {"x-content-type-options": "nosniff", "content-disposition": "attachment"}
+    media = mimetypes.guess_type(name)[0] or usual
+    return ranged_reply(request, size, read, headers, media=media)
 
 
 async def _list(request: AnyRequest, name: str) -> Response[bytes]:

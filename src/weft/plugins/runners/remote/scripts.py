@@ -10,6 +10,7 @@ from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.plugins.executors import job_environment
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
+from weft.wire.spec import JobSpec
 
 FOLDER: Final = "weft_folder"
 """The variable of the script that names the folder."""
@@ -26,13 +27,8 @@ class Dialect(NamedTuple):
     """`process` is a spec that names none."""
 
 
-def script_of(
-    one: Assignment, limits: ExecutorLimits, dialect: Dialect, environment: Mapping[str, str]
-) -> str:
-    """Return the script of an attempt, after what sets the folder. Raise `Invalid` if the engine
-    cannot run such a job. `environment`: of a job that inherits none.
-    """
-    key, spec = one.key, one.spec
+def check_program(spec: JobSpec, dialect: Dialect) -> None:
+    """Raise `Invalid` if the engine cannot run such a job."""
     if spec.executor not in dialect.runs:
         raise Invalid(
             f"{dialect.engine} cannot run a job of the executor {spec.executor!r}",
@@ -42,11 +38,17 @@ def script_of(
         raise Invalid(
             f"{dialect.engine} runs programs, not functions", hint="Give it a command or a script."
         )
-    own = {
-        **(environment if spec.inherit_env is None else spec.inherit_env),
-        **job_environment.identity_of(key, spec), **(spec.env or {}),
-        **job_environment.variables_of(key, spec, job_environment.limits_elsewhere(limits)),
-    }  # fmt: skip
+
+
+def script_of(
+    one: Assignment, limits: ExecutorLimits, dialect: Dialect, environment: Mapping[str, str]
+) -> str:
+    """Return the script of an attempt, after what sets the folder. Raise `Invalid` if the engine
+    cannot run such a job. `environment`: of a job that inherits none.
+    """
+    key, spec = one.key, one.spec
+    check_program(spec, dialect)
+    own = job_environment.environment_elsewhere(key, spec, limits, environment)
     lines = [f"export {name}={shlex.quote(text)}" for name, text in own.items()]
     if limits.block_files:
         lines.append(f'export {BLOCK_FILE_VARIABLE}="${FOLDER}/{ASK}"')

@@ -12,12 +12,11 @@ from weft.extensions.engines.kubernetes.runner.secrets import give_secrets
 from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.executors.job_environment import (
     SHELL,
-    identity_of,
-    limits_elsewhere,
+    environment_elsewhere,
     program_of,
     timeout_ms_of,
-    variables_of,
 )
+from weft.plugins.runners.remote.scripts import Dialect, check_program
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec
@@ -43,7 +42,7 @@ PRODUCTS: Final = "/dev/termination-log"
 """The file of a container whose content Kubernetes keeps with its end."""
 PRODUCT_BYTES: Final = 4096
 """It keeps the end of longer ones."""
-_RUNS: Final = ("kubernetes", "process", "container")
+_KUBERNETES: Final = Dialect("Kubernetes", ("kubernetes", "process", "container"))
 """Executors of the specs that are understood: the others are those of a spec
 that names none, without and with a container."""
 _DOCKER: Final = "docker://"
@@ -131,15 +130,7 @@ def _head(name: str, attempt: str, state: str, tag: str) -> dict[str, Any]:
 
 
 def _check(spec: JobSpec) -> None:
-    if spec.executor not in _RUNS:
-        raise Invalid(
-            f"Kubernetes cannot run a job of the executor {spec.executor!r}",
-            hint="Let it run on a worker of this executor.",
-        )
-    if spec.function is not None:
-        raise Invalid(
-            "Kubernetes runs programs, not functions", hint="Give it a command or a script."
-        )
+    check_program(spec, _KUBERNETES)
     if spec.container is not None and spec.container.mounts:
         raise Invalid(
             "a pod of weft has no mounts of its node", hint="Fetch what it reads in the job."
@@ -187,8 +178,7 @@ def _resources_of(one: Assignment, settings: KubernetesSettings) -> dict[str, An
 
 def _environment_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict[str, str]:
     return {
-        **(spec.inherit_env or {}), **identity_of(key, spec),
-        **(spec.env or {}), **variables_of(key, spec, limits_elsewhere(limits)),
+        **environment_elsewhere(key, spec, limits, {}),
         **({PRODUCTS_VARIABLE: PRODUCTS} if limits.product_files else {}),
     }  # fmt: skip
 

@@ -11,22 +11,19 @@ from typing import Final
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
-from weft.core.errors import Invalid
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.extensions.engines.slurm.runner.commands import environment_of
 from weft.plugins.executors.job_environment import (
     SHELL,
-    identity_of,
-    limits_elsewhere,
+    environment_elsewhere,
     small_environment,
     timeout_ms_of,
-    variables_of,
 )
+from weft.plugins.runners.remote.scripts import Dialect, check_program
 from weft.ports.executor import ExecutorLimits
 from weft.wire.spec import JobSpec
 
-RUNS: Final = ("slurm", "process")
-"""Executors of the specs that are understood: the second is a spec that names none."""
+SLURM: Final = Dialect("Slurm", ("slurm", "process"))
 LONGER: Final = "longer"
 """The file that says by how many seconds a limit was extended, in all."""
 PASSED_ON: Final = (Signals.SIGHUP, Signals.SIGTERM, Signals.SIGUSR1, Signals.SIGUSR2)
@@ -90,18 +87,8 @@ def minutes_of(limit_s: float, extra_ms: int = 0) -> int:
 
 def job_script(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> str:
     """Return the script of one attempt. Raise `Invalid` if the cluster cannot run such a job."""
-    if spec.executor not in RUNS:
-        raise Invalid(
-            f"Slurm cannot run a job of the executor {spec.executor!r}",
-            hint="Let it run on a worker of this executor.",
-        )
-    if spec.function is not None:
-        raise Invalid("Slurm runs programs, not functions", hint="Give it a command or a script.")
-    own = {
-        **(small_environment() if spec.inherit_env is None else spec.inherit_env),
-        **identity_of(key, spec), **(spec.env or {}),
-        **variables_of(key, spec, limits_elsewhere(limits)),
-    }  # fmt: skip
+    check_program(spec, SLURM)
+    own = environment_elsewhere(key, spec, limits, small_environment())
     own_directory = f"cd {WORK} 2>/dev/null || {{ mkdir -p {WORK} && cd {WORK}; }}"
     where = f"{{ {own_directory}; }}" if spec.cwd is None else f"cd {shlex.quote(spec.cwd)}"
     umask = "" if spec.umask is None else f"umask {int(spec.umask, 8):o}\n"

@@ -17,6 +17,7 @@ from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
+from weft.client.submission.upload import Upload
 
 JOBS = 1_000_000
 """As many as one request may bring."""
@@ -75,10 +76,7 @@ async def _request(client: Api, count: int) -> float:
 async def _upload(client: Api, count: int) -> float:
     batch_id = int((await client.create_batch(ASLEEP))["id"])
     begun = time.perf_counter()
-    update = await client.reserve_update(batch_id, n_jobs=count)
-    update_id = int(update["update_id"])
-    await client.upload_jobs(batch_id, update_id, [array_of(count)])
-    await client.commit_update(batch_id, update_id)
+    await Upload(count, lambda: [array_of(count)]).run(client, batch_id)
     return count / (time.perf_counter() - begun)
 
 

@@ -73,16 +73,11 @@ def test_chunks_have_their_usual_size_besides() -> None:
 
 
 def test_references_follow_when_parents_are_put_first() -> None:
-    jobs = [
-        BRINGS, {"function": {"of": 1}, "parents": ["late"]}, {"name": "late"},
-    ]  # fmt: skip
-
+    """Not if the function came after its caller then."""
+    late, calls = {"parents": ["late"]}, {"function": {"of": 1}}
+    jobs = [BRINGS, calls | late, {"name": "late"}]
     assert [spec.shares for spec in specs_of(rows_of(jobs, whole=True))] == [None, None, -2]
-
-
-def test_a_function_that_comes_after_its_caller_is_refused() -> None:
-    jobs = [{**BRINGS, "parents": ["late"]}, {"function": {"of": 1}}, {"name": "late"}]
-
+    jobs = [BRINGS | late, calls, {"name": "late"}]
     with pytest.raises(InvalidDocument, match="parent") as refused:
         rows_of(jobs, whole=True)
     assert [one.pointer for one in refused.value.errors] == ["/jobs/1/function/of"]

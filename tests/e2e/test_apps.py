@@ -1,6 +1,9 @@
-"""Applications on a plain `weft up`: a folder is added, jobs run it with parameters."""
+"""Applications on a plain `weft up`: a folder is added, jobs run it with parameters; and code
+that travels with jobs.
+"""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,40 @@ def test_application_runs_with_its_parameters(weft: Weft, tmp_path: Path) -> Non
     assert (shown["app"], shown["state"]) == ("sayer-1.0", "success")
     assert shown["spec"]["timeout_s"] == 300
     assert again == "other x\n"
+
+
+def test_code_travels_with_its_jobs(weft: Weft, tmp_path: Path) -> None:
+    """What git tracks if it is a checkout; once for all, also into scripts and functions."""
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "made.py").write_text("def of(n=4): return 10 + n\nprint(of())\n")
+    (tmp_path / "big").write_text("not tracked")
+    for words in ("init -q", "add pkg"):
+        subprocess.run(["git", "-C", tmp_path, *words.split()], check=True)
+    script = "#!/usr/bin/env python3\nimport os, pkg.made; print(os.listdir())"
+    jobs = [
+        {"command": ["python3", "pkg/made.py"], "count": 2}, {"script": script},
+        {"function": {"call": "pkg.made:of"}},
+    ]  # fmt: skip
+    file = tmp_path / "jobs.json"
+    file.write_text(json.dumps({"defaults": {"code": "."}, "jobs": jobs}))
+    batch = weft.told("submit", str(file), "--wait").decode().split()[0]
+    said = [weft.told("logs", f"{batch}.j{n}").decode() for n in (1, 2, 3)]
+    assert said == ["14\n", "14\n", "14\n['pkg']\n"]
+    code = str(tmp_path)
+    assert weft.told("run", "--code", code, "--", "python3", "pkg/made.py") == b"14\n"
+    line = ("each", "--code", code, "--", "ls", "-R")
+    assert b"made.py" in weft.run(*line, stdin=b"pkg\n").stdout
+    with Client(home=weft.home) as client:
+        builder = client.create_batch()
+        made = [builder.create_job(["ls"], code=code) for _ in range(2)]
+        builder.submit().wait()
+        assert [job.log() for job in made] == ["pkg\n"] * 2
+    assert len(list((weft.home / "scratch").glob("*/code/*"))) == 1
+    for wrong, why in ((f"{code}/none", b"No such file"), (str(file), b"Not a directory")):
+        refused = weft.run("run", "--code", wrong, "--", "ls")
+        assert (refused.returncode, why in refused.stderr) == (2, True)
+    file.write_text(json.dumps({"jobs": [{"code": "none"}]}))
+    assert b"none' cannot travel" in weft.run("submit", str(file)).stderr
 
 
 def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path) -> None:

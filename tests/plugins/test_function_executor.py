@@ -99,10 +99,7 @@ def test_variables_of_a_job_are_those_of_its_process() -> None:
     assert environment({"COLOUR": "blue"}) != red
     assert environment(None, inherit_env=inherited) is inherited
     assert environment({"COLOUR": "red"}, inherit_env=inherited) == {**inherited, "COLOUR": "red"}
-
-
-def test_the_index_of_an_array_is_a_variable_of_the_call() -> None:
+    # The index of an array's job is one of the call.
     spec = JobSpec(function=NAMED, env={INDEX_VARIABLE: "5"})
-
-    assert INDEX_VARIABLE not in FunctionExecutor().environment_of(spec)
+    assert INDEX_VARIABLE not in executor.environment_of(spec)
     assert start_of(spec).env[INDEX_VARIABLE] == "5"

@@ -1,10 +1,7 @@
-"""Payloads: parts are stored once, read by workers, and go with their batch."""
+"""Payloads: parts are stored once, and read by workers. `test_byte_quotas.py` removes them."""
 
 import hashlib
 
-import pytest
-
-from store.test_deletion import delete, remove, rows_of
 from store.test_submission import new_batch
 from store.world import World
 from weft.wire.payload import PART_BYTES, bytes_of_part, parts_of
@@ -44,14 +41,3 @@ async def test_a_payload_is_there_when_all_its_parts_are(world: World) -> None:
     assert await store.get_payload_part(batch, DIGEST, 2) == (len(DATA), b"end")
     assert await store.get_payload_part(batch, DIGEST, 3) is None
     assert await store.get_payload_part(other, DIGEST, 2) is None
-
-
-@pytest.mark.heavy
-async def test_payloads_go_with_their_batch(world: World) -> None:
-    batch = await new_batch(world)
-    await add_part(world, batch, 1)
-    await add_part(world, batch, 2)
-
-    await remove(world, await delete(world, batch), limit=1)
-
-    assert await rows_of(world, batch) == {}

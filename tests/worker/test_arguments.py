@@ -48,6 +48,7 @@ def files_in(root: Path, store: Parts | None = None) -> ArgumentFiles:
 
 
 async def test_a_payload_becomes_a_private_file(tmp_path: Path) -> None:
+    """A later agent adopts those of its attempts, and removes others."""
     files = files_in(tmp_path)
     spec = await files.fetch(KEY, spec_with())
 
@@ -55,10 +56,14 @@ async def test_a_payload_becomes_a_private_file(tmp_path: Path) -> None:
     assert spec == spec_with(arguments_file=str(file))
     assert file.read_bytes() == DATA
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    files.remove(OTHER)
+    await files.fetch(OTHER, spec_with())
+    later = files_in(tmp_path)
+    later.adopt([KEY, AttemptKey(9, 9, 9)])
+    assert list((tmp_path / "arguments").iterdir()) == [file]
+    later.remove(OTHER)
     assert file.exists()
-    files.remove(KEY)
-    files.remove(KEY)
+    later.remove(KEY)
+    later.remove(KEY)
     assert not file.exists()
 
 
@@ -66,15 +71,3 @@ async def test_a_payload_becomes_a_private_file(tmp_path: Path) -> None:
 async def test_what_is_not_whole_is_an_error(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(WeftError, match="arguments"):
         await files_in(tmp_path, Parts(data)).fetch(KEY, spec_with())
-
-
-async def test_files_of_an_earlier_agent_are_adopted_or_removed(tmp_path: Path) -> None:
-    files = files_in(tmp_path)
-    await files.fetch(KEY, spec_with())
-    await files.fetch(OTHER, spec_with())
-
-    later = files_in(tmp_path)
-    later.adopt([KEY, AttemptKey(9, 9, 9)])
-    assert [one.name for one in (tmp_path / "arguments").iterdir()] == [KEY.name]
-    later.remove(KEY)
-    assert list((tmp_path / "arguments").iterdir()) == []

@@ -24,6 +24,8 @@ from worker.file_site import file_site
 class OrderedStore:
     """Notes what comes, and answers ends when it is told to."""
 
+    get_app_part = get_payload_part = None
+
     def __init__(self) -> None:
         self.told: list[tuple[str, int]] = []
         self.something = asyncio.Event()

@@ -16,6 +16,7 @@ from weft.bench.figures import Headline, document_of, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api
+from weft.client.submission.upload import Upload
 
 JOBS = 200_000
 ROUNDS = 3
@@ -80,10 +81,7 @@ async def submit_jobs(client: Api, count: int, job_of: Callable[[int], Document]
     begun = time.perf_counter()
     created = await client.create_batch({"name": "bench"})
     batch_id = int(created["id"])
-    update = await client.reserve_update(batch_id, n_jobs=count)
-    update_id = int(update["update_id"])
-    await client.upload_jobs(batch_id, update_id, (job_of(number) for number in range(count)))
-    await client.commit_update(batch_id, update_id)
+    await Upload(count, lambda: map(job_of, range(count))).run(client, batch_id)
     took_s = time.perf_counter() - begun
     await client.cancel_batch(batch_id, force=True)
     async for _ in client.watch_batch(batch_id):

@@ -4,7 +4,7 @@ This is what the command line and the objects of `weft.aio` are built on.
 """
 
 import base64
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing, suppress
 from pathlib import Path
 from time import monotonic
@@ -31,12 +31,10 @@ from weft.client.http.session import (
     waiting,
 )
 from weft.client.http.sse import EventParser, ServerEvent
-from weft.client.submission.upload import PARALLEL, Bunch, cut_bunches, send_bunches
 from weft.client.waiting import wait_beside
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
 from weft.core.errors import EventsGone
 from weft.core.text.number_ranges import format_ranges
-from weft.wire.payload import PART_BYTES, parts_of
 
 __all__ = ["PATIENCE_S", "WAIT_PATIENCE_S", "Api", "Document", "LogEvent", "Stream"]
 
@@ -111,28 +109,6 @@ class Api(Routes, Calls, ApiCalls):
         locator = Locator(url, token, home, visit)
         super().__init__(HttpSession(locator, **patience))
 
-    async def upload_jobs(
-        self,
-        batch_id: int,
-        update_id: int,
-        jobs: Iterable[Document],
-        *,
-        inherit_env: Mapping[str, str] | None = None,
-        parallel: int = PARALLEL,
-        on_sent: Callable[[int], None] | None = None,
-    ) -> None:
-        """Fill an update that was reserved for these jobs, in bunches of several requests at a
-        time.
-
-        Safe to repeat with the same jobs. The update still has to be committed.
-        """
-
-        async def send(bunch: Bunch) -> None:
-            first, jobs, *_ = bunch
-            await self.add_jobs(batch_id, update_id, first, jobs, inherit_env=inherit_env)
-
-        await send_bunches(cut_bunches(jobs), send, parallel=parallel, on_sent=on_sent)
-
     async def submit(
         self, document: Document, *, on_sent: Callable[[int], None] | None = None
     ) -> Answer:
@@ -145,14 +121,6 @@ class Api(Routes, Calls, ApiCalls):
         from weft.client.submission.document import submit  # noqa: PLC0415 (5 ms)
 
         return Answer(await submit(self, document, on_sent=on_sent))
-
-    async def send_payload(self, batch_id: int, digest: str, data: bytes) -> None:
-        """Send the large arguments of a function, part by part, ahead of the job that names them
-        by their SHA-256. Raise `PayloadTooLarge`.
-        """
-        for n in range(parts_of(len(data))):
-            body = data[n * PART_BYTES : (n + 1) * PART_BYTES]
-            await self.add_payload_part(batch_id, digest, n + 1, body, n_bytes=len(data))
 
     def watch_batch(self, batch_id: int) -> AsyncGenerator[Answer, None]:
         """Yield the batch document now and whenever something changed; the last one is complete.

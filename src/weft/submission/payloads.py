@@ -1,4 +1,4 @@
-"""Take payloads: the large arguments of functions, before the jobs that are called with them."""
+"""Take payloads: large arguments of functions and code, before the jobs that need them."""
 
 from typing import Final
 
@@ -19,10 +19,10 @@ def check_size(services: SubmissionServices, n_bytes: int) -> None:
     limit = services.settings.payload_bytes_max
     if n_bytes > limit:
         raise PayloadTooLarge(
-            f"the arguments have {n_bytes} bytes",
+            f"the arguments or the code have {n_bytes} bytes",
             detail=f"At most {limit} bytes are kept (`payload_bytes_max`).",
-            hint="Write them to a file that the workers see and pass its name, or raise the "
-            "server's setting.",
+            hint="Write them to a file that the workers see and pass its name, leave large data "
+            "out of the folder, or raise the server's setting.",
         )
 
 
@@ -57,21 +57,17 @@ async def add_part(
 
 
 async def check_functions(draft: Draft) -> None:
-    """Refuse functions of others, and note which jobs refer to a payload that is not there."""
+    """Refuse programs of others, and note which jobs refer to a payload that is not there."""
     services, caller, batch_id = draft.services, draft.caller, draft.context.batch_id
-    if batch_id is not None and any(job.function is not None for job in draft.rare):
+    digest_at = payloads_of(draft.rare)
+    if batch_id is not None and (digest_at or any(job.function for job in draft.rare)):
         await refuse_functions_of_others(services, caller, batch_id)
-    digest_of = payloads_of(draft.rare)
-    if not digest_of:
-        return
-    missing = set(digest_of.values())
-    if batch_id is not None:
+    missing = set(digest_at.values())
+    if batch_id is not None and missing:
         digests = [bytes.fromhex(one) for one in sorted(missing)]
         found = await services.store.missing_payloads(caller, batch_id, digests)
         missing = {one.hex() for one in found}
-    for entry, digest in digest_of.items():
+    for pointer, digest in digest_at.items():
         if digest in missing:
-            pointer = f"/jobs/{entry}/function/arguments_digest"
-            draft.problems.add(
-                InvalidValue, pointer, "the batch has no such payload; send all its parts first"
-            )
+            message = "the batch has no such payload; send all its parts first"
+            draft.problems.add(InvalidValue, pointer, message)

@@ -8,13 +8,16 @@ import gzip
 import io
 import os
 import stat
+import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 FILES_MAX: Final = 10_000
 """Files and directories of one folder."""
+CODE_BYTES_MAX: Final = 512 << 20
+"""Of the files of code that travels with a job."""
 _DEPTH_MAX: Final = 32
 _NAME_BYTES_MAX: Final = 1024
 _HEADER_MAX: Final = 1 << 16
@@ -42,17 +45,23 @@ class Entry(NamedTuple):
     """None: a directory."""
 
 
-def pack(folder: Path) -> bytes:
-    """Return a folder as one file. Raise `BadFolder` for what none may hold, `OSError`."""
+def pack(
+    folder: Path, names: Iterable[str] | None = None, *, bytes_max: int = sys.maxsize
+) -> bytes:
+    """Return a folder as one file; `names`: only these files of it. Raise `BadFolder` for what
+    none may hold, `OSError`.
+    """
     out = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=out, mode="wb", compresslevel=6, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        for n, path in enumerate(_walk(folder)):
+        for n, path in enumerate(_walk(folder) if names is None else map(folder.joinpath, names)):
             if n >= FILES_MAX:
                 raise BadFolder(f"more than {FILES_MAX} files and directories")
             _add(tar, path, path.relative_to(folder).as_posix())
+            if tar.offset > bytes_max:
+                raise BadFolder(f"it has more than {bytes_max} bytes")
     return out.getvalue()
 
 

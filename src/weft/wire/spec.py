@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
+from weft.wire.documents.apps import CodeDocument
 from weft.wire.documents.containers import ContainerDocument, EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput, LogDocument
 from weft.wire.documents.secrets import SecretUse
@@ -89,6 +90,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """Files that it gets before it starts."""
     outputs: tuple[FileOutput, ...] | None = None
     """Files that are kept when it has ended."""
+    code: CodeDocument | None = None
+    """Files that it begins with."""
     service: ServiceDocument | None = None
     """It runs beneath a minder, which asks whether it is healthy."""
     inherit_env: dict[str, str] | None = None
@@ -134,7 +137,10 @@ CONTAINER: Final = "a container"
 FILES: Final = "files"
 SERVICE: Final = "a service"
 ENGINE_OPTIONS: Final = "a choice of its engine"
-REQUIREMENTS: Final = frozenset({SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS, SERVICE})
+CODE: Final = "code that travels with it"
+REQUIREMENTS: Final = frozenset(
+    {SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS, SERVICE, CODE}
+)
 """All that jobs may require of their runner."""
 
 

@@ -26,6 +26,7 @@ from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.submission.ahead import sent_ahead
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, Unavailable
 from weft.core.ids import format_job_ref
@@ -137,7 +138,8 @@ async def _run(document: Mapping[str, Any], shared: Shared, *, allow_cut: bool) 
 
 async def _create(client: Api, document: Mapping[str, Any]) -> tuple[int, bool]:
     """Return the batch, and whether that was there: it has the key of this one."""
-    answer = await client.create_batch(document)
+    send = client.submit if sent_ahead(document["jobs"]) else client.create_batch
+    answer = await send(document)
     return int(answer["id"]), bool(answer.get("skipped"))
 
 

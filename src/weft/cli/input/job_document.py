@@ -73,7 +73,7 @@ def placed_fields(options: JobOptions) -> dict[str, Any]:
     """
     umask = os.umask(0o077)
     os.umask(umask)
-    needs_none = options.image is not None or options.cwd is not None
+    needs_none = any(one is not None for one in (options.image, options.cwd, options.code))
     directory = {} if needs_none else {"cwd": current_directory()}
     return {**directory, "umask": f"{umask:04o}", **option_fields(options)}
 

@@ -5,10 +5,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from weft.cli.input.signature import Parameter
 from weft.cli.input.values import bounded, check_text, read_option
+from weft.client.submission.ahead import code_of
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.durations import parse_seconds
 
@@ -87,6 +89,9 @@ class LimitOptions:
     cache: Annotated[bool | None, Parameter(group="Job")] = None
     """Do not run it if the same has succeeded before; --no-cache: run it whatever a file says."""
 
+    code: Annotated[Path | None, Parameter(group="Job")] = None
+    """Begin with a copy of this directory's files: those that git tracks, else all."""
+
     retries: Annotated[int | None, Parameter(group="Job", validator=bounded(0, 99))] = None
     """How often a job that failed is tried again (default 0)."""
 
@@ -123,6 +128,8 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
         fields["preemptible"] = True
     if options.cache is not None:
         fields["cache"] = "inputs" if options.cache else "off"
+    if options.code is not None:
+        fields["code"] = code_of(options.code)
     if options.machine is not None:
         check_text([options.machine])
         fields["machine"] = options.machine

@@ -154,6 +154,7 @@ class ClientWaits(Twin[aio.Client]):
     reopen_project = waits(aio.Client.reopen_project)
     reroute_queues = waits(aio.Client.reroute_queues)
     resume_schedule = waits(aio.Client.resume_schedule)
+    send_payload = waits(aio.Client.send_payload)
     set_limit = waits(aio.Client.set_limit)
     set_quota = waits(aio.Client.set_quota)
     set_secret = waits(aio.Client.set_secret)

@@ -66,15 +66,24 @@ class ClientRoutes(DocumentCalls):
                 hint="A folder of an application holds files and directories that you may read.",
             ) from error
         digest = hashlib.sha256(packed).hexdigest()
-        for start in range(0, len(packed), PART_BYTES):
-            await self._session.request(
-                "PUT",
-                f"/v1/app-parts/{digest}/{start // PART_BYTES + 1}?bytes={len(packed)}",
-                body=packed[start : start + PART_BYTES],
-                content_type="application/octet-stream",
-            )
+        await self._send_parts(f"/v1/app-parts/{digest}", packed)
         document = {"digest": digest, "n_bytes": len(packed), "for_user": for_user}
         return await self._put(f"/v1/apps/{quote(name, safe='')}", document)
+
+    async def send_payload(self, batch_id: int, digest: str, data: bytes) -> None:
+        """Send large arguments or code, part by part, ahead of the job that names them by their
+        SHA-256. A repeat does nothing. Raise `PayloadTooLarge`.
+        """
+        await self._send_parts(f"/v1/batches/{batch_id}/payloads/{digest}", data)
+
+    async def _send_parts(self, path: str, data: bytes) -> None:
+        for start in range(0, len(data), PART_BYTES):
+            await self._session.request(
+                "PUT",
+                f"{path}/{start // PART_BYTES + 1}?bytes={len(data)}",
+                body=data[start : start + PART_BYTES],
+                content_type="application/octet-stream",
+            )
 
     async def end_sessions(self, session_id: int | None = None) -> int:
         """Log out one session, or everywhere; return how many have ended. Raise

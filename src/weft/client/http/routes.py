@@ -10,7 +10,7 @@ import msgspec
 
 from weft.client.answer import Answer
 from weft.client.http.api_routes import ApiRoutes
-from weft.client.http.calls import PAGE_ROWS, Requests, decode, group_segment
+from weft.client.http.calls import PAGE_ROWS, Requests, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
 from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from weft.client.http.exec_calls import Exec
 
 Stream = Literal["stdout", "stderr", "both"]
-BYTES = "application/octet-stream"
 
 
 class Routes(ClientRoutes, ApiRoutes, Requests):
@@ -101,21 +100,6 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
     async def commit_update(self, batch_id: int, update_id: int) -> Answer:
         """Make an update visible and runnable. A repeat does nothing."""
         return await self._post(f"/v1/batches/{batch_id}/updates/{update_id}/commit", {})
-
-    async def add_payload_part(
-        self, batch_id: int, digest: str, part: int, body: bytes, *, n_bytes: int
-    ) -> Answer:
-        """Send a part of a payload of `n_bytes`, the large arguments of a function. A repeat does
-        nothing. Raise `PayloadTooLarge`.
-        """
-        answer = await self._session.request(
-            "PUT",
-            f"/v1/batches/{batch_id}/payloads/{digest}/{part}",
-            query={"bytes": n_bytes},
-            body=body,
-            content_type=BYTES,
-        )
-        return Answer(decode(answer))
 
     # ---- jobs and groups
 

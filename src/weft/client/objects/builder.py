@@ -5,14 +5,16 @@ their `submit` differs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from inspect import signature
 from itertools import chain
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar, Unpack
 
 from weft.client.api import Api
 from weft.client.http.listing import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
+from weft.client.submission.ahead import code_of, sent_ahead
 from weft.client.submission.arrays import size_of
 from weft.client.submission.group_plan import group_exists
 from weft.client.submission.pending_update import DraftGroup, Membership, PendingUpdate
@@ -56,12 +58,14 @@ class Draft:
         self._pending: PendingUpdate | None = None
         self.batch_id = batch_id
         self.answer: Document = {}
+        self.pack = cache(code_of)
         self._begin()
 
     def _begin(self) -> None:
         self.block = Block()
         self._spool = JobSpool()
         self._groups: dict[str, DraftGroup] = {}
+        self._ahead: dict[str, bytes] = {}
         self._refused: WeftError | None = None
 
     @property
@@ -81,6 +85,7 @@ class Draft:
     def add_job(self, membership: Membership, job: Document) -> JobRef:
         """Collect one job, or an array of them."""
         position = self._spool.n_jobs + 1
+        self._ahead |= sent_ahead([job])
         self._spool.append(self._memberships.setdefault(membership, len(self._memberships)), job)
         return JobRef(self.block, position, size_of(job) or 1)
 
@@ -112,6 +117,7 @@ class Draft:
                 memberships=list(self._memberships),
                 groups=list(self._groups.values()),
                 inherit_env=self._inherit_env,
+                ahead=self._ahead,
             )
             self._begin()
             await self._send(self._pending, on_sent)
@@ -201,6 +207,8 @@ class GroupBuilder(Generic[JobT]):
             "values": self._texts(values),
             **keywords,
         }
+        if isinstance(code := keywords.get("code"), str | PurePath):
+            document["code"] = self._draft.pack(Path(code))
         membership = self._membership_with(groups)
         return self._make_job(self._draft.add_job(membership, _given(document)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any, Literal, TypedDict
 
 
@@ -83,6 +84,8 @@ class JobKeywords(RetryKeywords, total=False):
     service: Mapping[str, Any] | None
     wait: Mapping[str, Any] | None
     """`{"health": {"http": "http://127.0.0.1:8080/ready"}}`: started again whenever it ends."""
+    code: str | PurePath | Mapping[str, str] | None
+    """`"."`: a folder whose files it begins with: those that git tracks if it is of a checkout."""
     cache: Literal["inputs", "off"] | None
     """`"inputs"`: it does not run if the same has succeeded before; default: it runs."""
     app: str | None

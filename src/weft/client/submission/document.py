@@ -10,6 +10,7 @@ import msgspec
 
 from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
+from weft.client.submission.ahead import sent_ahead
 from weft.client.submission.arrays import size_of
 from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
@@ -43,7 +44,8 @@ async def submit(
     If a bunch is refused, the new batch is cancelled and the error names the job's position in
     the document.
     """
-    if is_small(document):
+    ahead = sent_ahead(document.get("jobs") or ())
+    if not ahead and is_small(document):
         return await api.create_batch(document)
     plan = plan_submission(document)
 
@@ -54,6 +56,7 @@ async def submit(
             plan.groups,
             inherit_env=document.get("inherit_env"),
             positions=plan.positions,
+            ahead=ahead,
         )
 
     filled = await fill_in_bunches(api, upload, batch=plan.batch, on_sent=on_sent)

@@ -62,6 +62,7 @@ class PendingUpdate:
     memberships: Sequence[Membership]
     groups: Sequence[DraftGroup]
     inherit_env: Mapping[str, str] | None
+    ahead: Mapping[str, bytes]
     answer: Document = field(default_factory=dict)
     """What the server answered when it made the batch."""
     _key: str = field(default_factory=new_key)
@@ -84,7 +85,7 @@ class PendingUpdate:
     @property
     def is_small(self) -> bool:
         """Say whether one request is enough."""
-        return fits_one_request(
+        return not self.ahead and fits_one_request(
             n_documents=self.spool.n_documents,
             n_jobs=self.spool.n_jobs,
             n_groups=len(self.groups),
@@ -153,6 +154,7 @@ class PendingUpdate:
             lambda: self.spool.read(where),
             groups.documents,
             inherit_env=self.inherit_env,
+            ahead=self.ahead,
         )
 
     async def _plan_groups(self, batch_id: int) -> GroupPlan:

@@ -155,6 +155,8 @@ class Upload:
     inherit_env: Mapping[str, str] | None = None
     positions: Sequence[int] | None = None
     """Where each job stood in the user's document (from 0), for messages; None: the same order."""
+    ahead: Mapping[str, bytes] = field(default_factory=dict)
+    """What the jobs need at the server before they are sent, by digest."""
     _key: str = field(default_factory=new_key)
     _sent: set[int] = field(default_factory=set)
     """First jobs of the bunches that are there."""
@@ -163,6 +165,8 @@ class Upload:
         self, api: Routes, batch_id: int, *, on_sent: Callable[[int], None] | None = None
     ) -> Mapping[str, Any]:
         """Reserve, fill and commit; return the document of the update."""
+        for digest, body in self.ahead.items():
+            await api.send_payload(batch_id, digest, body)
         update = await api.reserve_update(
             batch_id, n_jobs=self.n_jobs, n_groups=len(self.groups), key=self._key
         )

@@ -30,6 +30,7 @@ from weft.submission.translation.waits import check_wait, kept_of_wait
 from weft.wire.answers.batches import Job
 from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import (
+    CODE,
     CONTAINER,
     ENGINE_OPTIONS,
     FILES,
@@ -190,6 +191,7 @@ _LISTED: Final = (
         services.NOT_BESIDE,
     ),
     kept("wait", kept_of_wait, check_wait, waits.NOT_BESIDE),
+    JobField("code", spec=needing(CODE, "code"), beside=("app", "container", "cwd", "simulation")),
     kept(CACHE, check=check_cache),
 )
 

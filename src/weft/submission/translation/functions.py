@@ -139,11 +139,15 @@ def _check_digest(
         problems.add(InvalidValue, pointer, message)
 
 
-def payloads_of(jobs: Sequence[JobDocument]) -> dict[int, str]:
-    """Return the digest of the payload that an entry refers to, for those that do."""
-    functions = ((entry, job.function) for entry, job in enumerate(jobs))
-    digests = ((entry, one.arguments_digest) for entry, one in functions if one is not None)
-    return {entry: one for entry, one in digests if one is not None and DIGEST.fullmatch(one)}
+def payloads_of(jobs: Sequence[JobDocument]) -> dict[str, str]:
+    """Return the digests of the payloads that jobs refer to, by the pointers to them."""
+    digests: dict[str, str] = {}
+    for entry, job in enumerate(jobs):
+        if job.function is not None and job.function.arguments_digest is not None:
+            digests[f"/jobs/{entry}/function/arguments_digest"] = job.function.arguments_digest
+        if job.code is not None:
+            digests[f"/jobs/{entry}/code/digest"] = job.code.digest
+    return {pointer: one for pointer, one in digests.items() if DIGEST.fullmatch(one)}
 
 
 def _carrier(

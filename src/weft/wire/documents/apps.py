@@ -23,6 +23,28 @@ JobParameters = Annotated[
         {"lines": True},
     ),
 ]
+FolderDigest = Annotated[
+    Annotated[str, Meta(pattern=r"^[0-9a-f]{64}" + END)],
+    says(
+        "SHA-256 of the packed folder, in hex.",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    ),
+]
+
+
+class CodeDocument(Struct, frozen=True, forbid_unknown_fields=True):
+    """`code`: a packed folder, whose parts were sent to the batch as a payload before."""
+
+    digest: FolderDigest
+
+
+JobCode = Annotated[
+    CodeDocument | None,
+    says(
+        "Files that it begins with: they are copied into its directory, and functions import "
+        "from them. In job files and the Python client a folder, which is packed and sent."
+    ),
+]
 _NAME = Meta(description="name and version, as jobs ask for it")
 _BYTES = Meta(ge=1, description="of the packed folder")
 _FOR = Meta(description="who alone may run it; null: everybody in the tenant")
@@ -31,13 +53,7 @@ _FOR = Meta(description="who alone may run it; null: everybody in the tenant")
 class AppDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`PUT /v1/apps/{app}`: the packed folder, whose parts were sent before."""
 
-    digest: Annotated[
-        Annotated[str, Meta(pattern=r"^[0-9a-f]{64}" + END)],
-        says(
-            "SHA-256 of the packed folder, in hex.",
-            "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        ),
-    ]
+    digest: FolderDigest
     n_bytes: Annotated[Annotated[int, Meta(ge=1, le=1 << 40)], says("Of the packed folder.", 2048)]
     for_user: Annotated[
         str | None, says("The user who alone may run it; without it all may.", "ann")

@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.core.deliveries.sinks import SINKS_MAX
 from weft.core.graph.parents import ParentRef
 from weft.wire.description import END, says
-from weft.wire.documents.apps import JobApp, JobParameters
+from weft.wire.documents.apps import JobApp, JobCode, JobParameters
 from weft.wire.documents.containers import JobContainer, JobEngine, JobNetwork
 from weft.wire.documents.files import JobInputs, JobLog, JobOutputs
 from weft.wire.documents.retries import (
@@ -323,6 +323,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     outputs: JobOutputs = None
     service: JobService = None
     wait: JobWait = None
+    code: JobCode = None
     cache: Annotated[
         Literal["inputs", "off"] | None,
         says(

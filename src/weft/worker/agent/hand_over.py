@@ -5,9 +5,11 @@ beside it.
 """
 
 import asyncio
+import os
 import time
 from collections.abc import Coroutine, Sequence
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
@@ -21,6 +23,7 @@ from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, RunnerGone, never_started
 from weft.ports.store import Claimed
 from weft.telemetry.log import log
+from weft.wire.app_folder import CODE_BYTES_MAX
 from weft.wire.spec import JobSpec
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
@@ -41,7 +44,7 @@ class HandOver:
         self._held = incarnation.held
         self._runner = site.runner
         self._arguments = incarnation.arguments
-        self._apps = incarnation.apps
+        self._apps, self._code = incarnation.apps, incarnation.code
         self._files = incarnation.files
         self._checkpoints = incarnation.checkpoints
         self._accounts = site.accounts
@@ -173,16 +176,11 @@ class HandOver:
         await self._submit_late(ready)
 
     async def _hand_over_fetched(self, assignment: Assignment) -> None:
-        reason, message, spec = None, "", assignment.spec
-        what = "arguments" if spec.app is None else "application"
+        reason, message, code = None, "", None
         try:
-            if spec.app is None:
-                spec = await self._arguments.fetch(assignment.key, spec)
-            else:
-                spec = await self._apps.fetch(assignment.key.batch_id, spec)
-            assignment = msgspec.structs.replace(assignment, spec=spec)
+            assignment, code = await self._fetch(assignment)
         except OSError as error:
-            reason, message = Reason.DISK, f"its {what} cannot be written: {error.strerror}"
+            reason, message = Reason.DISK, f"what it needs cannot be written: {error.strerror}"
         except WeftError as error:
             reason, message = Reason.BAD_SPEC, error.message
         held = self._held.by_key.get(assignment.key)
@@ -190,12 +188,30 @@ class HandOver:
             return  # cancelled while they were fetched
         if reason is not None:
             self._attempts.end_unstarted(assignment.key, reason, message)
-        elif self._has_files(assignment):
-            await self._hand_over_with_files(assignment)
+        elif code is not None or self._has_files(assignment):
+            await self._hand_over_with_files(assignment, code)
         else:
             await self._submit_late([assignment])
 
-    async def _hand_over_with_files(self, one: Assignment) -> None:
+    async def _fetch(self, one: Assignment) -> tuple[Assignment, Path | None]:
+        """Return the attempt with what it needs at hand, and the folder that is to be copied to
+        its directory. Raise `OSError`, `WeftError`.
+        """
+        spec, code, batch_id = one.spec, None, one.key.batch_id
+        if spec.app is not None:
+            app = spec.app
+            folder = str(await self._apps.fetch(batch_id, app.digest, app.n_bytes_max))
+            spec = msgspec.structs.replace(spec, app=msgspec.structs.replace(app, folder=folder))
+        if spec.function is not None and spec.function.arguments_digest is not None:
+            spec = await self._arguments.fetch(one.key, spec)
+        if spec.code is not None:
+            code = await self._code.fetch(batch_id, spec.code.digest, CODE_BYTES_MAX)
+            spec = _with_path(spec, "PYTHONPATH", code)
+            if spec.function is not None:  # it imports, and a copy for each call costs
+                code = None
+        return msgspec.structs.replace(one, spec=spec), code
+
+    async def _hand_over_with_files(self, one: Assignment, code: Path | None = None) -> None:
         self._attempts.enter(one.key, Phase.STAGING_INPUTS)
         given: Assignment | Ended = one
         try:
@@ -205,9 +221,9 @@ class HandOver:
             why = f"its checkpoint cannot be written: {error.strerror}"
             given = never_started(one.key, Reason.DISK, now_ns=time.monotonic_ns(), message=why)
         else:
-            if _names_files(one.spec):
+            if code is not None or _names_files(one.spec):
                 tell = partial(self._attempts.enter, one.key, Phase.STAGING_INPUTS)
-                given = await self._files.bring(one, tell)
+                given = await self._files.bring(one, tell, code)
         held = self._held.by_key.get(one.key)
         if held is None or held.ended:
             self._files.remove(one.key)  # cancelled while they were brought
@@ -258,7 +274,16 @@ class HandOver:
 
 def _waits_for_bytes(spec: JobSpec) -> bool:
     function = spec.function
-    return spec.app is not None or (function is not None and function.arguments_digest is not None)
+    has_payload = function is not None and function.arguments_digest is not None
+    return has_payload or spec.app is not None or spec.code is not None
+
+
+def _with_path(spec: JobSpec, name: str, first: Path) -> JobSpec:
+    """Return a spec whose program looks there before it looks where a variable says."""
+    env = spec.env or {}
+    rest = env.get(name) or (spec.inherit_env or {}).get(name)
+    path = f"{first}{os.pathsep}{rest}" if rest else str(first)
+    return msgspec.structs.replace(spec, env={**env, name: path})
 
 
 def _names_files(spec: JobSpec) -> bool:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from weft.ports.store import Registered
-from weft.worker.agent.apps import AppFolders
 from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.attempt_files import (
     BLOCKS,
@@ -15,6 +14,7 @@ from weft.worker.agent.attempt_files import (
 )
 from weft.worker.agent.checkpoint_travel import CheckpointTravel
 from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.folders import Folders
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
@@ -34,7 +34,8 @@ class Incarnation:
     """What happened to attempts and is not reported yet."""
     memory: ClaimMemory
     arguments: ArgumentFiles
-    apps: AppFolders
+    apps: Folders
+    code: Folders
     block_files: BlockFiles
     message_files: MessageFiles
     products: ProductFiles
@@ -55,7 +56,8 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         outbox=Outbox(block_files),
         memory=ClaimMemory(),
         arguments=ArgumentFiles(site.store, site.scratch / "arguments"),
-        apps=AppFolders(site.store, site.scratch / "apps"),
+        apps=Folders(site.store.get_app_part, site.scratch / "apps", "its application"),
+        code=Folders(site.store.get_payload_part, site.scratch / "code", "its code"),
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
         products=ProductFiles(

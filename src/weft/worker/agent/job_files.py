@@ -6,6 +6,7 @@ What is kept is remembered beside the attempt's directory, so the next agent goe
 import asyncio
 import hashlib
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -83,12 +84,18 @@ class JobFiles:
 
     # before the start
 
-    async def bring(self, one: Assignment, tell: Callable[[str], None]) -> Assignment | Ended:
-        """Return the attempt with its directory and its inputs in it, or how it ends without."""
+    async def bring(
+        self, one: Assignment, tell: Callable[[str], None], code: Path | None = None
+    ) -> Assignment | Ended:
+        """Return the attempt with its directory, and its inputs and a copy of its code in it, or
+        how it ends without.
+        """
         begun = time.monotonic_ns()
         reason, message = Reason.FILES, ""
         try:
             work = await asyncio.to_thread(self._directories.make, one.key)
+            if code is not None:
+                await asyncio.to_thread(_copy, code, work)
             variables = await self._inputs.bring_all(one, work, tell)
             if one.account is not None:
                 await asyncio.to_thread(give, work, one.account)
@@ -235,6 +242,12 @@ class JobFiles:
                 return KeptFile(target, n_bytes, digest, message=message)
             await self._uploads.store(key, target, held)
         return KeptFile(target, n_bytes, digest, target, message)
+
+
+def _copy(folder: Path, work: Path) -> None:
+    mode = work.stat().st_mode
+    shutil.copytree(folder, work, dirs_exist_ok=True)
+    work.chmod(mode)
 
 
 def _is_wanted(output: FileOutput, ended: Ended) -> bool:

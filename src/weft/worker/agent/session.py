@@ -78,6 +78,7 @@ class Session:
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
         self._incarnation.apps.tidy()
+        self._incarnation.code.tidy()
         self._incarnation.arguments.adopt([*known.waiting, *(one.key for one in known.live)])
         ended = [one.key for one in known.ended]
         self._incarnation.files.adopt([*known.waiting, *(one.key for one in known.live), *ended])

@@ -13,6 +13,7 @@ from weft.cli.input.option_names import option_of
 from weft.cli.terminal.screen import note, one_line
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.session import telling_over_quota
+from weft.client.submission.ahead import sent_ahead
 from weft.core.errors import InvalidDocument, QuotaExceeded
 from weft.core.text.texts import is_utf8
 from weft.extensions.each.parts.ledger import EarlierOutput, Ledger
@@ -187,15 +188,19 @@ class JobFeed:
 
     async def _send(self, jobs: list[FeedJob]) -> None:
         request = {"jobs": [job.document for job in jobs], **self.request_fields}
+        is_whole = self.batch_id is None and not sent_ahead([self.job_fields])
         if self.batch_id is None:
             # Shielded: if the batch is created after a stop, it must be cancelled.
-            self._creation = asyncio.create_task(self._create({**self.batch, **request}))
+            document = {**self.batch, **request} if is_whole else self.batch
+            self._creation = asyncio.create_task(self._create(document))
             await asyncio.shield(self._creation)
-        else:
+        if self.batch_id is not None and not is_whole:
             await self.client.create_update(self.batch_id, request)
 
     async def _create(self, document: Mapping[str, Any]) -> None:
         self.batch_id = int((await self.client.create_batch(document))["id"])
+        for digest, body in sent_ahead([self.job_fields]).items():
+            await self.client.send_payload(self.batch_id, digest, body)
 
     async def settle(self) -> None:
         """After a stop, wait a little for the answer with the batch's id."""

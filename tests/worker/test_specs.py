@@ -1,6 +1,8 @@
 """The specs of claimed jobs, as the agent reads them."""
 
+import tracemalloc
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +11,7 @@ from weft.ports.function_signatures import Refused
 from weft.ports.store import Claimed
 from weft.wire.documents.containers import ContainerDocument, EngineOptions
 from weft.wire.sealed import SecretKeys
-from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk
+from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk, pack_specs
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.specs import Specs
 from worker.fake_store import BATCH, FakeStore
@@ -36,13 +38,33 @@ async def test_a_retry_has_the_time_limit_that_its_rules_lead_to() -> None:
     assert first_again == [JobSpec(timeout_s=60)]
 
 
+async def test_specs_that_compress_well_do_not_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However little of them travels: 256 like ones, and one that is long."""
+    kept = 1 << 20
+    monkeypatch.setattr("weft.worker.agent.specs._KEPT_BYTES_MAX", kept)
+    short, long = [JobSpec(command=("/bin/true",))] * 256, [JobSpec(command=("x" * 100_000,))]
+    bodies = [encode_chunk(short), encode_chunk(long)]
+    read = Specs(FakeStore(), Signatures(FakeStore(), SecretKeys)).read
+    tracemalloc.start()
+    try:
+        for job_id in range(1, 101):
+            await read([replace(claimed(job_id, 1), chunk=bodies[job_id % 2])])
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert held < 2 * kept
+
+
 async def test_a_chunk_is_read_again_when_the_key_of_its_signature_has_come(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store, n_read = FakeStore(), 0
     spec = JobSpec(function=FunctionSpec(call="math:gcd"), executor="function")
     store.submit(spec)
-    get_chunks, size = store.get_chunks, 16 * len(store.sign(encode_chunk([spec])))
+    get_chunks, size = store.get_chunks, 11 * len(pack_specs([spec]))
 
     async def counted(*ids: Sequence[int]) -> Mapping[tuple[int, int], bytes]:
         nonlocal n_read

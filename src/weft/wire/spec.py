@@ -315,7 +315,12 @@ def encode_chunk(specs: list[JobSpec], inherit_env: dict[str, str] | None = None
 
 def decode_chunk(body: bytes) -> Sequence[JobSpec]:
     """Return the specs in the order of their job numbers. They share one `inherit_env`."""
-    chunk = _DECODER.decode(zlib.decompress(body))
+    return unpack_specs(zlib.decompress(body))
+
+
+def unpack_specs(packed: bytes) -> Sequence[JobSpec]:
+    """Return the specs that `pack_specs` has encoded."""
+    chunk = _DECODER.decode(packed)
     specs = chunk.specs
     if chunk.inherit_env is not None:
         specs = [msgspec.structs.replace(spec, inherit_env=chunk.inherit_env) for spec in specs]

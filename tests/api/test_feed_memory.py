@@ -17,6 +17,7 @@ from weft.api.feeds import (
     Feeds,
     Position,
     Subscription,
+    remembered,
 )
 from weft.api.use_cases.watch import EventWatch
 from weft.ports.store import Caller, Notices, Row
@@ -67,6 +68,14 @@ async def test_streams_get_what_follows_their_position_in_order() -> None:
         assert feed.reaches((n, 0))
         assert [one.position[0] for one in feed.since((n, 0))] == list(range(n + 1, 10_001))
     assert not feed.reaches((0, 0))
+
+
+async def test_numbers_of_jobs_count_as_memory() -> None:
+    feed = Feed(cast("ApiStore", None), CALLER, _encode)
+    for row in event_rows(range(300)):
+        feed._remember(remembered({**row, "jobs": range(1000)}, _encode))
+
+    assert sum(len(one.jobs) for one in feed._memory) * 40 <= 4 << 20
 
 
 @cases(

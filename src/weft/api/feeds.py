@@ -27,6 +27,7 @@ from weft.telemetry.log import log
 Position = tuple[int, int]
 READ_ROWS: Final = 1000
 MEMORY_BYTES_MAX: Final = 4 << 20
+NUMBER_BYTES: Final = 40
 AWAY_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0)
 AWAY_FEEDS: Final = 3
 """When this number of feeds find no database, and none before them did, it is away for all."""
@@ -69,6 +70,11 @@ class Remembered(NamedTuple):
     jobs: Sequence[int]
     groups: Sequence[int]
     message: bytes
+
+    @property
+    def n_bytes(self) -> int:
+        """Return how much memory it takes, about: it has up to hundreds of numbers of jobs."""
+        return len(self.message) + NUMBER_BYTES * (len(self.jobs) + len(self.groups))
 
 
 EncodeEvent = Callable[[Row], bytes]
@@ -162,10 +168,10 @@ class Feed:
 
     def _remember(self, event: Remembered) -> None:
         self._memory.append(event)
-        self._memory_bytes += len(event.message)
+        self._memory_bytes += event.n_bytes
         while self._memory_bytes > MEMORY_BYTES_MAX and len(self._memory) > 1:
             oldest = self._memory.popleft()
-            self._memory_bytes -= len(oldest.message)
+            self._memory_bytes -= oldest.n_bytes
             self._known_from = oldest.position
 
 

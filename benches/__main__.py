@@ -33,6 +33,8 @@ BENCHES: Mapping[str, str] = {
     "retry": "a retry of 100,000 failed jobs among 1,000,000, until all are ready",
     "claim-many": "claims among 10,000 users and 100 queues, beside one of each",
     "claim-pinned": "claims while a transaction stays open, beside claims without it",
+    "pinned": "an hour of no-op jobs while a session holds a snapshot, beside none; --minutes 4",
+    "soak": "an hour at full rate: slopes of memory, files, connections, disk; --minutes 6",
     "claimers": "64 claimers at once, beside the number that does best",
     "growth": "each call beside 10,000 to 1,000,000 jobs; --jobs 10000000: one size more",
     "grown": "claims beside 10,000,000 finished jobs, and beside 10,000",
@@ -89,8 +91,9 @@ def main(words: Sequence[str] | None = None) -> int:
     if options.name is None:
         print_table(("Bench", "Measures"), BENCHES.items())
         return 0
+    scale = options.scale if options.minutes is None else options.minutes / 60
     plan = BenchPlan(
-        scale=options.scale, jobs=options.jobs, rounds=options.rounds,
+        scale=scale, jobs=options.jobs, rounds=options.rounds,
         directory=options.dir, part=options.part, trace=options.trace,
     )  # fmt: skip
     with progress_of(options.name, lines=options.json) as progress:
@@ -103,6 +106,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make bench NAME=", description=__doc__)
     parser.add_argument("name", nargs="?", choices=[*BENCHES])
     parser.add_argument("--scale", type=float, default=1.0, help="factor for the default sizes")
+    parser.add_argument("--minutes", type=float, help="of a bench that takes an hour")
     parser.add_argument("--jobs", type=int, help="number of jobs, instead of the default")
     parser.add_argument("--rounds", type=int, help="number of rounds, instead of the default")
     parser.add_argument("--dir", type=Path, help="where the throw-away home is made")

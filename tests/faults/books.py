@@ -68,9 +68,13 @@ class Books:
 
 def query(home: Path, text: str, *arguments: object) -> list[Any]:
     """Ask the database of a home."""
+    return query_at(json.loads((home / "secrets.json").read_text())["admin"], text, *arguments)
+
+
+def query_at(dsn: str, text: str, *arguments: object) -> list[Any]:
+    """Ask a database."""
 
     async def ask() -> list[Any]:
-        dsn = json.loads((home / "secrets.json").read_text())["admin"]
         connection = await asyncpg.connect(dsn, timeout=30)
         try:
             rows: list[Any] = await connection.fetch(text, *arguments, timeout=30)

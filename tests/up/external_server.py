@@ -50,12 +50,7 @@ def external_server(program: Path, *, password: str = PASSWORD) -> Iterator[Exte
                 ],
                 check=True, capture_output=True, cwd=data, **account.popen_options(),
             )  # fmt: skip
-            process = subprocess.Popen(
-                [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off", "-c", "jit=off"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=data,
-                **account.popen_options(),
-            )  # fmt: skip
-            _wait_ready(process, data)
+            process = start_server(program, data)
             yield ExternalServer(data)
         finally:
             if process is not None:
@@ -63,7 +58,13 @@ def external_server(program: Path, *, password: str = PASSWORD) -> Iterator[Exte
                 process.wait()
 
 
-def _wait_ready(process: subprocess.Popen[bytes], data: Path) -> None:
+def start_server(program: Path, data: Path) -> subprocess.Popen[bytes]:
+    """Start it on a cluster that is there, a standby too, and wait until it is ready."""
+    process = subprocess.Popen(
+        [program, "-D", data, "-h", "", "-k", data, "-c", "fsync=off", "-c", "jit=off"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=data,
+        **server_account(data).popen_options(),
+    )  # fmt: skip
     deadline = time.monotonic() + 30
     while (
         not (data / "postmaster.pid").exists()
@@ -71,3 +72,4 @@ def _wait_ready(process: subprocess.Popen[bytes], data: Path) -> None:
     ):
         assert process.poll() is None
         assert time.monotonic() < deadline
+    return process

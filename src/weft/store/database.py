@@ -21,8 +21,8 @@ import msgspec
 from weft import __version__
 from weft.core.database_name import with_host
 from weft.core.errors import Unavailable, WeftError
-from weft.ports.store import ACTION, Action, Caller
-from weft.sql import program_schema
+from weft.ports.store import ACTION, Action, Caller, ServerReplaced
+from weft.sql import program_schema, text_of
 from weft.store.errors import AWAY, RETRIED, translated
 from weft.store.kept import Kept, index_for
 from weft.store.outage import Outage
@@ -111,6 +111,10 @@ class Database:
         self._keeps = True
         self._n_waiting = 0
         self.outage = outage
+        self.server: object = None
+        """When the server began to which it connected last."""
+        self.registered_at: dict[int | None, object] = {}
+        """The same of the one with which a worker's incarnation has agreed on what it has."""
 
     async def call(
         self,
@@ -127,9 +131,13 @@ class Database:
         if action is not None:
             work = partial(_call_recorded, action, function, arguments)
             return await self._retried(work, user)
-        return await self._retried(
-            lambda connection: call_on(connection, function, **arguments), user
-        )
+
+        async def send(connection: asyncpg.Connection) -> list[asyncpg.Record]:
+            if self.registered_at.get(arguments.get("incarnation_id"), self.server) != self.server:
+                raise ServerReplaced
+            return await call_on(connection, function, **arguments)
+
+        return await self._retried(send, user)
 
     async def value(self, function: str, **arguments: Any) -> Any:  # noqa: ANN401
         """Call a function that returns one value."""
@@ -353,12 +361,18 @@ async def open_database(
         dsn = with_host(dsn, pooler)
         kind = {"connection_class": _Lent, "statement_cache_size": 0}
         outage = Outage(dsn, "pooler")
+
+    async def _prepare(connection: asyncpg.Connection) -> None:
+        await prepare_connection(connection)
+        if not pooler:  # whose connections are no server's
+            database.server = await connection.fetchval(text_of("catalog", "server_began"))
+
     pool = asyncpg.create_pool(
         dsn,
         **kind,
         min_size=0,
         max_size=connections_max,
-        init=prepare_connection,
+        init=_prepare,
         reset=_keep,
         command_timeout=timeout_s,
         timeout=CONNECT_TIMEOUT_S,

@@ -135,6 +135,8 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         (row,) = await self._database.call(
             "register_worker", **sent, grace_s=self._grace_s, by_token=by_token
         )
+        if by_token is None:
+            self._database.registered_at[row["incarnation_id"]] = self._database.server
         live = await self.list_live(row["incarnation_id"])
         return filled(Registered, row, live=live)
 

@@ -158,6 +158,7 @@ EVENTS = MappingProxyType(
         "worker.jobs_not_limited": "no cgroup is delegated, so nothing limits jobs · why",
         "worker.database_went_back": "the database gives an attempt that this worker has "
         "already: it was restored from a copy; ending all, to begin anew · why",
+        "worker.server_replaced": "another server of the database answers; registering anew",
         "worker.declared_lost": "the database declared this worker lost; killing its jobs",
         "logs.removed": "the output of deleted batches was removed · batches, first",
         "logs.not_shipped": "output of a worker outside could not be brought to the api · error",

@@ -7,7 +7,7 @@ from weft.core.errors import Conflict, IncarnationEnded, NotFound, WeftError
 from weft.core.settling import REFUSALS
 from weft.ports.patience import Failures, until_answered
 from weft.ports.runner import Known, RunnerGone
-from weft.ports.store import Registered
+from weft.ports.store import Registered, ServerReplaced
 from weft.telemetry.log import log
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost
@@ -47,6 +47,8 @@ class Agent:
                 await self._work(await until_answered(self._runner.adopt))
             except RunnerGone:
                 continue
+            except ServerReplaced:
+                log.info("worker.server_replaced")
             except Drained:
                 log.info("worker.drained")
                 await self._runner.end()

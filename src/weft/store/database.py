@@ -37,6 +37,8 @@ SEEN_MAX = 100
 """Connections, living and ended, of which it is known for whom they work."""
 KEPT_CALLS = 10_000
 """Each time it has made this many, a connection goes back to the pool, which replaces old ones."""
+_SERVERS: dict[int, object] = {}
+"""When the server of a session began, by its process; unknown ones: as that of the last call."""
 _FORM = re.compile(r"_v\d+$")
 _CALLER = (
     "tenant_id => CASE WHEN set_config('weft.user', ${}, true) || "
@@ -112,7 +114,7 @@ class Database:
         self._n_waiting = 0
         self.outage = outage
         self.server: object = None
-        """When the server began to which it connected last."""
+        """When the server began that was called last."""
         self.registered_at: dict[int | None, object] = {}
         """The same of the one with which a worker's incarnation has agreed on what it has."""
 
@@ -133,6 +135,7 @@ class Database:
             return await self._retried(work, user)
 
         async def send(connection: asyncpg.Connection) -> list[asyncpg.Record]:
+            self.server = _SERVERS.get(connection.get_server_pid(), self.server)
             if self.registered_at.get(arguments.get("incarnation_id"), self.server) != self.server:
                 raise ServerReplaced
             return await call_on(connection, function, **arguments)
@@ -301,13 +304,16 @@ def session_name(purpose: str = "") -> str:
 
 
 async def prepare_connection(connection: asyncpg.Connection) -> None:
-    """Read and write jsonb as Python values.
-
-    In the binary format, the only one that asyncpg takes within composite types.
+    """Note when the server began; read and write jsonb as Python values, in the binary format: the
+    only one that asyncpg takes within composite types.
     """
     await connection.set_type_codec(
         "jsonb", schema="pg_catalog", encoder=_to_jsonb, decoder=_from_jsonb, format="binary"
     )
+    if len(_SERVERS) >= SEEN_MAX:
+        _SERVERS.clear()
+    ((began,),) = await connection.fetch(text_of("catalog", "server_began"))
+    _SERVERS[connection.get_server_pid()] = began
 
 
 def _to_jsonb(value: Any) -> bytes:  # noqa: ANN401
@@ -361,18 +367,12 @@ async def open_database(
         dsn = with_host(dsn, pooler)
         kind = {"connection_class": _Lent, "statement_cache_size": 0}
         outage = Outage(dsn, "pooler")
-
-    async def _prepare(connection: asyncpg.Connection) -> None:
-        await prepare_connection(connection)
-        if not pooler:  # whose connections are no server's
-            database.server = await connection.fetchval(text_of("catalog", "server_began"))
-
     pool = asyncpg.create_pool(
         dsn,
         **kind,
         min_size=0,
         max_size=connections_max,
-        init=_prepare,
+        init=prepare_connection,
         reset=_keep,
         command_timeout=timeout_s,
         timeout=CONNECT_TIMEOUT_S,

@@ -45,7 +45,11 @@ class KeptSessions:
             if not session.is_closed():
                 return session
         session = await asyncpg.connect(dsn, **options)
-        await init(session)  # once: it makes the session forget its statements
+        try:
+            await init(session)  # once: it makes the session forget its statements
+        except BaseException:
+            session.terminate()
+            raise
         session.idle = idle
         return session
 

@@ -29,6 +29,7 @@ SKIPPED = {
     "GET /api/v1alpha/version": _NOBODY,
     "GET /docs": _NOBODY,
     "GET /batches/{b}": "it leads to a page, which asks who it is",
+    "GET /batches/{b}/jobs/{j}": "likewise",
     "GET /healthcheck": _NOBODY,
     "GET /healthz": _NOBODY,
     "GET /login": _NOBODY,

@@ -20,7 +20,7 @@ from weft.settings import Settings
 
 OPEN = {
     "GET /healthz", "GET /readyz", "GET /openapi.json", "GET /docs", "GET /login", "POST /login",
-    "POST /logout", "GET /", "GET /ui/assets/{digest}/{name}",
+    "POST /logout", "GET /", "GET /ui/assets/{digest}/{name}", "GET /batches/{b}/jobs/{j}",
     "GET /login/oidc/start", "GET /login/oidc/callback", "POST /v1/logins",
     "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
     "GET /healthcheck", "GET /batches/{b}", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",

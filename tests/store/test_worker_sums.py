@@ -57,10 +57,10 @@ async def test_many_begins_leave_few_rows(own_world: World) -> None:
 
 
 async def test_slots_of_simulations_are_no_cores(own_world: World) -> None:
-    """Such a worker counts, and what it has does not."""
+    """Such a worker is no machine."""
     await own_world.worker("a", cpu_m=4000)
     slots = await own_world.worker("b", cpu_m=9000, executor=["simulation"])
-    assert await together(own_world) == (2, 4)
+    assert await together(own_world) == (1, 4)
     assert CHECK not in await own_world.findings()
     await slots.store.leave(slots.id)
 

@@ -38,7 +38,7 @@ SEEN_MAX = 100
 KEPT_CALLS = 10_000
 """Each time it has made this many, a connection goes back to the pool, which replaces old ones."""
 _SERVERS: dict[int, object] = {}
-"""When the server of a session began, by its process; unknown ones: as that of the last call."""
+"""When the server of a session began, by its process."""
 _FORM = re.compile(r"_v\d+$")
 _CALLER = (
     "tenant_id => CASE WHEN set_config('weft.user', ${}, true) || "
@@ -135,8 +135,9 @@ class Database:
             return await self._retried(work, user)
 
         async def send(connection: asyncpg.Connection) -> list[asyncpg.Record]:
-            self.server = _SERVERS.get(connection.get_server_pid(), self.server)
-            if self.registered_at.get(arguments.get("incarnation_id"), self.server) != self.server:
+            self.server = _SERVERS.get(connection.get_server_pid())
+            before = self.registered_at.get(arguments.get("incarnation_id"))
+            if before and self.server and before != self.server:
                 raise ServerReplaced
             return await call_on(connection, function, **arguments)
 
@@ -310,8 +311,6 @@ async def prepare_connection(connection: asyncpg.Connection) -> None:
     await connection.set_type_codec(
         "jsonb", schema="pg_catalog", encoder=_to_jsonb, decoder=_from_jsonb, format="binary"
     )
-    if len(_SERVERS) >= SEEN_MAX:
-        _SERVERS.clear()
     ((began,),) = await connection.fetch(text_of("catalog", "server_began"))
     _SERVERS[connection.get_server_pid()] = began
 

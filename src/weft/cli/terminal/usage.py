@@ -132,12 +132,13 @@ def _name_of(token: Token, error: CycloptsError) -> str | None:
 
 def _suggestion(given: str, error: CycloptsError) -> str:
     """Return what cyclopts found, if that is much like it."""
-    words = str(error).partition("Did you mean ")[2]
-    near = nearest(given, [words.partition("?")[0].strip('"')])
-    if near is None and isinstance(error, UnknownOptionError):
+    near = None
+    if isinstance(error, UnknownOptionError):
         known = {name for one in error.argument_collection for name in one.names}
         word = _OPTIONS.get(given) or f"--{nearest_field(given[2:], {one[2:] for one in known})}"
         near = word if word in known else None
+    words = str(error).partition("Did you mean ")[2]
+    near = near or nearest(given, [words.partition("?")[0].strip('"')])
     return f"; did you mean {near}?" if near else ""
 
 

@@ -23,7 +23,7 @@ from weft.wire.sealed import OpensSecrets
 from weft.wire.spec import JobSpec, unpack_specs
 
 _KEPT_BYTES_MAX = 64 << 20
-# A spec in memory is at most this many times as large as packed; compressed, 256 may be nothing.
+# So many times as large as packed is a spec in memory, at most; compressed it says nothing.
 _BLOW_UP = 11
 CHUNKS_A_PART: Final = 128
 """A chunk holds up to 256 KiB, or one spec of any size."""

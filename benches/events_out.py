@@ -15,8 +15,7 @@ from weft.bench.figures import Headline, document_of, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, throwaway_home
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.events_out import EventsOut, tell_events
 from weft.driver.loops.loop import LoopContext
 from weft.extensions.brokers.kafka.topics import KafkaTopics

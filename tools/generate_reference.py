@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from weft.api.app import PERMISSIONS_OF_ROUTES, route_rights
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.settings import all_declared
 from weft.wire.documents.batches import (
     BatchDocument,

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-from weft.api.http.log_stream import encode_followed
+from weft.api.http.sse import encode_followed
 from weft.api.services import Services
 from weft.api.use_cases.follow import Follower, FollowPosition
 from weft.ports.log_store import AttemptLog

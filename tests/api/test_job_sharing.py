@@ -14,7 +14,7 @@ from weft import Client as WaitingClient
 from weft.aio import Client
 from weft.api.use_cases import follow, watch
 from weft.cli.app import run_command
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 
 __all__ = ["ann", "stranger"]
 Header = Mapping[str, str]

@@ -5,7 +5,7 @@ import pytest
 from api.live import as_admin
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
 from weft import __version__
-from weft.core.system_health import judge
+from weft.core.findings import judge
 from weft.ports.worker_link import LinkFacts
 from weft.store import open_admin
 from weft.store.contract import OlderProgramsConnected

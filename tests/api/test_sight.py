@@ -18,8 +18,7 @@ from benches.route_bodies import QUERIES, document_of
 from cases import cases
 from weft.api.app import PERMISSIONS_OF_ROUTES as PERMISSIONS
 from weft.api.app import route_rights
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.ends.conditions import Ask
 
 NOBODY = 987_654

@@ -14,7 +14,7 @@ import pytest
 from callbacks.receiver import Receiver, answering, receiving
 from cases import cases
 from weft.core.addresses import Address, parse_allowed_hosts
-from weft.net.resolve import resolve
+from weft.net.threads import resolve
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.ports.callback_sender import Answered
 

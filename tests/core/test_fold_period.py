@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.fold_period import (
+from weft.core.loop_periods import (
     FEW_DELTAS,
     JOBS_PER_S,
     LONGER_S,

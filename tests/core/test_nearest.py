@@ -1,7 +1,7 @@
 """What is suggested to somebody who wrote a word that there is not."""
 
 from cases import cases
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 
 WORDS = ("name", "jobs", "env", "timeout_s", "command", "--jobs", "--env", "-q", "priority")
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.reaper_timer import SOONEST_S, delay_s
+from weft.core.loop_periods import SOONEST_S, delay_s
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cases import cases
-from weft.core.system_health import judge
+from weft.core.findings import judge
 
 AT = "2040-05-17T12:30:00+00:00"
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from cases import cases
 from driver.fake_store import FakeDriverStore
 from weft.driver.loops import black_holes
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.store import Row
 from weft.settings import Settings

@@ -9,9 +9,8 @@ from typing import Any, cast
 from driver.fake_store import FakeDriverStore
 from weft.driver.adapters import Adapters
 from weft.driver.loops import dead_messages
-from weft.driver.loops.bell import Bell
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.deliveries import Post
-from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
 from weft.ports.callback_sender import Answered, CallbackSender

@@ -14,14 +14,12 @@ from weft.callbacks import verify
 from weft.core.deliveries.callback_signature import tenant_secret
 from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
-from weft.driver.callback_forms import CallbackForm
+from weft.driver.callback_forms import CallbackForm, NoticeForm
 from weft.driver.lead import Driver
 from weft.driver.loops import deliveries as callbacks
-from weft.driver.loops.bell import Bell
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.deliveries import CallbackLoop, Post
-from weft.driver.loops.due_date import DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.driver.notice_forms import NoticeForm
 from weft.ports.callback_sender import Answered
 from weft.ports.mailer import Mail
 from weft.ports.sink import SinkMessage

@@ -5,8 +5,7 @@ from typing import Any
 
 from driver.fake_store import FakeDriverStore
 from weft.driver.loops import monitor
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.settings import Settings
 from weft.telemetry import metrics

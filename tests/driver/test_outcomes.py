@@ -14,8 +14,7 @@ from one_transport import Delivery, OneTransport
 from weft.core.states import Reason
 from weft.driver.adapters import Adapters
 from weft.driver.loops import outcomes
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports

@@ -7,8 +7,7 @@ from structlog.testing import capture_logs
 
 from driver.fake_store import FakeDriverStore
 from weft.driver.loops import patrol
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.store import Patrolled, Position
 from weft.settings import Settings

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from driver.fake_store import FakeDriverStore
 from weft.driver.loops import schedules
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.store import DueSchedule
 from weft.settings import Settings

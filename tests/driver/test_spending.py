@@ -10,8 +10,7 @@ from cases import cases
 from driver.fake_store import FakeDriverStore
 from weft.core.billing.spending import Measure, Spending, Stage
 from weft.driver.loops import spending
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.store.queries import Admitted, Limit
 from weft.settings import Settings

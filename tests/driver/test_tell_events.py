@@ -10,8 +10,7 @@ import pytest
 from driver.fake_store import FakeDriverStore
 from weft.core.access.rights import UserRole
 from weft.driver.loops import events_out as loop
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.events_out import EventsOut, tell_events
 from weft.driver.loops.loop import LoopContext
 from weft.ports.store import Caller, EventReader

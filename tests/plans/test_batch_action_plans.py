@@ -7,7 +7,7 @@ from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
 from plans.test_plans import reads
 from store.test_sight import leave
 from store.world import World
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.driver.operations.batch_action import STEP_BATCHES, page_query
 from weft.store.queries import batch_rows
 

@@ -8,7 +8,7 @@ from plans.conftest import Analyse
 from plans.test_plans import read_by_call
 from store.test_sight import grant, join, leave
 from store.world import World
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.ports.store import Caller
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]

@@ -11,7 +11,7 @@ from plans.test_batch_order_plans import fill
 from plans.test_plans import read_by_call, reads
 from store.test_sight import grant, join, leave
 from store.world import World
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.core.query import Subject, parse_query
 from weft.ports.store import BatchQuery, Caller, QueryLimits

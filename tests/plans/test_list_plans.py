@@ -13,8 +13,7 @@ import pytest
 from plans.conftest import Analyse
 from store.test_sight import grant, join, leave
 from store.world import World
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.core.states import Reason
 from weft.ports.store import Caller
 from weft.sql import files_of, rights_of

@@ -6,7 +6,7 @@ from plans.conftest import Analyse
 from plans.test_plans import reads
 from store.test_sight import grant, join, leave
 from store.world import World
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 N_BATCHES = 20_000

@@ -15,7 +15,6 @@ from obstore.store import LocalStore, MemoryStore
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LogBucketAway
-from weft.core.files.log_location import LogLocation
 from weft.plugins.file_stores.s3.signing import NotSigned
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
@@ -35,6 +34,7 @@ from weft.wire.log_format import (
     CUT_BODY,
     RESULT,
     STDOUT,
+    LogLocation,
     Piece,
     encode_piece,
     own_path,

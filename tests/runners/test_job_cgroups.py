@@ -9,12 +9,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from cases import cases
-from weft.core.cgroup_limits import cgroup_limits
-from weft.plugins.runners.spawner.job_cgroups import NoCgroup, find_job_cgroup
+from weft.plugins.runners.spawner.job_cgroups import NoCgroup, cgroup_limits, find_job_cgroup
 from weft.ports.executor import CgroupTerms
 from weft.run.doctor import examine
 from weft.run.home import Home
-from weft.run.host.job_cgroup import cgroup_of
+from weft.run.host.job_accounts import cgroup_of
 from weft.settings import Settings
 from worker import cgroup_kernel
 

@@ -11,8 +11,7 @@ from store.test_deletion import delete
 from store.test_retry import end_all
 from store.test_sight import grant, leave
 from store.world import Worker, World
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.core.errors import (
     IdempotencyConflict,
     OperationNotCancellable,

@@ -11,7 +11,7 @@ from store.test_deletion import delete, remove
 from store.test_sight import get, grant, join, leave
 from store.world import Worker, World
 from weft.core import errors
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.ends.conditions import Ask
 from weft.ports.store import Caller
 

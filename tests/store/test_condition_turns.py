@@ -10,8 +10,7 @@ from store.world import World, open_world
 from weft.core.ends.conditions import Ask
 from weft.driver.adapters import Adapters
 from weft.driver.loops import conditions as loop
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.ending import tasks_beside
 from weft.run.isolated.asking.tests import ConditionTests

@@ -7,8 +7,7 @@ from uuid import uuid4
 
 from builders import end_report
 from store.site import Site
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.core.query.tree import DoorTerm
 from weft.core.states import JobState, Phase, Reason
 from weft.ports.store import UNKEYED, Caller, ForeignJobs, ForeignOrder, PhaseReport, QueryLimits

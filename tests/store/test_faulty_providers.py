@@ -13,8 +13,7 @@ from store.world import World
 from weft.core.pools import Pool
 from weft.core.pools.pool import Option
 from weft.driver.loops.autoscale import Autoscaler, Providers
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.provider_calls import FIRST_S, Creations, Pauses, limited
 from weft.ports.provider import (

@@ -11,8 +11,7 @@ from store.test_deletion import delete, remove, settle, step
 from store.test_resubmissions import ask
 from store.world import World
 from weft.core import errors
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.billing.spending import Measure
 from weft.core.states import Reason

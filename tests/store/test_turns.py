@@ -11,8 +11,8 @@ import pytest
 from weft.core.errors import TooManyAtOnce
 from weft.ports.store import Caller
 from weft.store import turns
+from weft.store.connections import Kept, index_for
 from weft.store.database import Database, open_database
-from weft.store.kept import Kept, index_for
 
 ANN, BOB, EVE = (Caller(1, number, name) for number, name in ((1, "ann"), (2, "bob"), (3, "eve")))
 

@@ -8,8 +8,7 @@ import pytest
 from plans.test_plans import reads
 from store.test_sight import get, grant, join, leave
 from store.world import World
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.core.states import JobState
 
 CHECK = "users_are_counted"

@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 import weft
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire import app_folder
-from weft.worker.stager.links import check_links
-from weft.worker.stager.packing import pack, survey
+from weft.worker.stager.packing import check_links, pack, survey
 from weft.worker.stager.placing import unpack, unpack_checkpoint
 
 MANY = 1 << 20

@@ -13,7 +13,7 @@ from weft.core.errors import Unavailable, WeftError
 from weft.ports.store import WorkerStore
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import FunctionSpec, JobSpec
-from weft.worker.agent.arguments import ArgumentFiles
+from weft.worker.agent.parts import ArgumentFiles
 
 DATA = bytes(PART_BYTES) + b"end"
 KEY, OTHER = AttemptKey(1, 2, 3), AttemptKey(1, 2, 4)

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from weft.core.cgroup_limits import cgroup_limits
 from weft.core.states import Reason
 from weft.plugins.runners.spawner import reason_of
-from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup, prepare_cgroup
+from weft.plugins.runners.spawner.job_cgroups import cgroup_limits, find_job_cgroup, prepare_cgroup
 from weft.plugins.runners.spawner.sandbox import find_no_network
 from weft.wire.spawner import Account, Cgroup
 from worker import cgroup_kernel

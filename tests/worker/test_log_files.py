@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.files.log_location import LOG_LOCATION_BYTES
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
@@ -18,6 +17,7 @@ from weft.store.worker_files import location_columns, location_of
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,
+    LOG_LOCATION_BYTES,
     RECORD,
     RECORD_MAGIC,
     STDERR,

@@ -29,7 +29,7 @@ from weft.api.services import Services
 from weft.api.use_cases.schedule_runs import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.access.trusted_proxies import parse_networks
 from weft.core.errors import Internal
 from weft.core.packages import modules_of

@@ -1,8 +1,14 @@
-"""The arithmetic and the form of results."""
+"""The arithmetic and the form of results, and what the server writes for each job: bytes of WAL,
+and commits; no machine changes them.
+"""
 
 from collections.abc import Mapping, Sequence
 from statistics import median, quantiles
 from typing import Any, NamedTuple
+
+import asyncpg
+
+from weft.bench.conditions import query
 
 PERCENT = 100
 
@@ -43,3 +49,25 @@ def percentile(values: Sequence[float], percent: int) -> float:
     if len(values) == 1:
         return values[0]
     return quantiles(values, n=PERCENT, method="inclusive")[percent - 1]
+
+
+Written = tuple[float, float]
+"""Bytes of WAL and commits since the server began."""
+
+
+async def written(admin_dsn: str) -> Written:
+    """Return what the server has written until now; commits of the last second may be missing."""
+    connection = await asyncpg.connect(admin_dsn)
+    try:
+        row = await connection.fetchrow(query("written"))
+    finally:
+        await connection.close()
+    return row["wal_bytes"], row["commits"]
+
+
+def written_for(before: Written, after: Written, jobs: int) -> dict[str, float]:
+    """Return `wal_bytes` and `commits` of each of these jobs."""
+    return {
+        "wal_bytes": round((after[0] - before[0]) / jobs),
+        "commits": round((after[1] - before[1]) / jobs, 4),
+    }

@@ -11,11 +11,10 @@ import time
 from typing import Any
 
 from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of, written, written_for
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
-from weft.bench.written import written, written_for
 from weft.client.api import Api
 from weft.run.home import Home
 

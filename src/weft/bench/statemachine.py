@@ -19,7 +19,7 @@ from typing import Any
 import asyncpg
 
 from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, median_rate, ratio_of, written, written_for
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_below
@@ -27,7 +27,6 @@ from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import Kind, Order
-from weft.bench.written import written, written_for
 from weft.run.home import Home
 
 ROUNDS = 5

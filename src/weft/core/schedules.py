@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 
 Missed = Literal["skip", "last", "all"]
 FIELDS: Final = {

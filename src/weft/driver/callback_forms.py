@@ -1,13 +1,15 @@
-"""What a callback carries: weft's document, or that of the door through which the batch came."""
+"""What a callback carries – weft's document, or that of the door through which the batch came –,
+and what doors tell subscriptions of their jobs.
+"""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
 
 from weft.core.access.door_keys import sent_key
-from weft.ports.store import DueCallback
+from weft.ports.store import DueCallback, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,3 +39,28 @@ def body_of(due: DueCallback, forms: Mapping[str, CallbackForm]) -> CallbackBody
     key = sent_key(due.door, due.key or "")
     found = form.document(msgspec.json.decode(due.body, type=dict), key)
     return CallbackBody(msgspec.json.encode(found), once=form.once)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice:
+    """One event of a job, for one subscription."""
+
+    subscription_id: int
+    key: str
+    """Which event: the same whenever the job is looked at."""
+    url: str
+    body: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoticeForm:
+    """The notices of jobs that came through a door."""
+
+    notices: Callable[[Row, Sequence[Row], tuple[str, ...]], Iterable[Notice]]
+    """From what the store knows of a job, its subscriptions (`Notified.jobs`) and names of values
+    that nobody is shown, to what is to be sent and is not recorded yet, in order.
+    """
+    headers: Callable[[str, str], Mapping[str, str]]
+    """Of a request, from the names of delivery and subscription."""
+    mail: Callable[[bytes], tuple[str, str]]
+    """Subject and text of a notice that is mailed, from its body."""

@@ -9,8 +9,7 @@ from functools import partial
 from weft.core.errors import EpochStale, Unavailable
 from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import Loop, LoopContext, Rest
 from weft.ports.patience import Failures
 from weft.settings import Settings

@@ -20,7 +20,7 @@ from weft.core.addresses import Address, AllowedHosts
 from weft.core.deliveries.callback_url import CallbackTarget
 from weft.net.exchange import AnswerHead, Exchange
 from weft.net.failures import AddressRefused, Late, NameUnknown, NotConnected, WrongRequest, plain
-from weft.net.resolve import resolve
+from weft.net.threads import resolve
 
 ANYWHERE: Final = AllowedHosts(everything=True)
 """For servers that the deployment itself names."""

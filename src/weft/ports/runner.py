@@ -23,7 +23,6 @@ import msgspec
 from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
-from weft.core.files.log_location import LogLocation
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf, TenantOf, one_tenant
@@ -31,6 +30,7 @@ from weft.ports.log_store import LogWriter
 from weft.ports.plugins import PluginGroup
 from weft.ports.topics import JobTopics
 from weft.wire.documents.secrets import SecretUse
+from weft.wire.log_format import LogLocation
 from weft.wire.spawner import Account, WarmLimits
 from weft.wire.spec import JobSpec
 

@@ -9,8 +9,7 @@ from weft.ports.plugins import PluginGroup
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
-    from weft.driver.callback_forms import CallbackForm
-    from weft.driver.notice_forms import NoticeForm
+    from weft.driver.callback_forms import CallbackForm, NoticeForm
 
 
 @dataclass(frozen=True, kw_only=True)

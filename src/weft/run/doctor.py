@@ -24,7 +24,7 @@ from weft.client.http.address import Locator, NotRunning
 from weft.client.http.session import NotReachable
 from weft.core.errors import WeftError, install_hint
 from weft.core.findings import Finding, Verdict
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.sandbox import (

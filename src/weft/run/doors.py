@@ -8,8 +8,7 @@ from weft.registry.door import DOOR_PLUGINS, Door, DumpFormat
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
-    from weft.driver.callback_forms import CallbackForm
-    from weft.driver.notice_forms import NoticeForm
+    from weft.driver.callback_forms import CallbackForm, NoticeForm
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from weft.core.addresses import parse_allowed_hosts
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier

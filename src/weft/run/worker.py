@@ -14,7 +14,7 @@ from pathlib import Path
 
 from weft import __version__
 from weft.core.errors import WeftError
-from weft.core.reaper_timer import first_look_s
+from weft.core.loop_periods import first_look_s
 from weft.core.scheduling import time_limits
 from weft.core.scheduling.offers import (
     CONSUMES,
@@ -24,7 +24,7 @@ from weft.core.scheduling.offers import (
     parse_offers,
     parse_queues,
 )
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.file_stores.weft import KeptFiles
@@ -49,8 +49,7 @@ from weft.run.credential_files import CredentialFiles
 from weft.run.files import KeepsFilesToo, file_site_of
 from weft.run.home import Home
 from weft.run.host.gpus import gpus_of
-from weft.run.host.job_accounts import job_accounts, job_directory
-from weft.run.host.job_cgroup import cgroup_of
+from weft.run.host.job_accounts import cgroup_of, job_accounts, job_directory
 from weft.run.host.worker_name import file_name_of, holding_name, worker_name
 from weft.run.job_topics import opened_job_topics
 from weft.run.log_stores import log_store_at

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weft.core.bounded import Unreadable, read_toml
 from weft.core.errors import FieldError
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 from weft.ports.plugins import PluginGroup
 from weft.settings.client import ClientProcessSettings
 from weft.settings.declare import Declared, InvalidSetting, declared_in

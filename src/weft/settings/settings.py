@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypeVar
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.settings.api import ApiSettings
 from weft.settings.callbacks import CallbackSettings
 from weft.settings.client import ClientProcessSettings

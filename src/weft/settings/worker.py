@@ -7,7 +7,7 @@ from weft.core.access.run_as import parse_accounts
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.billing.resources import MIB
 from weft.core.scheduling.offers import parse_gpus, parse_labels, parse_offers, parse_queues
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.settings.declare import Checked, LargeBytes, section, setting
 
 

@@ -2,7 +2,7 @@
 
 A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
 it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
-meaning (`weft.core.states`, `weft.core.access.permissions`), so migrations, which
+meaning (`weft.core.states`, `weft.core.access.rights`), so migrations, which
 are never edited, write the numbers themselves.
 """
 
@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Final
 
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.pools.machine import EXECUTORS
 from weft.core.scheduling.time_limits import MARGIN_S
 from weft.core.states import JobState, Phase, Reason

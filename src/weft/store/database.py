@@ -23,9 +23,8 @@ from weft.core.database_name import with_host
 from weft.core.errors import Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller, ServerReplaced
 from weft.sql import program_schema, text_of
+from weft.store.connections import Kept, Outage, index_for
 from weft.store.errors import AWAY, RETRIED, translated
-from weft.store.kept import Kept, index_for
-from weft.store.outage import Outage
 from weft.store.turns import Turns, User, user_of
 from weft.telemetry.log import log
 from weft.telemetry.metrics import observe_call

@@ -5,8 +5,7 @@ from types import MappingProxyType
 from typing import Final
 from uuid import UUID
 
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.ports.store import (
     Caller,
     DeadMessage,

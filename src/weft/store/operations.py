@@ -5,8 +5,7 @@ from typing import Any
 
 import asyncpg
 
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.ports.store import BatchQuery, Caller, JobQuery, JobRows, Operation, Resubmitted, Row
 from weft.store.declared import calls, nothing, truth, value
 from weft.store.queries import BatchDocuments, found_batches, read_within

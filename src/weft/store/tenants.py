@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import UserRole
+from weft.core.access.rights import Permission, UserRole
 from weft.ports.store import Action, Caller, Row, Visited
 from weft.store.database import StorePart
 from weft.store.declared import (

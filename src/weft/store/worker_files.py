@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import asyncpg
 
-from weft.core.files.log_location import LogLocation
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import FoundFile, StoredFileStore, WorkerStore
 from weft.store.database import StorePart
 from weft.store.declared import calls, column, parts, truth
+from weft.wire.log_format import LogLocation
 from weft.wire.sealed import SecretRow
 
 ATTEMPT: Final = parts("key", "batch_id", "job_id", "attempt")

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.files.log_location import LOG_LOCATION_BYTES, LogLocation
 from weft.ports.log_store import (
     AttemptLog,
     Extent,
@@ -15,7 +14,7 @@ from weft.ports.log_store import (
     Stored,
     StoredStream,
 )
-from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
+from weft.wire.log_format import LOG_LOCATION_BYTES, STDERR, STDOUT, LogLocation, Piece, encode_cut
 from weft.wire.usage_format import UsageSample
 
 WITHIN_S = 20.0

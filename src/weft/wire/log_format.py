@@ -17,10 +17,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Final, NamedTuple, NewType
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.files.log_location import LogLocation
+
+LogLocation = NewType("LogLocation", bytes)
+"""Where a log store has put an output: exactly `LOG_LOCATION_BYTES`, which only it can read."""
+LOG_LOCATION_BYTES: Final = 12
+
 
 STDOUT, STDERR, CUT, RESULT = 1, 2, 3, 4
 """Kinds of piece. CUT: some bytes of a stream were left out here (`CUT_BODY`). RESULT: what a

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 
 _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType({
     "retries": "max_attempts", "backoff": "retry", "retry_policy": "retry", "retry_delay": "retry",

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple, NewType, TypeVar, get_args
 from msgspec import Struct
 
 from weft.api.calls.path_ids import PathId, path_id_of
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.ports.store import Origin
 from weft.wire.documents.batches import BatchDocument, Empty
 

@@ -15,8 +15,7 @@ from weft.api.http.browsers import is_page
 from weft.api.http.compression import compressed
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, get, post
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.access.sessions import PAD_DIGITS, masked_csrf_token
 from weft.core.errors import BatchNotFound, JobNotFound, PermissionMissing
 from weft.ports.store import Caller

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX, PathId
-from weft.api.http.log_stream import LOG_POSITION
 from weft.api.http.paging import CURSOR_CHARS_MAX, LIMIT_MAX
 from weft.api.http.parameters import PATH_IDS
 from weft.api.http.requests import KEY
+from weft.api.http.sse import LOG_POSITION
 from weft.core.batch_order import BatchSort
 from weft.core.ids import BATCH
 from weft.core.query.reach import JOB_ID_MAX

@@ -6,8 +6,7 @@ from dataclasses import replace
 from weft.api.calls.visits import SAFE, require_reading
 from weft.api.http.routing import Request, Route
 from weft.api.http.trail import action_of
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right, require
+from weft.core.access.rights import Permission, Right, require
 from weft.ports.store import ACTION, Caller
 
 Table = Mapping[str, Right | None]

@@ -21,8 +21,7 @@ from urllib.parse import quote
 
 from weft.api.http.parameters import Query
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.errors import MethodNotAllowed, RouteNotFound
 from weft.ports.store import Caller
 

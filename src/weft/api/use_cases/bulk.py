@@ -9,8 +9,7 @@ from typing import Annotated
 from weft.api.calls.call import KEY, Word, call
 from weft.api.services import Services
 from weft.api.use_cases import read
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import BadId, FieldError, InvalidDocument, TooLarge
 from weft.core.query import Subject

@@ -6,8 +6,7 @@ from typing import Final
 from weft.api.calls.call import Cursor, call
 from weft.api.calls.path_ids import BatchId, DeliveryId
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.deliveries.callback_signature import tenant_secret
 from weft.core.errors import NoCallbackKey
 from weft.ports.store import Caller, Row

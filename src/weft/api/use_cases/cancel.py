@@ -3,8 +3,7 @@
 from weft.api.calls.call import act, call
 from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.wire.answers.batches import Cancelled, JobCancelled

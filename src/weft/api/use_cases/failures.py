@@ -8,8 +8,7 @@ from typing import Annotated, Final
 from weft.api.calls.call import Cursor, Word, call
 from weft.api.calls.path_ids import BatchId, parse_cause
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.bounds import INT_MAX
 from weft.core.errors import BadId, InvalidValue
 from weft.core.ids import parse_batch_id

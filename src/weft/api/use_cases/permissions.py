@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from weft.api.calls.call import Cursor, call
 from weft.api.calls.path_ids import BatchId, JobId, UserName
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.bounds import INT_MAX
 from weft.core.ids import parse_job_ref
 from weft.ports.store import Caller, Row

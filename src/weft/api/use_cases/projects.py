@@ -13,7 +13,7 @@ from weft.ports.store import Caller, Origin, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.billing import ProjectCost, ProjectDeleted, RateCard
-from weft.wire.documents.billing import ProjectDocument, ProjectEdit
+from weft.wire.documents.limits import ProjectDocument, ProjectEdit
 
 
 @call("GET /v1/billing-projects", Right.READ, page=ProjectCost, public=False)

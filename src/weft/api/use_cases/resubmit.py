@@ -8,8 +8,7 @@ import msgspec
 from weft.api.calls.call import call
 from weft.api.calls.path_ids import BatchId
 from weft.api.services import Services
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.errors import WeftError
 from weft.ports.store import Caller, Origin, Shape
 from weft.submission import submit

@@ -7,8 +7,7 @@ from weft.api.calls.call import KEY, Word, call
 from weft.api.calls.path_ids import BatchId, GroupId, parse_cause
 from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.errors import FieldError, InvalidDocument, InvalidParameter
 from weft.core.query import Subject
 from weft.ports.store import Caller, Origin

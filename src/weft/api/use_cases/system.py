@@ -8,7 +8,7 @@ from weft import __version__
 from weft.api.calls.call import call
 from weft.api.services import Services
 from weft.core.access.rights import Right
-from weft.core.system_health import judge
+from weft.core.findings import judge
 from weft.ports.store import Caller
 from weft.settings import Settings, all_declared, shown_value, values_of
 from weft.submission.services import Answer

@@ -8,8 +8,8 @@ from typing import Final
 
 from weft.cli.commands.files import files_in, make_directory, write_below
 from weft.cli.input.targets import Target
-from weft.cli.terminal.cut_output import once, say_cut
 from weft.cli.terminal.many_logs import Wanted, first_of, streams_of
+from weft.cli.terminal.raw_output import once, say_cut
 from weft.cli.terminal.report import note, print_error
 from weft.client.api import Api, Document, Stream
 from weft.client.progress import Progress

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from weft.cli.input.environment import given_variable
+from weft.cli.input.job_document import given_variable
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared, Words
 from weft.cli.input.targets import Target, check_targets, parse_target
 from weft.cli.input.values import bounded, check_text, parse_attribute, read_option

@@ -17,10 +17,16 @@ from weft.cli.input.job_document import (
 )
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.stdin_text import read_stdin
-from weft.cli.terminal.cut_output import LIMIT, say_left_out
 from weft.cli.terminal.exit_code import FAILED, exit_code_of
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
-from weft.cli.terminal.raw_output import STDERR, STDOUT, OutputFailed, write_all
+from weft.cli.terminal.raw_output import (
+    LIMIT,
+    STDERR,
+    STDOUT,
+    OutputFailed,
+    say_left_out,
+    write_all,
+)
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.shell_words import shell_hint

@@ -3,7 +3,7 @@
 import sys
 
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.findings import print_findings
+from weft.cli.terminal.incidents import print_findings
 from weft.cli.terminal.plain import moment, one_line, wrapped
 from weft.cli.terminal.screen import Document, at, print_columns, print_facts, text
 from weft.core.findings import Finding

@@ -8,7 +8,7 @@ from typing import Any
 from weft.cli.commands import transport_letters
 from weft.cli.input.options import LOCAL, SHARED, App, Local, Shared
 from weft.cli.input.settings import settings_of
-from weft.cli.terminal.findings import print_findings
+from weft.cli.terminal.incidents import print_findings
 from weft.cli.terminal.screen import moment, note, one_line, print_columns, print_facts, print_json
 from weft.core.errors import TransportNotFound
 from weft.core.text.amounts import duration

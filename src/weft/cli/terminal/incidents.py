@@ -1,8 +1,14 @@
-"""Conditions that blocked jobs wait for, as lines of a table."""
+"""Conditions that blocked jobs wait for, as lines of a table; findings of `weft doctor` and `weft
+system`, one below the other.
+"""
 
+import sys
+from collections.abc import Iterable
 from typing import Final
 
+from weft.cli.terminal.plain import plain, wrapped
 from weft.cli.terminal.screen import Columns, Document, at, cell
+from weft.core.findings import Finding
 from weft.core.ids import format_condition_id
 
 
@@ -26,3 +32,16 @@ INCIDENT: Final[Columns] = {
     "Next test": at("next_test_at"),
 }  # fmt: skip
 """Of an incident, in tables."""
+
+
+MARKS = {"ok": "ok     ", "off": "off    ", "warning": "warning", "wrong": "WRONG  "}
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """Print each finding with its advice."""
+    for finding in findings:
+        first = f"{MARKS[finding.verdict]}  {finding.check:<11} "
+        rest = " " * len(first)
+        print(wrapped(plain(finding.found), sys.stdout, first=first, rest=rest))
+        if finding.advice:
+            print(wrapped(plain(finding.advice), sys.stdout, first=rest, rest=rest))

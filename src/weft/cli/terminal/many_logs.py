@@ -8,11 +8,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from weft.cli.terminal.cut_output import once, say_cut, say_left_out
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines, PlainOutput
 from weft.cli.terminal.progress import ProgressLine
-from weft.cli.terminal.raw_output import STDERR, STDOUT
+from weft.cli.terminal.raw_output import STDERR, STDOUT, once, say_cut, say_left_out
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.runs import whole_run
 from weft.cli.terminal.screen import JsonItems

@@ -13,7 +13,7 @@ from cyclopts import (
 )
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 from weft.wire.synonyms import nearest_field
 
 _MEANT: Mapping[str, tuple[str, ...]] = {

@@ -30,7 +30,7 @@ from weft.client.loop_thread import ClientClosed, LoopThread
 from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
-from weft.wire.initialized import Initialized, InitializerFailed
+from weft.wire.function import Initialized, InitializerFailed
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

@@ -16,9 +16,8 @@ from weft.client.http.listing import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
 from weft.client.submission.ahead import code_of, sent_ahead
 from weft.client.submission.arrays import size_of
-from weft.client.submission.group_plan import group_exists
 from weft.client.submission.pending_update import DraftGroup, Membership, PendingUpdate
-from weft.client.submission.refs import Block, HasRef, JobRef
+from weft.client.submission.refs import Block, HasRef, JobRef, group_exists
 from weft.client.submission.spool import JobSpool
 from weft.core.errors import (
     FieldError,

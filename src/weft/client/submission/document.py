@@ -12,8 +12,8 @@ from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
 from weft.client.submission.ahead import sent_ahead
 from weft.client.submission.arrays import size_of
-from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
+from weft.client.submission.refs import GroupPlan, plan_group_numbers
 from weft.client.submission.upload import Upload
 from weft.core.errors import FieldError, WrongType
 from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents

@@ -8,9 +8,8 @@ from weft.client.answer import Answer
 from weft.client.http.listing import Document
 from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
-from weft.client.submission.group_plan import GroupPlan, plan_group_numbers
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
-from weft.client.submission.refs import Block
+from weft.client.submission.refs import Block, GroupPlan, plan_group_numbers
 from weft.client.submission.spool import JobSpool
 from weft.client.submission.upload import Upload
 from weft.core.errors import GroupNotFound

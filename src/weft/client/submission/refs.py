@@ -1,9 +1,12 @@
-"""Names of jobs and groups before and after the server has numbered them."""
+"""Names and numbers of jobs and groups, before and after the server has numbered them."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-from weft.core.errors import Conflict
+from weft.client.http.listing import Document
+from weft.core.errors import Conflict, GroupExists
+from weft.core.graph.group_tree import plan_groups
 from weft.core.ids import format_job_ref
 
 
@@ -69,4 +72,67 @@ def _not_submitted() -> NotSubmitted:
         "the job was not submitted yet",
         detail="A job gets its number when its builder is submitted.",
         hint="Call `submit()` first.",
+    )
+
+
+@dataclass(frozen=True)
+class GroupPlan:
+    """What is to be made, in order, and the number of each group that jobs are in.
+
+    Numbers are relative to the update: from 1 on for a new group, below 0 for one that is there
+    already, 0 the root.
+    """
+
+    documents: Sequence[Document]
+    by_path: Mapping[str, int]
+    by_name: Mapping[str, int]
+
+    def of_job(self, job: Document) -> dict[str, Any]:
+        """Return `group` and `groups` of a job's document, as a bunch has them."""
+        found: dict[str, Any] = {}
+        if isinstance(job.get("group"), str):
+            found["group"] = self.by_path[job["group"]]
+        if job.get("groups"):
+            found["groups"] = [self.by_name.get(name, name) for name in job["groups"]]
+        return found
+
+
+def plan_group_numbers(
+    paths: Iterable[str],
+    names: Iterable[str],
+    *,
+    declared: Mapping[str, Document],
+    existing: Mapping[str, int],
+) -> GroupPlan:
+    """Return the plan for these groups of the tree and these sets, each once and in order.
+
+    `declared`: what is said of some of them, by path or name. `existing`: numbers of those that
+    the batch has. Raise `GroupExists` for one of which something would have to be changed.
+    """
+    paths, names = list(paths), list(dict.fromkeys(names))
+    for key in existing:
+        if key in declared and (declared[key] or not key.startswith("/")):
+            raise group_exists(key)
+    there = {path: number for path, number in existing.items() if path.startswith("/")}
+    planned, by_path = plan_groups(paths, there)
+    documents: list[Document] = [
+        {"name": group.name, "parent": group.parent_id, **declared.get(group.path, {})}
+        for group in planned
+    ]
+    by_name: dict[str, int] = {}
+    for name in names:
+        if name in existing:
+            by_name[name] = -existing[name]
+        else:
+            documents.append({"name": name, "kind": "set", **declared.get(name, {})})
+            by_name[name] = len(documents)
+    return GroupPlan(documents, by_path, by_name)
+
+
+def group_exists(key: str) -> GroupExists:
+    """Return the error for a group that cannot be made again."""
+    return GroupExists(
+        f"group {key!r} is there already",
+        detail="Names of groups are unique, and its options were set when it was made.",
+        hint="Leave the options out to add jobs to it, or choose another name.",
     )

@@ -1,7 +1,7 @@
 """The roles of users, and the rights that each role has."""
 
 from collections.abc import Collection, Mapping
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Final
 
 from weft.core.errors import RightMissing
@@ -93,3 +93,21 @@ def require(
 def is_in_scope(right: Right, scopes: Collection[Right] | None) -> bool:
     """Return whether a token with these scopes allows what its user may do."""
     return scopes is None or right == Right.KNOW_ONESELF or right in scopes
+
+
+class Permission(IntEnum):
+    """Each includes those before it. The numbers are those of the database."""
+
+    READ = 1
+    """See the batch and all that belongs to it."""
+    EXECUTE = 2
+    """Act on its jobs: cancel, hold, release, retry, send a signal."""
+    WRITE = 3
+    """Change it: edit it, add jobs, hide and delete it."""
+    ALL = 4
+    """Share it."""
+
+    @property
+    def word(self) -> str:
+        """The name in documents and on the command line."""
+        return self.name.lower()

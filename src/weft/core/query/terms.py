@@ -29,7 +29,7 @@ from weft.core.query.tree import (
     TextTerm,
     TimeTerm,
 )
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 
 if TYPE_CHECKING:
     from lark import Token

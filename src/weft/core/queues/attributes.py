@@ -6,7 +6,7 @@ The table in `docs/guides/queues-and-pools.md` is made from this one; a test com
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 
 Path = tuple[str, ...]
 

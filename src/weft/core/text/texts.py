@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from weft.core.text.escapes import STEERING
@@ -64,3 +64,37 @@ def wrong_attributes(
 def is_utf8(text: str) -> bool:
     """Say whether text from the operating system was UTF-8 (PEP 383 marks what was not)."""
     return not any("\udc80" <= character <= "\udcff" for character in text)
+
+
+LIKENESS: Final = 0.75
+"""At least: below it a suggestion leads astray more often than it helps."""
+LETTERS_MIN: Final = 3
+"""A shorter word is like too many others."""
+_LETTERS_COMPARED: Final = 40
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that is much like this one.
+
+    >>> nearest("runing", ["ready", "running"])
+    'running'
+    """
+    if len(word.strip("-")) < LETTERS_MIN:
+        return None
+    import difflib  # noqa: PLC0415 (only mistakes need it)
+
+    found = difflib.get_close_matches(word[:_LETTERS_COMPARED], [*known], n=1, cutoff=LIKENESS)
+    return next(iter(found), None)
+
+
+def parse_paths(text: str) -> tuple[str, ...]:
+    """Read absolute paths between commas. Raise `ValueError`.
+
+    >>> parse_paths("/data, /scratch/me")
+    ('/data', '/scratch/me')
+    """
+    paths = tuple(one.strip() for one in text.split(",") if one.strip())
+    for path in paths:
+        if not path.startswith("/"):
+            raise ValueError(f"{path!r} is not an absolute path")
+    return paths

@@ -1,7 +1,13 @@
-"""A flag that wakes one loop: notices and other loops ring it, as often as they like."""
+"""What wakes one loop: a flag that notices and other loops ring, as often as they like, and its
+next due date, as far as the leader knows.
+"""
 
 import asyncio
+import math
+from datetime import UTC, datetime
 from typing import Final
+
+from weft.core.loop_periods import delay_s
 
 LATE_S: Final = 0.01
 """The bell rings this long after a date, so that the database agrees that it has passed."""
@@ -44,3 +50,31 @@ class Bell:
             due_in_s = due_in_s + LATE_S if due_in_s > 0 else RETRY_S
         self.ring_in(due_in_s)
         await self.heard()
+
+
+class DueDate:
+    """A date that the leader's heartbeats move, so that a loop need not ask for it."""
+
+    def __init__(self) -> None:
+        self._due_at: datetime | None = None
+        self._moved = asyncio.Event()
+
+    def move(self, due_at: datetime | None) -> None:
+        """Set the date; None: nothing will be due."""
+        self._due_at = due_at
+        self._moved.set()
+
+    async def passed(self, *, longest_s: float = math.inf) -> None:
+        """Wait until the date has passed, even if it is moved meanwhile, but at most `longest_s`
+        after it was moved.
+        """
+        while True:
+            self._moved.clear()
+            pause_s = None
+            if self._due_at is not None:
+                pause_s = delay_s(self._due_at, datetime.now(UTC), longest_s=longest_s)
+            try:
+                async with asyncio.timeout(pause_s):
+                    await self._moved.wait()
+            except TimeoutError:
+                return

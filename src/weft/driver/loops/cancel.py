@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from weft.core.fold_period import sweep_pause_s
+from weft.core.loop_periods import sweep_pause_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import log

@@ -36,10 +36,9 @@ from weft.core.deliveries.mail import SCHEME
 from weft.core.deliveries.sinks import CHECK_S, CHECKS_MAX, HTTP, checks_of, is_rejected, target_of
 from weft.core.errors import SecretKeyMissing
 from weft.core.text.filling import CannotFill
-from weft.driver.callback_forms import CallbackBody, CallbackForm, body_of
+from weft.driver.callback_forms import CallbackBody, CallbackForm, NoticeForm, body_of
 from weft.driver.loops.deliveries_in_flight import STALE_S, InFlight
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.notice_forms import NoticeForm
 from weft.faults import fault_point
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.ending import tasks_beside

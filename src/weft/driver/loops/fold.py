@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from weft.core.fold_period import next_fold_period_s
+from weft.core.loop_periods import next_fold_period_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.faults import fault_point
 from weft.telemetry import metrics

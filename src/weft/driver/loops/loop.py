@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from weft.driver.adapters import Adapters
-from weft.driver.loops.bell import Bell
-from weft.driver.loops.due_date import DueDate
+from weft.driver.loops.bell import Bell, DueDate
 from weft.settings import Settings
 from weft.store import DriverStore
 

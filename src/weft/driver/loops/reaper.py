@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from weft.core.reaper_timer import first_look_s
+from weft.core.loop_periods import first_look_s
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import log

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from weft.core.access.secret_variables import patterns_of
+from weft.driver.callback_forms import NoticeForm
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import BEHIND_S
-from weft.driver.notice_forms import NoticeForm
 from weft.ports.store import Row
 from weft.ports.store.callers import Notified
 from weft.telemetry import metrics

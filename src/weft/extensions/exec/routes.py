@@ -13,8 +13,7 @@ from weft.api.http.requests import AnyRequest, ClientGone, body_of, in_time
 from weft.api.http.routing import Receive, Stream, post
 from weft.api.http.trail import PATH_CHARS_MAX, action_of
 from weft.api.use_cases.files import live_attempt
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.errors import (
     ExecElsewhere,
     InvalidValue,

@@ -15,7 +15,7 @@ from weft.api.use_cases import (
     sessions,
     workers,
 )
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.extensions.pages.forms import Fields, Ids, button

@@ -12,7 +12,7 @@ from weft.api.http.pages import post_form
 from weft.api.http.parameters import PATH_IDS, Query
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Route
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.ports.store import Origin
 
 UseCase = Callable[..., Awaitable[Any]]

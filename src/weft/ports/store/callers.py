@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import RIGHTS_OF, Right, UserRole, is_in_scope
+from weft.core.access.rights import RIGHTS_OF, Permission, Right, UserRole, is_in_scope
 from weft.wire.sealed import SecretRow
 
 

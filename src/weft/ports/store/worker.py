@@ -27,7 +27,6 @@ from weft.core.bounds import (
     Text,
 )
 from weft.core.ends.conditions import Ask
-from weft.core.files.log_location import LOG_LOCATION_BYTES, LogLocation
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offers
 from weft.core.states import PhaseNumber, ReasonNumber
@@ -38,6 +37,7 @@ from weft.ports.store.worker_files import (
     StoredFileStore,
     StoredSecret,
 )
+from weft.wire.log_format import LOG_LOCATION_BYTES, LogLocation
 
 Attempts = Annotated[Sequence[AttemptIds], Entries]
 _Location = Annotated[

@@ -1,4 +1,6 @@
-"""Under which accounts jobs run, and where they have their directories (ADR 61)."""
+"""Under which accounts and in which cgroups jobs run, and where they have their directories (ADR
+61).
+"""
 
 import hashlib
 import os
@@ -7,9 +9,13 @@ from pathlib import Path
 
 from weft.core.access.run_as import parse_accounts
 from weft.core.errors import Conflict
+from weft.plugins.runners.spawner import job_cgroups, lock_path
+from weft.ports.executor import CgroupTerms
 from weft.ports.store import WorkerStore
 from weft.run.home import Home
+from weft.run.host.worker_name import file_name_of
 from weft.settings import Settings
+from weft.telemetry.log import log
 from weft.worker.agent.job_accounts import JobAccounts
 
 _ENTERED_BY_ALL = 0o711
@@ -65,3 +71,36 @@ def _refused(detail: str, hint: str) -> NoAccounts:
         "cannot run jobs under the accounts of their users", detail=detail,
         hint=f"{hint} `run_as = worker` runs jobs as the user of the worker.",
     )  # fmt: skip
+
+
+def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:
+    """Return how cgroups limit the jobs of this worker; None: nothing does. Raise `NoCgroup` if
+    something must.
+    """
+    if settings.job_limits == "never":
+        return None
+    try:
+        return _terms_of(settings, home)
+    except job_cgroups.NoCgroup as error:
+        if settings.job_limits == "always":
+            raise
+        log.warning("worker.jobs_not_limited", why=error.detail or error.message)
+        return None
+
+
+def _terms_of(settings: Settings, home: Home) -> CgroupTerms:
+    if settings.runner != "spawner":
+        raise job_cgroups.NoCgroup(
+            f"the runner {settings.runner} makes no cgroups",
+            hint="Set `job_limits` to `never`: what limits its jobs is its engine.",
+        )
+    cgroup = job_cgroups.find_job_cgroup(settings.job_cgroup)
+    if cgroup.directory is None:
+        raise job_cgroups.no_cgroup(cgroup)
+    own = job_cgroups.worker_cgroup(cgroup.directory, lock_path(home.run, file_name_of(settings)))
+    job_cgroups.prepare_cgroup(cgroup.directory, own)
+    return CgroupTerms(
+        directory=str(own),
+        has_quota=settings.job_limits_cpu == "quota",
+        processes_max=settings.job_processes_max,
+    )

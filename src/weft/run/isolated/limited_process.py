@@ -21,8 +21,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.run import collect_garbage
-from weft.run.isolated.frames import LENGTH, Asked, Failure, Said
-from weft.run.isolated.kinds import KINDS, Kind
+from weft.run.isolated.kinds import KINDS, LENGTH, Asked, Failure, Kind, Said
 
 _STACK_BYTES: Final = 512 << 10
 _TEXT_CHARS_MAX: Final = 1000

@@ -10,8 +10,7 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
-from weft.run.isolated.frames import Asked, Failure
-from weft.run.isolated.kinds import KINDS
+from weft.run.isolated.kinds import KINDS, Asked, Failure
 from weft.run.isolated.process import Answer, AskedProcess, Ended, Unasked
 
 

@@ -19,9 +19,8 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
-from weft.run.host.process_group import kill_group
-from weft.run.isolated.frames import LENGTH, Asked, Said
-from weft.run.isolated.kinds import Kind
+from weft.run.host.leftovers import kill_group
+from weft.run.isolated.kinds import LENGTH, Asked, Kind, Said
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 _CHUNK_BYTES: Final = 1 << 18

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from weft.core.ends.retry_policy import POLICIES, completed, mistakes
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 from weft.ports.policy import POLICY_PLUGINS
 
 Where = tuple[str | int, ...]

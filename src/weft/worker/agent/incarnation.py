@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from weft.ports.store import Registered
-from weft.worker.agent.arguments import ArgumentFiles
 from weft.worker.agent.attempt_files import (
     BLOCKS,
     PRODUCTS,
@@ -14,11 +13,11 @@ from weft.worker.agent.attempt_files import (
 )
 from weft.worker.agent.checkpoint_travel import CheckpointTravel
 from weft.worker.agent.claim_memory import ClaimMemory
-from weft.worker.agent.folders import Folders
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
 from weft.worker.agent.outbox import Outbox
+from weft.worker.agent.parts import ArgumentFiles, Folders
 from weft.worker.agent.site import AgentSite
 
 

@@ -19,7 +19,7 @@ from weft.core.files.file_paths import WrongPath, parts_of
 from weft.ports.file_store import FileDiffers, FileRefused
 from weft.wire.app_folder import Member
 from weft.wire.walking import NotPlain, entered, make_file
-from weft.worker.stager.links import Place, check_links
+from weft.worker.stager.packing import Place, check_links
 
 _PIECE_BYTES: Final = 1 << 20
 _X: Final = 0o100

@@ -12,7 +12,7 @@ from weft.registry.door import Door, DumpFormat
 
 if TYPE_CHECKING:
     from weft.api.http.doors import ApiDoor
-    from weft.driver.notice_forms import NoticeForm
+    from weft.driver.callback_forms import NoticeForm
 
 
 def _api() -> "ApiDoor":

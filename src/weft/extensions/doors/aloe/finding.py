@@ -8,7 +8,7 @@ from typing import Any, Final
 from weft.api.http.requests import AnyRequest
 from weft.api.services import Services
 from weft.api.use_cases.read import limits_of
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.access.secret_variables import patterns_of
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.extensions.doors.aloe.documents import job_document

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from weft import __version__
-from weft.driver.notice_forms import Notice, NoticeForm
+from weft.driver.callback_forms import Notice, NoticeForm
 from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.notifications import VARIABLES
 from weft.extensions.doors.aloe.story import Entry, Story, as_of, story_of

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, post
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.core.errors import UserNotFound
 from weft.extensions.doors.aloe.documents import job_href
 from weft.extensions.doors.aloe.finding import find

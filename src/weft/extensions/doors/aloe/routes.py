@@ -6,7 +6,7 @@ from weft.api.http.doors import ApiDoor
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, post, put
 from weft.api.web_tokens.wso2 import PREFIX
-from weft.core.access.permissions import Permission
+from weft.core.access.rights import Permission
 from weft.extensions.doors.aloe import replies
 from weft.extensions.doors.aloe.actions import ACTIONS, hide, resubmit, stop, submitted, unhide
 from weft.extensions.doors.aloe.app_routes import APP_ROUTES

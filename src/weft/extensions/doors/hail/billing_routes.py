@@ -15,7 +15,7 @@ from weft.extensions.doors.hail.batch_routes import API
 from weft.extensions.doors.hail.documents_to_hail import project_document
 from weft.extensions.doors.hail.refused import KNOWN, MANAGED, Refused, bad_request
 from weft.extensions.doors.hail.requests import Document, origin_of, query_of, read_parts
-from weft.wire.documents.billing import ProjectDocument, ProjectEdit
+from weft.wire.documents.limits import ProjectDocument, ProjectEdit
 
 _PROJECTS: Final = API + "/billing_projects"
 _PROJECT: Final = _PROJECTS + "/{p:str}"

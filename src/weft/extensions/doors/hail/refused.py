@@ -7,8 +7,7 @@ from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.core import errors
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 
 _CODES: Final = {
     400: errors.Invalid.code,

@@ -6,8 +6,7 @@ import msgspec
 
 from weft.api.http.doors import Asked, Refusal
 from weft.api.http.problem_documents import describe
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right
+from weft.core.access.rights import Permission, Right
 from weft.core.errors import InvalidParameter, NotFound, WeftError
 
 _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503})

@@ -7,8 +7,8 @@ from typing import Final
 
 import msgspec
 
-from weft.cli.terminal.cut_output import LIMIT
 from weft.cli.terminal.plain import one_line, plain, wrapped
+from weft.cli.terminal.raw_output import LIMIT
 from weft.cli.terminal.report import note, print_error
 from weft.client.http.problems import to_error
 from weft.core.ids import format_batch_id, format_job_ref

@@ -16,7 +16,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands
 from weft.core.files.file_stores import stored_at
 from weft.core.lines.line import Setup
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.extensions.lines.rules.setup import Problem
 from weft.extensions.lines.rules.sink import SINK_KINDS
 from weft.extensions.lines.rules.source import SOURCE_KINDS

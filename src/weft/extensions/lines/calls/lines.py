@@ -12,8 +12,7 @@ from weft.api.calls.path_ids import BatchId, JobId, LifecycleName, SetupName
 from weft.api.services import Services
 from weft.api.use_cases.failing_lines import LINES_MAX
 from weft.api.use_cases.secrets import sealed
-from weft.core.access.permissions import Permission
-from weft.core.access.rights import Right, require
+from weft.core.access.rights import Permission, Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
 from weft.core.lines.line import Setup, Where
 from weft.core.pools import Pool

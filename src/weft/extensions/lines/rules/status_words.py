@@ -8,7 +8,7 @@ from typing import Any
 from weft.core.lines.line import Setup, Source
 from weft.core.lines.series import rule_of
 from weft.core.states import JobState
-from weft.core.text.nearest import nearest
+from weft.core.text.texts import nearest
 
 _STATES = tuple(state.word for state in JobState)
 

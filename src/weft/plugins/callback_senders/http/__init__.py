@@ -10,7 +10,7 @@ from weft.core.deliveries.callback_url import parse_callback_url
 from weft.net import failures
 from weft.net.exchange import AnswerHead
 from weft.net.foreign_http import ForeignHttp, Resolve
-from weft.net.resolve import resolve
+from weft.net.threads import resolve
 from weft.ports.callback_sender import Answered
 
 PIECE_BYTES = 16 << 10

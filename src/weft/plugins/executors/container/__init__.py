@@ -18,7 +18,7 @@ from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.core.states import Reason
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.plugins.executors.container.image import (
     USUAL_PATH,
     Image,

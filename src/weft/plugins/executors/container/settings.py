@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.settings import Bytes, setting
 from weft.settings.declare import Checked
 

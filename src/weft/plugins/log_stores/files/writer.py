@@ -7,9 +7,15 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.files.log_location import LogLocation
 from weft.ports.log_store import Stored
-from weft.wire.log_format import Piece, count_pieces, encode_piece, own_path, read_pieces
+from weft.wire.log_format import (
+    LogLocation,
+    Piece,
+    count_pieces,
+    encode_piece,
+    own_path,
+    read_pieces,
+)
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, encode_sample, usage_path
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.attempt_key import AttemptKey
-from weft.core.files.log_location import LogLocation
 from weft.core.files.products import WrongProducts
 from weft.core.states import Reason
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Ended, without_products
+from weft.wire.log_format import LogLocation
 
 _NS: Final = 1_000_000_000
 

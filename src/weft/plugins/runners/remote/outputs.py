@@ -11,13 +11,12 @@ from typing import Final, NamedTuple
 
 from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable, WeftError
-from weft.core.files.log_location import LogLocation
 from weft.plugins.runners.remote.ends import at_ns
 from weft.plugins.runners.remote.engine import Engine, Status
 from weft.plugins.runners.remote.handles import Handle
 from weft.ports.executor import ExecutorLimits, kept_of
 from weft.ports.log_store import LogWriter, Stored, StoredStream
-from weft.wire.log_format import Piece, encode_cut
+from weft.wire.log_format import LogLocation, Piece, encode_cut
 
 _LOOK_S: Final = 1.0
 _LIVE_MAX: Final = 1 << 18

@@ -6,9 +6,9 @@ from typing import Final
 
 import msgspec
 
-from weft.core.cgroup_limits import cgroup_limits
 from weft.core.errors import WeftError
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.plugins.runners.spawner.job_cgroups import cgroup_limits
 from weft.plugins.runners.spawner.sandbox import find_no_network, find_own_root
 from weft.ports.executor import (
     CgroupTerms,

@@ -14,7 +14,7 @@ from typing import Any, Final, get_type_hints
 from weft.core.errors import NothingEvaluates, WeftError, error_classes
 from weft.ports.evaluation import TooCostly
 from weft.ports.shared_room import SharedRoom
-from weft.run.isolated.frames import Asked, Failure
+from weft.run.isolated.kinds import Asked, Failure
 from weft.run.isolated.pool import AsksPool, NotStarted, Pool
 from weft.run.isolated.process import Answer, Ended
 from weft.settings import Settings

@@ -13,7 +13,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import parse_tester_commands
 from weft.core.errors import SecretKeyMissing
 from weft.core.files.file_stores import parse_bucket
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.shared_room import SharedRoom
 from weft.ports.source import SOURCE_PLUGINS, SourceSite

@@ -4,7 +4,7 @@ from typing import Final
 
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested, parse_tester_commands
-from weft.core.text.absolute_paths import parse_paths
+from weft.core.text.texts import parse_paths
 from weft.ports.tester import TESTER_PLUGINS, DueTest, TesterSite
 from weft.run.isolated.pool import AsksPool, Failed, Pool
 from weft.run.isolated.process import Ended

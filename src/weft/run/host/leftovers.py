@@ -4,13 +4,10 @@ A process belongs to a home if it was started as `python -m weft.…` with that 
 whoever holds the lock of the home may end them.
 """
 
-import asyncio
 import os
 import signal
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from signal import SIGKILL
 
 from weft.wire.processes import all_pids, end_process, parts_of
 
@@ -82,12 +79,3 @@ def _is_ours(
     variables = parts_of(pid, "environ")
     is_marked = any(one.startswith(variable) for one in variables)
     return is_marked and b"WEFT_HOME=" + os.fsencode(home) in variables
-
-
-def kill_group(process: asyncio.subprocess.Process) -> None:
-    """Kill a process with all of its group, unless it has ended: then its number may be that of
-    somebody else's group.
-    """
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, SIGKILL)

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
-from weft.run.host.leftovers import kill_group
+from weft.run.host.process_group import kill_group
 from weft.run.isolated.kinds import LENGTH, Asked, Kind, Said
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")

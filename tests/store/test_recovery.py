@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builders import job_rows, tree
-from core.test_retry_policy import TRIES, WAITS, policies
+from core.test_ends import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
 from store.test_rare_fields import with_fields

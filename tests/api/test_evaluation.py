@@ -49,6 +49,16 @@ async def test_an_item_that_takes_too_much_is_alone_to_blame(evaluation: Evaluat
     assert [getattr(one, "alone", one) for one in found] == ["-a", True, "-b", True, "-c"]
 
 
+async def test_what_the_kernel_kills_too_late_was_costly_all_the_same(
+    evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its timer counts the ticks that meet the process: these answers are here before that."""
+    monkeypatch.setattr(evaluation, "_one_s", 1e-9)
+    found = await evaluation.each(1, answer, "-", ["a", "b"])
+
+    assert [getattr(one, "alone", one) for one in found] == [True, True]
+
+
 @pytest.mark.heavy
 async def test_a_set_has_a_budget_of_its_own(evaluation: Evaluation) -> None:
     found = await evaluation.each(1, answer, "-", [SLOW] * 10)

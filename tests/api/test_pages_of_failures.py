@@ -75,6 +75,17 @@ async def test_a_cause_is_one_row_however_many_jobs_it_has(
         assert (await browser.get("/ui/incidents", params=wrong)).status_code == 400
 
 
+async def test_no_retry_is_offered_in_a_cancelled_group(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    batch_id = await submit(http, jobs=[{"command": ["false"], "group": "/late"}, {}])
+    await worker.end((await worker.claim_and_start())[:1], exit_code=3)
+    for is_offered in (True, False):
+        for page in ("/ui/incidents", f"/ui/batches/{batch_id}/jobs/1"):
+            assert ("/jobs/1/retry" in (await browser.get(page)).text) is is_offered, page
+        await http.post(f"/v1/batches/{batch_id}/groups/1/cancel")
+
+
 async def test_a_job_says_its_error_once_and_is_held_and_released(
     browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:

@@ -106,7 +106,7 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         ),
         sees_batch=sees_batch,
         may_retry=sees_batch
-        and not (await read.get_batch(services, caller, batch_id))["cancelled"],
+        and not (await read.get_group(services, caller, batch_id, job["group_id"]))["cancelled"],
         parents=await _parents_of(services, caller, job, query, path, is_seen=sees_batch),
         children=sees_batch
         and await _page_of(services.store.list_children, caller, job, query, "children", path),

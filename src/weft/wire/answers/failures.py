@@ -71,6 +71,7 @@ class DeadLetter(JobNumber, kw_only=True):
         int, Meta(ge=0, description="how often it was tried again after a failure of its own")
     ]
     failed_at: datetime
+    cancelled: Annotated[bool, Meta(description="its group was cancelled: it never runs again")]
     acknowledged: Annotated[
         Acknowledgement | None, Meta(description="null: it is still to be seen to")
     ]

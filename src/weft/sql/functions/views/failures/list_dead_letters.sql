@@ -1,7 +1,7 @@
 -- list_dead_letters: jobs that failed for good and that the caller sees, of the newest batch first, then by cause and number, after a key.
 -- Safe to repeat: yes, it only reads.   Raises WF101.
 -- Plan: as _failed_batches, or as _visible_failed_batches; as _causes of each batch; letters by dead_letter_cause_idx from the key on;
---   jobs, attempts and batches by key.
+--   jobs, attempts, batches and cancels by key.
 -- of_batch_id, of_cause_id, of_reason: only these; NULL: all. of_acknowledged: those that are, instead of those that are not.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.list_dead_letters(tenant_id int, of_batch_id bigint, of_cause_id bigint, of_reason smallint,
@@ -16,7 +16,7 @@ BEGIN
         'cause_id', l.cause_id, 'state', s.word, 'reason', l.reason, 'exit_code', l.exit_code, 'signal', l.signal,
         'message', coalesce(a.message, (weft._error_change(l.batch_id, l.job_id)).message, l.message), 'attempt', j.attempt,
         'n_alike', l.n_alike, 'final_retry_count', greatest(j.attempt - j.n_uncounted - 1, 0), 'failed_at', l.failed_at,
-        'acknowledged', k.acknowledged)
+        'acknowledged', k.acknowledged, 'cancelled', weft._is_cancelled(l.batch_id, j.group_id, j.always_run))
         || jsonb_strip_nulls(jsonb_build_object('door', b.door, 'foreign_id', b.foreign_id))
     FROM (
         SELECT d.*, c.reason, c.exit_code, c.signal, c.message,
@@ -41,8 +41,8 @@ BEGIN
             ORDER BY x.job_id LIMIT limit_rows) d
         LIMIT limit_rows) l
     CROSS JOIN LATERAL (
-        SELECT x.state, x.attempt, x.n_uncounted FROM weft.job x WHERE x.batch_id = l.batch_id AND x.job_id = l.job_id
-            AND x.state IN (STATE_FAILED, STATE_ERROR) OFFSET 0) j
+        SELECT x.state, x.attempt, x.n_uncounted, x.group_id, x.always_run FROM weft.job x
+        WHERE x.batch_id = l.batch_id AND x.job_id = l.job_id AND x.state IN (STATE_FAILED, STATE_ERROR) OFFSET 0) j
     JOIN weft.job_state s ON s.state = j.state
     CROSS JOIN LATERAL (SELECT x.door, x.foreign_id FROM weft.batch x WHERE x.batch_id = l.batch_id OFFSET 0) b
     LEFT JOIN LATERAL (

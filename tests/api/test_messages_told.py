@@ -20,8 +20,8 @@ ARRIVED = f"{TRIED} next_at = NULL, delivered_at = now()"
 OF_ONE = ("status b1.j1", "line deliveries wekeo", "/ui/batches/1/jobs/1")
 """What has arrived stays there, too."""
 PLACES = (
-    *OF_ONE, "status b1", "why b1", "why b1.j1", "failures b1", "line ls", "top --once",
-    "/ui", "/ui/incidents", "/ui/lines", "/ui/batches/1",
+    *OF_ONE, "status b1", "why b1", "why b1.j1", "failures b1", "failures ls b1", "failures ls",
+    "line ls", "top --once", "/ui", "/ui/incidents", "/ui/lines", "/ui/batches/1",
 )  # fmt: skip
 
 
@@ -79,11 +79,10 @@ async def test_what_was_given_up_is_sent_again_or_dropped(
     assert "1 message of sink wekeo would never be sent" in await said(
         command, "line drop wekeo", 2
     )
-    assert "did you mean --given-up" in await said(command, "line redeliver wekeo --failed", 2)
     assert await settle("redeliver wekeo --given-up") == (1, "pending")
     await admin.execute(GIVEN_UP)
     assert await settle("drop wekeo --yes") == (1, "dropped")
-    assert await settle("redeliver wekeo --given-up") == (0, "dropped")
+    assert await settle("redeliver wekeo --failed") == (0, "dropped")
     assert "is pending" in await said(command, "line redeliver wekeo 1")
     await admin.execute(GIVEN_UP)
     assert "is dropped" in await said(command, "line decide wekeo 1 drop")

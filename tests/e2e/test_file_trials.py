@@ -86,7 +86,7 @@ def test_files_that_are_there_are_submitted(
     file.write_text(json.dumps({"jobs": jobs}))
     dry = weft.run("submit", str(file), "--check", "--dry-run")
     assert dry.returncode == 0, dry.stderr.decode()
-    assert b"4 files and stores are as they must be; 1 are not looked at" in dry.stderr
+    assert b"as they must be: 4; not looked at, as only workers see them: 1" in dry.stderr
     batch = weft.told("submit", str(file), "--check").decode().strip()
     assert batch.startswith("b")
     assert b".weft-trial" not in buckets.ask("GET", "results")

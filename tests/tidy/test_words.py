@@ -38,6 +38,7 @@ _PARAMETERS = re.compile(
     r"^CREATE OR REPLACE FUNCTION weft\.\w+\((.*?)\bAS \$\$", re.DOTALL | re.MULTILINE
 )
 _KEPT = re.compile(r"Kept for\s(?:--\s+)?one release", re.IGNORECASE)
+_PLURAL_BY_HAND = re.compile(r"\{(?:[^{}]*:,|len\([^{}]*\)|[^{}]*\bn_[^{}]*)\} (?!is )[a-z]+s\b")
 _DOUBLE_PLURAL = re.compile(r"\b(?!(?:\w+_)?access\b)\w+(?:ss|eds)\b")
 
 
@@ -73,6 +74,18 @@ def _found() -> list[str]:
 
 def test_phrases_are_idiomatic() -> None:
     assert _found() == []
+
+
+def test_the_command_line_writes_no_plurals_by_hand() -> None:
+    """`1 items`: `weft.core.text.amounts.counted` knows both."""
+    found = [
+        f"{relative(path)}: {text}"
+        for path in tracked_files()
+        if re.match(r"src/weft/(cli/|.*/commands/).*\.py$", relative(path))
+        for text in _PLURAL_BY_HAND.findall(path.read_text())
+    ]
+
+    assert found == []
 
 
 def test_parameters_are_no_double_plurals() -> None:

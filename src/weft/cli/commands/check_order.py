@@ -13,6 +13,7 @@ from weft.client.api import Api
 from weft.client.objects.crate_calls import all_parents
 from weft.core.graph.start_order import EarlyStart, early_starts
 from weft.core.ids import format_job_ref
+from weft.core.text.amounts import counted
 
 PARALLEL = 8
 SHOWN = 20
@@ -41,8 +42,8 @@ async def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
         _print(batch_id, early)
     else:
         note(
-            f"{len(started):,} of {len(parents):,} jobs began, none before all of its parents "
-            f"had ended ({n_parents:,} pairs)"
+            f"{len(started):,} of {counted(len(parents), 'job')} began, none before all of its "
+            f"parents had ended ({counted(n_parents, 'pair')})"
         )
     return 1 if early else 0
 

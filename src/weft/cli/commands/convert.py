@@ -14,6 +14,7 @@ from weft.cli.input.packed import unpacked
 from weft.cli.terminal.screen import note, print_json
 from weft.core.errors import Invalid
 from weft.core.graph.dax import DaxJob, DaxReader, UnreadableWorkflow, Workflow
+from weft.core.text.amounts import counted
 
 app = App(name="convert", help="Convert workflows of other systems to batch documents.")
 
@@ -63,7 +64,8 @@ def dax(
     if output is not None and shared.json:
         print_json(facts)
     elif output is not None:
-        note(f"{facts['jobs']:,} jobs, {facts['parents']:,} times one waits for another one")
+        times = counted(workflow.n_edges, "time")
+        note(f"{counted(len(workflow.jobs), 'job')}, {times} one waits for another one")
 
 
 def document_of(workflow: Workflow, scale: float) -> Iterator[str]:

@@ -56,7 +56,7 @@ async def _ask(client: Api, batch_ids: Sequence[int]) -> int:
     """Say what would be deleted, and ask; return 0 if it is meant, else the exit code."""
     for batch_id in batch_ids:
         note(_described(await client.get_batch(batch_id)))
-    which = "it" if len(batch_ids) == 1 else f"these {len(batch_ids)} batches"
+    which = "it" if len(batch_ids) == 1 else f"these {counted(len(batch_ids), 'batch')}"
     return ask(f"Delete {which}? This cannot be undone.", otherwise="nothing was deleted")
 
 

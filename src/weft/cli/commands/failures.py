@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -10,7 +11,7 @@ from weft.cli.input.targets import check_targets, parse_batch, parse_target
 from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import Document, TableRows, cell, moment, note, plain, print_pages
 from weft.client.api import Api
-from weft.core.deliveries.sinks import unsent_of
+from weft.core.deliveries.sinks import unsent, unsent_of
 from weft.core.ends.end_words import explain_reason
 from weft.core.errors import Invalid, OutputElsewhere, RangeNotSatisfiable
 from weft.core.ids import BatchId, format_job_ref
@@ -53,17 +54,29 @@ async def failures(batch: str, /, *, all_: AllFlag = False, shared: Shared = SHA
             {**one, "log": await _log_end(client, batch_id, one["example"])}
             for one in found["causes"]
         ]
-        messages = (await client.get_batch(batch_id)).get("messages", [])
+        messages = await _messages(client, batch_id)
     if shared.as_json({**found, "causes": causes, "messages": messages}):
         return 0
     _print_head(found, batch)
     for cause in causes:
         _print_cause(cause, batch_id)
     if left := found["n_causes"] - len(causes):
-        note(f"{left:,} more causes: `weft failures ls {batch}` lists all jobs")
-    if messages:
-        note(f"messages of its jobs have not arrived: {unsent_of(messages)}")
+        note(f"{counted(left, 'more cause')}: `weft failures ls {batch}` lists all jobs")
+    _tell_of(messages)
     return 0
+
+
+async def _messages(client: Api, batch_id: int | None) -> Sequence[Document]:
+    """Return the sinks with messages of jobs of this batch, or of all, that have not arrived."""
+    if batch_id is None:
+        return [one for one in (await client.line_overview())["sinks"] if unsent(one)]
+    found: Sequence[Document] = (await client.get_batch(batch_id)).get("messages", ())
+    return found
+
+
+def _tell_of(messages: Sequence[Document]) -> None:
+    if messages:
+        note(f"messages of jobs have not arrived: {unsent_of(messages)}")
 
 
 @app.command(name="ls")
@@ -93,7 +106,10 @@ async def list_failures(
             batch_id, cause=cause, reason=reason, acknowledged=acknowledged
         )
         nothing = "no failed job; one is listed here once it has no tries left"
-        return await print_pages(listing, rows, _row, nothing=nothing, as_json=shared.json)
+        code = await print_pages(listing, rows, _row, nothing=nothing, as_json=shared.json)
+        if not shared.json:
+            _tell_of(await _messages(client, batch_id))
+        return code
 
 
 @app.command(name="ack")

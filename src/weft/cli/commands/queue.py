@@ -179,7 +179,7 @@ def _places(jobs: Sequence[int]) -> str:
     if len(jobs) == 1:
         return f"job {jobs[0]}"
     shown = ", ".join(map(str, jobs[:5]))
-    return f"{len(jobs):,} jobs ({shown}{', …' if len(jobs) > 5 else ''})"  # noqa: PLR2004 (a line)
+    return f"{counted(len(jobs), 'job')} ({shown}{', …' if len(jobs) > 5 else ''})"  # noqa: PLR2004 (a line)
 
 
 def _of_limit(count: int | None, limit: int | None) -> str:

@@ -127,8 +127,8 @@ async def _check_files(document: dict[str, Any], shared: Shared) -> None:
     problems.raise_any()
     if not shared.json:
         more = found["not_looked_at"]
-        rest = f"; {more:,} are not looked at: only workers see them" if more else ""
-        note(f"{found['looked_at']:,} files and stores are as they must be{rest}")
+        rest = f"; not looked at, as only workers see them: {more:,}" if more else ""
+        note(f"files and stores that are as they must be: {found['looked_at']:,}{rest}")
 
 
 def _show(document: dict[str, Any], *, as_json: bool) -> int:

@@ -7,7 +7,7 @@ from weft.cli.terminal.incidents import print_findings
 from weft.cli.terminal.plain import moment, one_line, wrapped
 from weft.cli.terminal.screen import Document, at, print_columns, print_facts, text
 from weft.core.findings import Finding
-from weft.core.text.amounts import duration, size
+from weft.core.text.amounts import counted, duration, size
 
 TABLES_SHOWN = 10
 
@@ -42,7 +42,7 @@ def _print(found: Document) -> None:
         f"{database['server_version']}",
         "Since": moment(database["started_at"]),
         "Size": size(database["bytes"]),
-        "Dead rows": f"{database['n_dead']:,} in {database['n_tables']} tables",
+        "Dead rows": f"{database['n_dead']:,} in {counted(database['n_tables'], 'table')}",
         "Last audit": _audit(found["audit"]),
     })  # fmt: skip
     print()
@@ -56,11 +56,12 @@ def _print(found: Document) -> None:
     print()
     print_columns({"Setting": "name", "Value": "value", "The driver's": "driver_value"}, changed)
     left = len(found["settings"]) - len(changed)
-    print("\n" + wrapped(f"{left} settings have their defaults; --json prints them", sys.stdout))
+    which = f"the defaults of {counted(left, 'setting')} are not shown; --json prints them"
+    print("\n" + wrapped(which, sys.stdout))
 
 
 def _audit(audit: Document | None) -> str:
     if audit is None:
         return "none is recorded"
     took = duration(audit["took_ms"])
-    return f"{moment(audit['ended_at'])}, {audit['n_checks']} checks in {took}"
+    return f"{moment(audit['ended_at'])}, {counted(audit['n_checks'], 'check')} in {took}"

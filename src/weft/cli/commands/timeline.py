@@ -60,7 +60,7 @@ def _print(timeline: Timeline) -> None:
     begun = moment(timeline.begun_at.isoformat())
     print(f"{format_batch_id(timeline.batch_id)}: {duration(length)} from {begun} on")
     if timeline.n_sampled < timeline.n_jobs:
-        print(f"estimated from {timeline.n_sampled:,} of {timeline.n_jobs:,} jobs")
+        print(f"estimated from {timeline.n_sampled:,} of {counted(timeline.n_jobs, 'job')}")
     series = {
         phase: [getattr(bucket, phase) for bucket in timeline.buckets]
         for phase in PHASES
@@ -81,7 +81,7 @@ def _print(timeline: Timeline) -> None:
         attempts = f"{line.n_attempts:,} ×"
         print(f"{name:<{NAME_CHARS}} {sparkline(line.running, busiest)} {attempts:>10}")
     if left := timeline.n_workers - len(timeline.workers):
-        print(f"… and {left:,} more workers", file=sys.stdout)
+        print(f"… and {counted(left, 'more worker')}", file=sys.stdout)
 
 
 def sparkline(values: Sequence[float], most: float, width: int = WIDTH) -> str:

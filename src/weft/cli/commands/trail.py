@@ -8,6 +8,7 @@ from weft.cli.input.targets import parse_batch
 from weft.cli.input.values import bounded, read_option
 from weft.cli.terminal.screen import at, one_line, text
 from weft.client.http.listing import Document
+from weft.core.text.amounts import counted
 
 SPARE = ("Trace", "Path", "From", "Number")
 """Columns that a narrow terminal leaves out, in this order."""
@@ -69,4 +70,4 @@ def _whose(entry: Document) -> str:
 
 def _result(entry: Document) -> str:
     result, times = entry["refused"] or "done", entry.get("times", 1)
-    return result if times == 1 else f"{result}, {times:,} times"
+    return result if times == 1 else f"{result}, {counted(times, 'time')}"

@@ -15,6 +15,7 @@ from weft.cli.terminal.plain import plain, wrapped
 from weft.cli.terminal.report import note
 from weft.client.api import Api
 from weft.core.errors import Invalid
+from weft.core.text.amounts import counted
 
 Document = Mapping[str, Any]
 _SIGNS = {"create": "+", "change": "~", "delete": "-"}
@@ -132,8 +133,8 @@ def print_changes(planned: Document, kind: str, text: Callable[[object], str]) -
     for one in planned.get("surplus", ()):
         more = one["n_machines"] - one["max_workers"]
         note(
-            f"pool {one['pool']} has {one['n_machines']} machines, {more} more than its new "
-            "maximum; no job is stopped, they go as their jobs end"
+            f"pool {one['pool']} has {counted(one['n_machines'], 'machine')}, {more} more than "
+            "its new maximum; no job is stopped, they go as their jobs end"
         )
 
 

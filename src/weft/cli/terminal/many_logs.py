@@ -20,6 +20,7 @@ from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, WeftError
 from weft.core.ids import BatchId, format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
+from weft.core.text.amounts import counted
 
 FAILED = ("failed", "error")
 FOLLOWED_MAX = 50
@@ -136,7 +137,8 @@ class ManyLogs:
             note("no job matches")
         if self._n_waiting:
             later = "" if follows else ", or have not yet"
-            note(f"{self._n_waiting:,} of {self._n_jobs + n_followed:,} jobs never started{later}")
+            jobs = counted(self._n_jobs + n_followed, "job")
+            note(f"{self._n_waiting:,} of {jobs} never started{later}")
         return self._code
 
     async def _follow_job(self, job: Mapping[str, Any]) -> None:

@@ -42,7 +42,7 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
 }
 """Where the nouns of the guides are, without their last s, which are no commands."""
 _PLACES_MAX = 3
-_OPTIONS: Mapping[str, str] = {"--all": "--batches", "--failed": "--given-up"}
+_OPTIONS: Mapping[str, str] = {"--all": "--batches"}
 """Likewise of options that are no fields of a job."""
 _KINDS = {int: "a whole number", float: "a number", bool: "no value"}
 

@@ -239,7 +239,12 @@ def deliveries(sink: str, /, *, shared: Shared = SHARED) -> None:
 
 @app.command
 def redeliver(
-    sink: str, message: int | None = None, /, *, given_up: Flag = False, shared: Shared = SHARED
+    sink: str,
+    message: int | None = None,
+    /,
+    *,
+    given_up: Annotated[bool, Parameter(("--given-up", "--failed"), negative="")] = False,
+    shared: Shared = SHARED,
 ) -> int:
     """Send a message of a sink again now, also one that was given up. Only for
     operators.

@@ -69,9 +69,9 @@ async def failures(batch: str, /, *, all_: AllFlag = False, shared: Shared = SHA
 async def _messages(client: Api, batch_id: int | None) -> Sequence[Document]:
     """Return the sinks with messages of jobs of this batch, or of all, that have not arrived."""
     if batch_id is None:
-        return [one for one in (await client.line_overview())["sinks"] if unsent(one)]
-    found: Sequence[Document] = (await client.get_batch(batch_id)).get("messages", ())
-    return found
+        return [sink for sink in (await client.line_overview())["sinks"] if unsent(sink)]
+    messages: Sequence[Document] = (await client.get_batch(batch_id)).get("messages", ())
+    return messages
 
 
 def _tell_of(messages: Sequence[Document]) -> None:

@@ -79,8 +79,8 @@ class Evaluation(AsksPool):
         values = [
             # The timer counts only the ticks that meet the process: on a busy host it is late.
             TooCostly(_why(one_s), alone=True) if seconds > one_s
-            else _opened(one) if isinstance(one, Failure) else one
-            for seconds, one in found
+            else _opened(answer) if isinstance(answer, Failure) else answer
+            for seconds, answer in found
         ]  # fmt: skip
         for value in values:
             if isinstance(value, Exception):

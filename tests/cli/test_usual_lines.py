@@ -1,6 +1,8 @@
 """Command lines that are bound without cyclopts: alike to what it makes of them, or left to it."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
@@ -13,6 +15,18 @@ from weft.cli.input.usual_lines import FILE, usual_line
 FORMS: Mapping[str, Any] = json.loads(FILE.read_text())
 ODD = ("", "-", "--", "-1", "007", "1.5", "none", "NULL", "x=y", "~/a", "a,b", "[]", "1" * 20)
 """Values of which each one is something else to some type."""
+
+
+def test_each_usual_command_loads_without_cyclopts() -> None:
+    """Options are declared by names there: a mistake shows in no process that has it."""
+    code = """import json, sys
+from weft.cli.input.signature import do_without
+from weft.cli.input.usual_lines import FILE, _imported
+do_without()
+for form in json.loads(FILE.read_text()).values():
+    _imported(form["function"])
+assert "cyclopts" not in sys.modules"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.heavy

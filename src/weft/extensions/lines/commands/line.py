@@ -243,7 +243,7 @@ def redeliver(
     message: int | None = None,
     /,
     *,
-    given_up: Annotated[bool, Parameter(("--given-up", "--failed"), negative="")] = False,
+    given_up: Annotated[bool, Parameter(name=["--given-up", "--failed"], negative="")] = False,
     shared: Shared = SHARED,
 ) -> int:
     """Send a message of a sink again now, also one that was given up. Only for

@@ -12,8 +12,15 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    query,
+    ratio_of,
+)
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api

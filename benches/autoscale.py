@@ -14,8 +14,14 @@ from typing import Any, Final
 import msgspec
 
 from benches.filled_arrays import fill_arrays
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    ratio_of,
+)
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.statemachine import tidy

@@ -14,8 +14,7 @@ import msgspec
 
 from benches.layout import fill_small
 from benches.server import BenchServer, bench_server
-from weft.bench.conditions import load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, median_rate, ratio_of
 from weft.bench.filled_batch import SHAPE
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.statemachine import tidy

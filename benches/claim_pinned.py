@@ -14,8 +14,7 @@ import asyncpg
 
 from benches.queries import query
 from benches.server import BenchServer, bench_server
-from weft.bench.conditions import load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.runners import RunnersRun
 from weft.bench.turns import Order

@@ -9,8 +9,7 @@ from typing import Any
 
 from benches.lock_waits import lock_waits, log_lock_waits
 from benches.server import BenchServer, bench_server
-from weft.bench.conditions import load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, median_rate, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.turns import Order
 

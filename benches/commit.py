@@ -9,8 +9,7 @@ from statistics import median
 from typing import Any
 
 from benches.filled_arrays import fill_arrays
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home

@@ -18,8 +18,14 @@ from benches.outside import work_token
 from benches.process_trees import cpu_s_of_tree
 from benches.running_api import running_api
 from benches.sessions import log_in
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    ratio_of,
+)
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings

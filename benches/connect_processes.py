@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 from benches.looking import until
 from benches.outside import linked_worker, open_pools, run_many
 from benches.process_trees import pids_of_tree
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home, url_of
 from weft.client.api import Api

@@ -14,8 +14,7 @@ from typing import Any
 import asyncpg
 
 from benches.looking import until
-from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, query, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.client.api import Api

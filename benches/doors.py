@@ -17,8 +17,14 @@ import httpx
 
 from benches.agave_app import app_folder, http_client
 from benches.queries import query
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+)
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 

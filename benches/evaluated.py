@@ -30,8 +30,7 @@ from benches.running_api import running_api
 from benches.windows import Times, ratio_of_windows
 from benches.wire import US_PER_S, Wire, bearing, request_of
 from weft.api.app import create_app
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, percentile
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.client.api import Api

@@ -14,8 +14,7 @@ import asyncpg
 
 from benches.ends import SAID, end_all, playing
 from benches.queries import query
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings

@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from weft.bench.conditions import load_average, machine_conditions
+from weft.bench.figures import load_average, machine_conditions
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.core.forecast import ForecastFacts, promise
 from weft.core.swf import TraceJob, read_trace

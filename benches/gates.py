@@ -8,8 +8,14 @@ run at a time. The reference is the same without keys.
 from typing import Any
 
 from benches.filled_arrays import fill_keys
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+)
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings

@@ -9,8 +9,7 @@ from statistics import median
 from typing import Any
 
 from benches.layout import Sets
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import conditions_of, load_average, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings

@@ -14,8 +14,7 @@ import asyncpg
 
 from benches.running_api import running_api
 from weft import aio
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.runners import Runners

@@ -16,8 +16,14 @@ import httpx
 from benches.filled_arrays import fill_arrays
 from benches.layout import Sets
 from benches.running_api import running_api
-from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import Headline, document_of, percentile
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    query,
+)
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners

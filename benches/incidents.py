@@ -14,8 +14,7 @@ import asyncpg
 from benches.blocking import SET, block_some
 from benches.process_trees import cpu_s_of_tree
 from benches.roles import driving
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings, register

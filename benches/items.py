@@ -15,8 +15,14 @@ import asyncpg
 
 from benches.queries import query
 from benches.running_api import running_api
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+)
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, throwaway_home

@@ -19,8 +19,14 @@ from benches.issuer import Key, web_token, write_issuers
 from benches.running_api import running_api
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.verify import WebTokens
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    ratio_of,
+)
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.client.api import Api

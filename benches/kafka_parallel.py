@@ -14,8 +14,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from benches.brokers import running_broker
-from weft.bench.conditions import load_average, machine_conditions
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, machine_conditions, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.extensions.brokers.kafka import KafkaTransport
 from weft.ports.transport import Connection, Delivery, Route

@@ -19,8 +19,7 @@ import asyncpg
 
 from benches.looking import until
 from benches.queries import query
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings
 from weft.bench.throwaway import client_of, running_weft, throwaway_home

@@ -16,8 +16,14 @@ from typing import Any, Final
 from benches.brokers import running_broker
 from benches.looking import until
 from benches.outside import linked_worker, open_pools, run_many
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    ratio_of,
+)
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home, url_of
 from weft.client.api import Api

@@ -8,9 +8,8 @@ from typing import Any, Final
 import httpx
 
 from weft.bench.plan import BenchFailed
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Claimed, ClaimRequest, EndReport, StartReport, WorkerStore
 from weft.store import open_worker_store
 

@@ -28,8 +28,14 @@ from benches.running_api import running_api
 from benches.sessions import Session, log_in
 from weft.api.app import ROUTES
 from weft.api.html.assets import PREFIX
-from weft.bench.conditions import conditions_of, load_average, machine_conditions
-from weft.bench.figures import Headline, document_of, percentile
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    machine_conditions,
+    percentile,
+)
 from weft.bench.filled_batch import SHAPE, Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.runners import Runners

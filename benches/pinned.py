@@ -19,8 +19,14 @@ from typing import Any, Self
 import asyncpg
 
 from benches.queries import query
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+)
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.processes import run_batch
 from weft.bench.roles import audit_findings

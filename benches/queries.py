@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from weft.bench import conditions
+from weft.bench import figures
 from weft.sql import SqlFile
 
 _FOLDER = Path(__file__).with_name("sql")
@@ -11,4 +11,4 @@ _FOLDER = Path(__file__).with_name("sql")
 def query(name: str) -> str:
     """Return the text of a query."""
     file = _FOLDER / f"{name}.sql"
-    return SqlFile(name, file.read_text()).text if file.is_file() else conditions.query(name)
+    return SqlFile(name, file.read_text()).text if file.is_file() else figures.query(name)

@@ -14,8 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from benches.brokers import PORTS, QUEUE, run_array, running_broker, weft_beside
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+)
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.processes import PROGRAM
 

@@ -16,8 +16,7 @@ import asyncpg
 from benches.blocking import SET, block_some
 from benches.queries import query
 from benches.roles import claim_of, driving
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings, register

@@ -10,8 +10,7 @@ import time
 from typing import Any
 
 from benches.ends import end_all, playing
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import TRACE_ID, Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings

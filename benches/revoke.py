@@ -24,8 +24,14 @@ from benches.sessions import log_in
 from benches.wire import Wire, bearing, request_of
 from weft.api.http.identity import REMEMBER_S
 from weft.api.web_tokens.keys import FILE_FRESH_S
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    ratio_of,
+)
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.client.api import Api

@@ -9,7 +9,7 @@ from typing import Any
 import asyncpg
 
 from benches.queries import query
-from weft.bench.conditions import conditions_of
+from weft.bench.figures import conditions_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
 from weft.bench.roles import audit_findings

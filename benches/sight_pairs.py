@@ -35,8 +35,7 @@ from benches.route_bodies import MAKING, QUERIES, body_of
 from benches.running_api import running_api
 from benches.wire import US_PER_S, Wire, bearing, request_of
 from weft.api.app import route_rights
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.core.access.rights import Right

@@ -13,8 +13,7 @@ from random import Random
 from statistics import median
 from typing import Any, Final
 
-from weft.bench.conditions import load_average, machine_conditions
-from weft.bench.figures import ratio_of
+from weft.bench.figures import load_average, machine_conditions, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.core.pools import Flavour, Pool
 from weft.core.swf import Trace, TraceJob, read_trace

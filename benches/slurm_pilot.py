@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from benches.outside import LOOK_S, linked_worker, open_pools, run_many, weft
 from benches.slurm_site import SlurmSite, slurm_site
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home, url_of
 from weft.client.api import Api

@@ -18,8 +18,7 @@ import asyncpg
 
 from benches.queries import query
 from up.weft_up import processes_of
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.processes import run_batch
 from weft.bench.roles import audit_findings

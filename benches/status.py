@@ -7,8 +7,14 @@ brings one: two for a job.
 
 from typing import Any, Final
 
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+)
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.roles import audit_findings

@@ -30,8 +30,7 @@ import msgspec
 from benches.running_api import running_api
 from benches.stormer import StormDone, StormOrder
 from benches.windows import Times, ratio_of_windows
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import percentile
+from weft.bench.figures import conditions_of, load_average, percentile
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import running_database, running_driver, throwaway_home

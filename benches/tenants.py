@@ -22,8 +22,15 @@ import asyncpg
 import httpx
 
 from benches.queries import query
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    percentile,
+    ratio_of,
+)
 from weft.bench.latency import submit_one
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role

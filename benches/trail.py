@@ -20,8 +20,14 @@ import asyncpg
 from benches.lock_waits import WAIT_MS_MIN, lock_waits, log_lock_waits
 from benches.queries import query
 from benches.running_api import running_api
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, percentile, ratio_of
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    percentile,
+    ratio_of,
+)
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.roles import audit_findings

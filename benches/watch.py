@@ -16,11 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from weft.bench.conditions import load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import throwaway_home
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.folder import SharedFiles

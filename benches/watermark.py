@@ -10,8 +10,7 @@ import time
 import tracemalloc
 from typing import Any, Final
 
-from weft.bench.conditions import load_average, machine_conditions
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, machine_conditions, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.core.watermark import Watermark
 

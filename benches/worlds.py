@@ -14,8 +14,7 @@ from statistics import median
 from typing import Any, Final
 
 from benches.engine_loop import run
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_weft, throwaway_home
 

@@ -33,7 +33,7 @@ from weft.api.http.parameter_schemas import QUERY
 from weft.api.routes.declared import all_calls
 from weft.client import aio
 from weft.client.generated.calls import Calls
-from weft.client.http.listing import Listing
+from weft.client.http.calls import Listing
 from weft.client.objects.builder import BuilderSource
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "weft" / "client" / "generated"
@@ -48,8 +48,8 @@ IMPORTS = {
     "Mapping": "from collections.abc import Mapping",
     "Sequence": "from collections.abc import Sequence",
     "Answer": "from weft.client.answer import Answer",
-    "Document": "from weft.client.http.listing import Document",
-    "Listing": "from weft.client.http.listing import Listing",
+    "Document": "from weft.client.http.calls import Document",
+    "Listing": "from weft.client.http.calls import Listing",
     "DocumentCalls": "from weft.client.http.calls import DocumentCalls",
     "segment": "from weft.client.http.calls import segment",
     "without_none": "from weft.client.http.calls import without_none",

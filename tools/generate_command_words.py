@@ -18,7 +18,7 @@ from weft.cli.completion.cursor import ANY, COMMAND, FILE, FILES
 from weft.cli.completion.live_words import ASKS
 from weft.cli.input import usual_lines
 from weft.cli.input.named import TARGETS
-from weft.cli.input.values import bounded
+from weft.cli.input.options import bounded
 from weft.core.ends.conditions import ALWAYS
 from weft.ports.runner import RUNNER_PLUGINS
 from weft.ports.tester import TESTER_PLUGINS

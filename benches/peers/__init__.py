@@ -14,8 +14,7 @@ from typing import Any, Final
 from benches.engine_loop import run
 from benches.peers.cases import SLEEPERS_AT_ONCE, Cases
 from benches.peers.sides import PEERS, Side, pss_mb, remove, side_of
-from weft.bench.conditions import load_average, machine_conditions
-from weft.bench.figures import Headline, document_of, ratio_of
+from weft.bench.figures import Headline, document_of, load_average, machine_conditions, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 
 JOBS: Final = 500

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from api.live import LiveWorker
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 
 Ask = Callable[..., Awaitable[Any]]
 SOURCE = """

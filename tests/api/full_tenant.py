@@ -15,9 +15,8 @@ import asyncpg
 from api.live import LiveApi, LiveWorker, fold, open_worker
 from api.path_values import PathValues
 from builders import end_report
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.doors.aloe.dumps import read_dump
 from weft.store import open_driver_store
 

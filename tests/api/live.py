@@ -16,9 +16,8 @@ from builders import end_report, key_of, request, run_long_enough, start_report
 from kept_sessions import ENDS, kept_session
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving import WorkerLink
 from weft.extensions.link.serving.linked_hand_over import LinkedHandOver

@@ -17,10 +17,9 @@ from api.ask_lines import ask_imports, ask_lines, ask_sinks
 from api.live import EventReader, LiveWorker, fold, leading
 from api.test_dead_messages import ask_dead_messages
 from benches.route_bodies import CALLS, MAKING, document_of
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
 from weft.core.pictures import graph, timeline
-from weft.core.states import JobState, Phase, Reason
+from weft.core.states import AttemptKey, JobState, Phase, Reason
 from weft.ports.store import ProgressReport
 from weft.wire import answers, documents, schedules
 from weft.wire.answers.batches import JobStateWord, PhaseWord, ReasonWord

@@ -11,7 +11,7 @@ from api.hail_door import job
 from weft.core.problems import Problems
 from weft.extensions.doors.hail.alike_jobs import alike_to
 from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of
-from weft.extensions.doors.hail.refused import Refused
+from weft.extensions.doors.hail.requests import Refused
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.jobs import translate

@@ -2,7 +2,7 @@
 
 from api.hail_door import Hail, job
 from api.live import LiveWorker
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.run.doors import api_doors
 from weft.wire.usage_format import UsageSample
 

@@ -10,7 +10,7 @@ import pytest
 from api.hail_door import job
 from cases import cases
 from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of
-from weft.extensions.doors.hail.refused import Refused
+from weft.extensions.doors.hail.requests import Refused
 from weft.settings import Settings
 from weft.wire.documents.foreign_jobs import ForeignJob
 

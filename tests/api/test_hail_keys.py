@@ -11,7 +11,7 @@ from api.hail_door import job
 from cases import cases
 from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of
 from weft.extensions.doors.hail.plain_jobs import plain_job
-from weft.extensions.doors.hail.refused import Refused
+from weft.extensions.doors.hail.requests import Refused
 from weft.extensions.doors.hail.settings import HailSettings
 from weft.extensions.doors.hail.shapes import BATCH, GROUP, RESOURCES, UPDATE
 from weft.settings import Settings

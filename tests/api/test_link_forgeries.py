@@ -15,8 +15,8 @@ from api.test_spool_keeping import Site, site  # noqa: F401 (a fixture)
 from api.test_worker_link import facts
 from builders import key_of
 from builders import request as claim_of
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
+from weft.core.states import AttemptKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.store import KeptFile, WorkerStore

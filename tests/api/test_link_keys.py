@@ -11,9 +11,8 @@ import pytest
 
 from api.test_worker_link import Outside, facts, outside
 from builders import end_report, request
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.source import LinkedSignatures
 from weft.extensions.link.worker.calls import LinkCaller

@@ -12,8 +12,8 @@ import pytest
 from api.live import LiveApi, as_admin
 from api.test_worker_link import Outside, facts, outside
 from builders import key_of, request, start_report
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused
+from weft.core.states import AttemptKey
 from weft.extensions.link.serving import looking
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import LinkFinder

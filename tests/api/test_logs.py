@@ -11,8 +11,8 @@ from httpx import AsyncClient
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, leading
 from cases import cases
 from weft.api.http.ranges import Span, span_of
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import RangeNotSatisfiable
+from weft.core.states import AttemptKey
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample
 

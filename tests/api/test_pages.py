@@ -12,7 +12,7 @@ import pytest
 from api.live import NO_TLS, LiveApi, LiveWorker, submit
 from weft.api.app import route_rights
 from weft.api.html.assets import assets
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.store import KeptFile, ProgressReport
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.usage_format import UsageSample

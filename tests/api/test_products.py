@@ -9,8 +9,8 @@ import pytest
 from api.live import LiveApi, LiveWorker
 from weft.aio import Client
 from weft.client.sync import Client as WaitingClient
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import BadQuery, ProductNotFound
+from weft.core.states import AttemptKey
 
 
 async def make(http: httpx.AsyncClient, worker: LiveWorker, n: int) -> int:

@@ -7,7 +7,7 @@ import httpx
 
 from api.live import LiveApi, LiveWorker
 from api.test_users import add
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.wire.sealed import key_id_of, new_key, parse_keys
 
 VALUE = "canary-6f1d"

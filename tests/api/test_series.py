@@ -13,7 +13,7 @@ from api.ask_lines import HRSI
 from api.live import Dsns, LiveApi, LiveWorker, as_admin, leading
 from api.test_sources import apply, audit, items
 from weft.client import aio
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.sql import text_of
 from weft.telemetry.metrics import REGISTRY
 

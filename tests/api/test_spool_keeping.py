@@ -14,8 +14,8 @@ from api.live import LiveApi, make_user
 from api.test_worker_link import Outside, facts
 from builders import end_report
 from builders import request as claim_of
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkRefused
+from weft.core.states import AttemptKey
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving.keeping import SpoolKeeping
 from weft.extensions.link.source import LinkedCheckpoints

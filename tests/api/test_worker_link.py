@@ -15,7 +15,6 @@ from api.live import LiveApi, leading, make_user
 from builders import end_report, key_of, request, start_report
 from cases import cases
 from weft.api.http.sse import KEEP_ALIVE_S
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounds import LISTED_MAX
 from weft.core.ends.conditions import Ask
 from weft.core.errors import (
@@ -25,7 +24,7 @@ from weft.core.errors import (
     Unavailable,
     WeftError,
 )
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.serving.notices import told_of
 from weft.extensions.link.worker.calls import LinkCaller

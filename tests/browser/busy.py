@@ -7,9 +7,8 @@ from httpx import AsyncClient
 
 from api.live import LiveWorker, fold
 from builders import end_report
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Claimed
 from weft.store import open_driver_store
 

@@ -14,8 +14,8 @@ from weft.cli.input.job_document import JobOptions, option_fields, placed_fields
 from weft.cli.input.job_file import expand
 from weft.cli.input.limit_options import parse_moment
 from weft.cli.input.option_names import option_of
+from weft.cli.input.options import NotAnAttribute, WrongOption
 from weft.cli.input.shape_options import shape_fields
-from weft.cli.input.values import NotAnAttribute, WrongOption
 
 
 @cases(

@@ -18,7 +18,7 @@ from weft.cli.login.keeping import forget_login, keep_login
 from weft.cli.login.loopback import HEAD_BYTES_MAX, Brought, Loopback
 from weft.client.http.address import Locator, login_file
 from weft.client.http.api_routes import ApiRoutes
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import IssuerNotAnswering, LoginRefused
 
 ASKED: Document = {"tenant": None, "issuer": None}

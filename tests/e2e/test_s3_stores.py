@@ -26,11 +26,10 @@ from e2e.s3_server import PORT, Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
 from middle import Middle
 from weft.core.addresses import AllowedHosts
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.plugins.file_stores.s3.signing import ObjectUrls
-from weft.ports.file_signing import Signed, ToSign
-from weft.ports.file_store import FileDiffers, HeldFile, StoreAway
+from weft.ports.file_store import FileDiffers, HeldFile, Signed, StoreAway, ToSign
 from weft.ports.store import StoredFileStore
 from weft.wire.sealed import SecretKeys, SecretRow
 from weft.worker.agent.object_uploads import ObjectUploads

@@ -24,8 +24,7 @@ from migrations.test_next_release import dump_of, later
 from plugins.test_bucket_log_store import Site
 from up.weft_up import run_weft, temporary_home
 from web_server import Answer, Question, web_server
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.faults import POINTS
 from weft.plugins.log_stores.s3 import fetching
 

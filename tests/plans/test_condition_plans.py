@@ -10,9 +10,8 @@ from plans.test_plans import read_by_call, reads
 from plans.test_recovery_plans import scanned
 from store.test_conditions import ASK, block, conditions
 from store.world import World
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
 

@@ -13,8 +13,8 @@ import obstore
 import pytest
 from obstore.store import LocalStore, MemoryStore
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LogBucketAway
+from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.signing import NotSigned
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name

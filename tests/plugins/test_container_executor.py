@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.container import ContainerExecutor, NoContainers
 from weft.plugins.executors.container.image import has_program, inside, numbers_of
 from weft.plugins.executors.container.images import Images

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.growth import Watches

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
+from weft.core.states import AttemptKey
 from weft.plugins.executors.function import FunctionExecutor
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.wire.function import CallBody, Definition

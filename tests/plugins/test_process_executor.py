@@ -1,7 +1,7 @@
 """Jobs with commands and scripts as the processes that the spawner is told."""
 
 from cases import cases
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.executors.process import ProcessExecutor
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.wire.documents.services import ServiceDocument

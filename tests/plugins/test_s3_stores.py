@@ -14,14 +14,20 @@ import pytest
 
 from cases import cases
 from weft.core.addresses import AllowedHosts
-from weft.core.attempt_key import AttemptKey
 from weft.core.files.file_paths import StoreFile
+from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.plugins.file_stores.s3.signing import ObjectUrls, StoreSigner
 from weft.plugins.file_stores.s3.trial import S3Objects
-from weft.ports.file_signing import ToSign
-from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, HeldFile, StoreAway
+from weft.ports.file_store import (
+    FileDiffers,
+    FileMissing,
+    FileRefused,
+    HeldFile,
+    StoreAway,
+    ToSign,
+)
 from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
 from weft.wire.documents.files import FileInput, FileOutput, names_object

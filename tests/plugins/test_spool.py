@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cases import cases
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
 from weft.plugins.log_stores.s3.packs import records_of

@@ -17,9 +17,8 @@ from store.backend import open_backend
 from store.test_conditions import conditions, operator
 from store.world import Worker, World, open_world
 from weft.core import errors
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.driver.operations import advance_operation
 from weft.ports.store import UNKEYED, Claimed, NewGroup
 

@@ -14,10 +14,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from weft.core.attempt_key import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.states import Phase
+from weft.core.states import Command, Phase
 from weft.plugins.runners.remote import Left, RemoteRunner, Status
 from weft.plugins.runners.remote.handles import Handles
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of

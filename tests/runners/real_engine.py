@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote import Engine, RemoteRunner

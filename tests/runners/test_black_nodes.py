@@ -1,8 +1,7 @@
 """Nodes behind a gateway on which attempts fail at once are avoided for a time."""
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.black_holes import FIRST_S
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
 from weft.ports.runner import Ended
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.runners.simulation.exchange import Exchange, Travel
 from weft.plugins.runners.simulation.steps import Adder, Output
 from weft.ports.topics import JobTopics, Record

@@ -15,9 +15,8 @@ import pytest
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from runners.real_engine import GivenTwiceSuite, Watched, attempt, dies_in, limits_at
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.engines.kubernetes.runner import statuses
 from weft.extensions.engines.kubernetes.runner.client import KubernetesClient, KubernetesRefused
 from weft.extensions.engines.kubernetes.runner.config import access_of

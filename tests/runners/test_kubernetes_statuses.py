@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from cases import cases
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
 from weft.core.files.products import WrongProducts
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
 from weft.extensions.engines.kubernetes.runner.config import WrongKubeconfig, access_of
 from weft.extensions.engines.kubernetes.runner.pods import (

@@ -4,9 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from runners.directory_engine import DirectoryEngine
-from weft.core.attempt_key import AttemptKey
 from weft.core.files.products import WrongProducts
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.runners.remote import Left
 from weft.plugins.runners.remote.ends import LeftFiles
 from weft.ports.executor import ExecutorLimits

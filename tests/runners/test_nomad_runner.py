@@ -19,8 +19,7 @@ from runners.real_engine import (
     limits_at,
     runner_of,
 )
-from weft.core.attempt_key import AttemptKey, Command
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, NomadRefused
 from weft.extensions.engines.nomad.runner.engine import NomadEngine
 from weft.extensions.engines.nomad.settings import NomadSettings

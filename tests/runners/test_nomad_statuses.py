@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from cases import cases
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, WrongNomadAddress
 from weft.extensions.engines.nomad.runner.jobs import payload_of
 from weft.extensions.engines.nomad.runner.statuses import status_of, why_unplaced

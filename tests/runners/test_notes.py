@@ -1,7 +1,7 @@
 """What a gateway passes on of what its engine says."""
 
-from weft.core.attempt_key import AttemptKey
-from weft.plugins.runners.remote.notes import Notes
+from weft.core.states import AttemptKey
+from weft.plugins.runners.remote.ends import Notes
 
 ONE, OTHER = AttemptKey(1, 1, 1), AttemptKey(1, 2, 1)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.plugins.runners.remote.outputs import live_bytes

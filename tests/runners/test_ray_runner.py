@@ -11,8 +11,7 @@ import pytest
 from runners.ray_cluster import RayCluster, ray_cluster
 from runners.real_engine import RealEngineSuite, Watched, attempt, dies_in, limits_at, runner_of
 from transports.proxy import Proxy, proxy_before
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.engines.ray.runner.client import RayClient
 from weft.extensions.engines.ray.runner.engine import RayEngine
 from weft.extensions.engines.ray.settings import RaySettings

@@ -7,9 +7,8 @@ import pytest
 from callbacks.receiver import answering, receiving
 from cases import cases
 from runners.test_odd_answers import LIMITS
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid, Unavailable
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.extensions.engines.ray.runner.client import (
     RayClient,
     RayJob,

@@ -9,9 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.simulation import NoSimulation, SimulationExecutor
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.writer import FileLogWriter

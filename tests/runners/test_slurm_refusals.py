@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from runners.slurm_cluster import given_in
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.errors import Unavailable
+from weft.core.states import AttemptKey, Command
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.folder import SharedFiles

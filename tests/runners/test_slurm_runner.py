@@ -10,8 +10,7 @@ import pytest
 
 from runners.real_engine import LIMITS, GivenTwiceSuite, Watched, attempt, limits_at
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
-from weft.core.attempt_key import AttemptKey, Command
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.folder import SharedFiles

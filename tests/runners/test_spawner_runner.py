@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.runners.spawner import SpawnerRunner

@@ -8,9 +8,8 @@ import pytest
 
 from cases import cases
 from weft.api.http.problem_documents import refusal_of
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import TooLarge
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.runner import never_started
 from weft.settings import (

@@ -11,8 +11,7 @@ from store.test_deadlines import look
 from store.test_rare_fields import with_fields
 from store.test_retry import retry
 from store.world import Worker, World, open_world
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.store import UNKEYED, Claimed, FileWanted, JobRows, KeptFile
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))

@@ -7,8 +7,7 @@ import pytest
 from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
-from weft.core.attempt_key import AttemptKey, Command
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.ports.store import Claimed
 from weft.store.worker_store import _attempts
 

@@ -12,7 +12,7 @@ from weft.driver.adapters import Adapters
 from weft.driver.loops import conditions as loop
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.ports.ending import tasks_beside
+from weft.ports.patience import tasks_beside
 from weft.run.isolated.asking.tests import ConditionTests
 from weft.settings import Settings
 

@@ -14,9 +14,8 @@ from store.test_recovery import let_attempts_age, release, retried
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.access.rights import UserRole
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Caller, Claimed
 
 ASK = Ask("connection_failed", "tcp", {"host": "h", "port": "80"})

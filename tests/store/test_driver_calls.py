@@ -6,9 +6,8 @@ import asyncpg
 
 from store.site import Site
 from store.world import World
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Row
 
 CALLS_OF_A_TERM = """

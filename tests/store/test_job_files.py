@@ -3,8 +3,8 @@
 import pytest
 
 from store.site import Site
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import BatchNotFound, JobNotFound
+from weft.core.states import AttemptKey
 from weft.ports.store import FileWanted, KeptFile
 
 ONE, TWO = (bytes([n] * 32) for n in (1, 2))

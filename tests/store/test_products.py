@@ -7,8 +7,7 @@ from builders import job_rows
 from store.test_deletion import delete, settle, step
 from store.test_lifecycles import HRSI
 from store.world import Worker, World
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import Claimed, ProductQuery, QueryLimits
 

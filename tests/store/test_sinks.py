@@ -13,8 +13,8 @@ from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_recovery import fail
 from store.test_resubmissions import ask
 from store.world import Worker, World
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
+from weft.core.states import AttemptKey
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store import DeliveryReport, KeptFile
 

@@ -8,8 +8,8 @@ import pytest
 
 from store.site import Site
 from weft.core.access.rights import UserRole
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import RightMissing, TenantExists, Unauthenticated, UserExists
+from weft.core.states import AttemptKey
 from weft.ports.store import Caller, StoredSecret
 from weft.wire.sealed import SecretRow
 

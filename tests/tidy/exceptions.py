@@ -79,7 +79,7 @@ UNBOUNDED_QUEUES = {
     "src/weft/extensions/brokers/kafka/consumer.py": "the limit and AHEAD",
     "src/weft/extensions/brokers/kafka/topics.py": "OUTCOMES_MAX places",
     "src/weft/extensions/brokers/rabbitmq/consumer.py": "the prefetch count",
-    "src/weft/run/log_bucket.py": "folders of databases",
+    "src/weft/run/log_stores.py": "folders of databases",
     "src/weft/run/up.py": "signals, which somebody sends by hand",
     "src/weft/worker/agent/job_files.py": "attempts of the worker",
     "src/weft/worker/spawner/starter.py": "places of the worker",

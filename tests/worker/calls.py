@@ -9,7 +9,7 @@ from typing import Any
 import cloudpickle
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
 from weft.wire.function import CallBody, Definition, ResultHead, decode_head

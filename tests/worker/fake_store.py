@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask
 from weft.core.errors import IncarnationEnded, Unavailable
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offer
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.ports.store import (
     Claimed,
     ClaimRequest,

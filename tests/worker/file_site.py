@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weft.core.addresses import AllowedHosts, parse_allowed_hosts
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
-from weft.ports.file_signing import Signed, ToSign
+from weft.ports.file_store import Signed, ToSign
 from weft.worker.agent.object_uploads import FileSite
 from weft.worker.stager.cache import InputCache
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.ports.log_store import AttemptLog
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, segment_location

@@ -8,8 +8,8 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable, WeftError
+from weft.core.states import AttemptKey
 from weft.ports.store import WorkerStore
 from weft.wire.payload import PART_BYTES
 from weft.wire.spec import FunctionSpec, JobSpec

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked, WrongAsk
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.worker.agent.attempt_files import BlockFiles
 from worker.fake_store import FakeStore

@@ -10,9 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
 from weft.ports.runner import never_started

@@ -7,8 +7,7 @@ from typing import cast
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey, Command
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.ports.runner import Runner
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.held import HeldAttempts

@@ -7,8 +7,7 @@ from pathlib import Path
 import cloudpickle
 import pytest
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from worker.calls import Caller
 from worker.spawner_process import Agent, SpawnerProcess, process
 

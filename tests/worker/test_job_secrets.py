@@ -6,9 +6,8 @@ from typing import cast
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Internal, Unauthenticated
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.runner import Assignment, GivenSecret
 from weft.ports.store import StoredSecret, WorkerStore
 from weft.wire.documents.secrets import SecretUse

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.worker.agent.message_files import MessageFiles
 
 KEY, OTHER = AttemptKey(1, 1, 1), AttemptKey(1, 2, 1)

@@ -9,13 +9,12 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.worker import shipping
 from weft.extensions.link.worker.looking import Looking
 from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.runners.spawner import SpawnerRunner
-from weft.ports.ending import tasks_beside
+from weft.ports.patience import tasks_beside
 from weft.ports.store import WorkerStore
 from weft.ports.worker_link import Look
 from weft.wire.log_format import own_path

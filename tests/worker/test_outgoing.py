@@ -6,8 +6,8 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
+from weft.core.states import AttemptKey
 from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner.outgoing import MESSAGE_BYTES, Outgoing

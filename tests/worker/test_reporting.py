@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.ports.runner import Ended, Happened, Runner, Started, never_started
 from weft.ports.store import EndReport, Notices, Registered, StartReport, WorkerStore

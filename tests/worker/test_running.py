@@ -6,15 +6,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.running_files import RunningAttempt
 from weft.run.files import running_files
 from weft.run.home import Home
 from weft.run.host.job_accounts import job_directory
 from weft.run.host.worker_name import file_name
 from weft.settings import Settings
-from weft.worker.stager.directories import JobDirectories, Plan
-from weft.worker.stager.running import RunningDirectories
+from weft.worker.stager.directories import JobDirectories, Plan, RunningDirectories
 
 KEY = AttemptKey(7, 1, 2)
 OF = RunningAttempt(KEY, "w1")

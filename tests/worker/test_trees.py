@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.worker.agent.message_files import MessageFiles
 from weft.worker.trees import TreeRemovals, remove_tree
 

@@ -15,10 +15,9 @@ import cloudpickle
 import msgspec
 import pytest
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Ask, Blocked, read_ask
 from weft.core.errors import ResultTooLarge
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.wire.function import CONTROL_FD, CallBody, Definition
 from weft.wire.spawner import Kill, Start, WarmLimits
 from worker.calls import Caller, call_of

@@ -35,8 +35,7 @@ from weft.core.errors import Internal
 from weft.core.packages import modules_of
 from weft.ports.evaluation import Evaluates, EvaluatesNothing
 from weft.ports.extension import parts
-from weft.ports.file_signing import UrlReader
-from weft.ports.file_store import FileStore
+from weft.ports.file_store import FileStore, UrlReader
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from weft.core.errors import Unavailable
-from weft.ports.ending import end_tasks
+from weft.ports.patience import end_tasks
 from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
 from weft.telemetry.log import log

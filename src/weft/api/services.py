@@ -7,8 +7,7 @@ from typing import Final, NamedTuple, Protocol
 
 from weft.api.feeds import Feeds
 from weft.api.web_tokens.providers import Providers
-from weft.ports.file_signing import UrlReader
-from weft.ports.file_store import FileStore
+from weft.ports.file_store import FileStore, UrlReader
 from weft.ports.log_store import LogStore
 from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores

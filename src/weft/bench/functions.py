@@ -18,8 +18,7 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from typing import Any
 
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import median_rate, ratio_of
+from weft.bench.figures import conditions_of, load_average, median_rate, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import running_weft, throwaway_home

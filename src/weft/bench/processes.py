@@ -10,8 +10,16 @@ import resource
 import time
 from typing import Any
 
-from weft.bench.conditions import conditions_of, load_average
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of, written, written_for
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    ratio_of,
+    written,
+    written_for,
+)
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
 from weft.bench.throwaway import client_of, running_weft, throwaway_home

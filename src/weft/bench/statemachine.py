@@ -18,8 +18,17 @@ from typing import Any
 
 import asyncpg
 
-from weft.bench.conditions import conditions_of, load_average, query
-from weft.bench.figures import Headline, document_of, median_rate, ratio_of, written, written_for
+from weft.bench.figures import (
+    Headline,
+    conditions_of,
+    document_of,
+    load_average,
+    median_rate,
+    query,
+    ratio_of,
+    written,
+    written_for,
+)
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_below

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 import asyncpg
 import msgspec
 
-from weft.bench.conditions import query
+from weft.bench.figures import query
 from weft.core.scheduling.lease import Budget
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore

@@ -11,9 +11,8 @@ from msgspec import UNSET, UnsetType
 from weft.client.answer import Answer
 from weft.client.api import Api, LogEvent
 from weft.client.generated.calls import Calls
-from weft.client.http.calls import without_none, without_unset
+from weft.client.http.calls import Document, Listing, without_none, without_unset
 from weft.client.http.client_routes import ClientRoutes
-from weft.client.http.listing import Document, Listing
 from weft.client.http.session import Patience
 from weft.client.objects.batch import Batch, JobTree
 from weft.client.objects.builder import (

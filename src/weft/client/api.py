@@ -17,9 +17,8 @@ from weft.client.generated.api_calls import ApiCalls
 from weft.client.generated.calls import Calls
 from weft.client.http.address import Locator
 from weft.client.http.blocking import asyncio, need_loop
-from weft.client.http.calls import decode
+from weft.client.http.calls import Document, decode
 from weft.client.http.connection import ConnectionLost
-from weft.client.http.listing import Document
 from weft.client.http.problems import to_error
 from weft.client.http.routes import Routes, Stream, log_path
 from weft.client.http.session import (

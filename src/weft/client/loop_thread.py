@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from weft.client.answer import Answer, is_date
-from weft.client.http.listing import Listing
+from weft.client.http.calls import Listing
 from weft.core.errors import Invalid
 
 P = ParamSpec("P")

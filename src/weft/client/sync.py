@@ -23,7 +23,7 @@ from weft.client.generated.twins import (
     JobWaits,
 )
 from weft.client.generated.waiting import Waits
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.client.http.session import Patience
 from weft.client.loop_thread import LoopThread, TimeLimit, Twin, waits_as
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder

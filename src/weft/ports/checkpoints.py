@@ -4,8 +4,8 @@ kept where the next attempt finds it.
 
 from typing import NamedTuple, Protocol
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounds import Count, Digest, ShortNumber
+from weft.core.states import AttemptKey
 from weft.ports.file_store import HeldFile
 
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.plugins import PluginGroup
 from weft.wire.spawner import StartProcess
 from weft.wire.spec import JobSpec

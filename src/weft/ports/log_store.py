@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.plugins import PluginGroup
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, LogLocation, Piece, count_pieces
 from weft.wire.usage_format import UsageSample

@@ -1,13 +1,15 @@
 """Wait for a database, an engine or a broker that is unavailable: nothing fails, nothing is
-forgotten.
+forgotten. End tasks that run beside something: when it goes on, none of them does anything any
+more.
 """
 
 import asyncio
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable
-from typing import NoReturn, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, NoReturn, TypeVar
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import Unavailable
@@ -75,3 +77,20 @@ async def follow(notices: Notices, channel: str, take: Callable[[str, str], None
         except Unavailable:
             failures += 1
         await asyncio.sleep(retry_s(failures, first_s=_FIRST_S, longest_s=_LISTEN_S))
+
+
+async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:
+    """Cancel tasks, and return when they have ended, however they did."""
+    ending = [*tasks]
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)
+
+
+@asynccontextmanager
+async def tasks_beside(tasks: Iterable[asyncio.Future[Any]]) -> AsyncIterator[None]:
+    """Let tasks go on until the block is left; also those that are added to them meanwhile."""
+    try:
+        yield
+    finally:
+        await end_tasks(tasks)

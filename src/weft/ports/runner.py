@@ -20,11 +20,10 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.core.scheduling.black_holes import AvoidedNode
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.ports.executor import ExecutorLimits, JobExecutor, SectionOf, TenantOf, one_tenant
 from weft.ports.log_store import LogWriter
 from weft.ports.plugins import PluginGroup

@@ -5,8 +5,8 @@ from typing import Annotated, Final, NamedTuple, Protocol
 
 from msgspec import Meta
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounds import LongNumber, PathText
+from weft.core.states import AttemptKey
 
 SECONDS_MAX: Final = 253_402_300_799
 """The end of the year 9999: later dates cannot be written."""

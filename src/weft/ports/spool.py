@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.checkpoints import CheckpointFound
 
 

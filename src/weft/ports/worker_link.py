@@ -14,7 +14,6 @@ from typing import Annotated, Any, Final, NamedTuple, Protocol, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounded import read_msgpack
 from weft.core.bounds import (
     Count,
@@ -27,8 +26,9 @@ from weft.core.bounds import (
     PathText,
     ShortBytes,
 )
+from weft.core.states import AttemptKey
 from weft.ports.checkpoints import CheckpointFound
-from weft.ports.file_signing import Signed, ToSign
+from weft.ports.file_store import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
 from weft.ports.running_files import RunningFile, RunningFiles
 from weft.ports.store.driver import Notices

@@ -26,7 +26,7 @@ from weft.run.isolated.asking.lookups import LookUps
 from weft.run.isolated.asking.messages import MessageMaking
 from weft.run.isolated.asking.sources import SourceTrials
 from weft.run.job_topics import intakes, opened_topics
-from weft.run.log_bucket import log_reader
+from weft.run.log_stores import log_reader
 from weft.run.login import login_dsn
 from weft.run.role_main import Told, begin_schema_check, run_role, until_told
 from weft.run.secret_keys import read_secret_keys

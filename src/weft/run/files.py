@@ -14,8 +14,7 @@ from weft.plugins.file_stores.s3.signing import ObjectUrls
 from weft.plugins.file_stores.s3.trial import TIMEOUT_S, S3Objects
 from weft.plugins.file_stores.web import WebFiles
 from weft.plugins.file_stores.weft import KeptFiles
-from weft.ports.file_signing import UrlSigner
-from weft.ports.file_store import FileStore
+from weft.ports.file_store import FileStore, UrlSigner
 from weft.ports.log_store import LogKeeper
 from weft.run.home import Home
 from weft.run.host.job_accounts import job_directory
@@ -24,7 +23,7 @@ from weft.settings import Settings
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.object_uploads import FileSite
 from weft.worker.stager.cache import InputCache
-from weft.worker.stager.running import RunningDirectories
+from weft.worker.stager.directories import RunningDirectories
 
 
 def kept_files(home: Home) -> Callable[[str], FileStore]:

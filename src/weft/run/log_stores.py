@@ -1,16 +1,36 @@
-"""Which log store a role reads, writes or clears, and where a home keeps its output."""
+"""Which log store a role reads, writes or clears, where a home keeps its output, and who ships to
+a bucket with output of jobs and reads it.
+"""
 
 import asyncio
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
+from weft.core.bounds import LISTED_MAX
 from weft.core.database_name import database_name
 from weft.core.errors import Conflict, Unavailable
-from weft.ports.log_store import LOG_STORE_PLUGINS, LogStoreParts, LogStoreSite
+from weft.core.files.file_stores import parse_bucket
+from weft.plugins.file_stores.s3.signing import ObjectUrls
+from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.directory import directory_name
+from weft.plugins.log_stores.files.settings import FilesSettings
+from weft.plugins.log_stores.files.spooled_files import PREFIX
+from weft.plugins.log_stores.s3.bucket import LogBucket
+from weft.plugins.log_stores.s3.changes import Changes
+from weft.plugins.log_stores.s3.keeping import BucketKeeping
+from weft.plugins.log_stores.s3.reader import BucketLogStore
+from weft.plugins.log_stores.s3.settings import BucketLogSettings
+from weft.plugins.log_stores.s3.shipping import BucketShipper, ShipTerms, TenantsOf
+from weft.ports.log_store import LOG_STORE_PLUGINS, LogStore, LogStoreParts, LogStoreSite
 from weft.ports.patience import until_answered
+from weft.ports.store import StoredFileStore, WorkerStore
+from weft.ports.worker_link import LinkedStore
 from weft.run.home import Home
+from weft.settings import Settings
+from weft.wire.sealed import SecretKeys
 
 
 @cache
@@ -61,3 +81,116 @@ async def until_replaced(store: Identified, logs: Path) -> None:
             hint="The worker uses the new one when it is started again.",
         )
     await asyncio.Event().wait()
+
+
+_TENANTS_MAX: Final = 100_000
+
+
+def log_bucket_of(settings: Settings) -> LogBucket | None:
+    """Return the bucket; None: there is none."""
+    section = settings.section(BucketLogSettings)
+    if not section.log_bucket:
+        return None
+    store = StoredFileStore(
+        section.log_bucket, section.log_bucket_endpoint, section.log_bucket_region, "write",
+        section.log_bucket_credentials, None, None,
+    )  # fmt: skip
+    urls = ObjectUrls(SecretKeys, settings.store_buckets)
+    prefix = parse_bucket(section.log_bucket).prefix
+    return LogBucket(section.log_bucket, prefix, partial(urls.open, store))
+
+
+def shipped_directory(settings: Settings, database_id: str) -> str | None:
+    """Return where the output of a database's jobs is shipped to, as `LogDirectory` says it."""
+    url = settings.section(BucketLogSettings).log_bucket
+    return f"{url}/{database_id}" if url else None
+
+
+def log_reader(settings: Settings, home: Home, copies: Path) -> LogStore:
+    """Return what reads the output that this home keeps; with a bucket, also what is there."""
+    here, bucket = log_store_at(settings.log_store, home.logs).reader(), log_bucket_of(settings)
+    if bucket is None or not isinstance(here, FileLogStore):
+        return here
+    section = settings.section(BucketLogSettings)
+    return BucketLogStore(
+        here, home.logs, bucket, copies,
+        every_s=section.log_ship_s, bytes_max=section.log_read_bytes_max,
+    )  # fmt: skip
+
+
+def shipper_of(
+    bucket: LogBucket, settings: Settings, logs: Path, store: WorkerStore, changes: Changes,
+    name: str,
+) -> BucketShipper:  # fmt: skip
+    """Return what ships the output of a worker. `logs`: named as the database."""
+    below = f"{logs.name}/{directory_name(logs)}/"
+    terms = _terms_of(settings, f"shipped-{name}")
+    return BucketShipper(logs, below, bucket, tenants_by(store), terms, changes)
+
+
+def tenants_by(store: WorkerStore | LinkedStore) -> TenantsOf:
+    """Return what tells whose batches are. It is remembered: a batch has one tenant for ever."""
+    known: dict[int, int] = {}
+
+    async def tenants_of(jobs: Collection[tuple[int, int]]) -> Mapping[int, int]:
+        fresh = [job for job in jobs if job[0] not in known]
+        if len(known) + len(fresh) > _TENANTS_MAX:
+            known.clear()
+            fresh = list(jobs)
+        for first in range(0, len(fresh), LISTED_MAX):
+            for user in await store.list_job_users(fresh[first : first + LISTED_MAX]):
+                known[user.batch_id] = user.tenant_id
+        return known
+
+    return tenants_of
+
+
+class SpoolShipping:
+    """Ships the spool of an api, a directory of each worker outside, and removes what was deleted
+    from the bucket.
+    """
+
+    def __init__(
+        self, bucket: LogBucket, settings: Settings, home: Home, store: LinkedStore, copies: Path
+    ) -> None:
+        self._bucket = bucket
+        self._settings = settings
+        self._root = home.logs
+        self._store = store
+        self._keeping = BucketKeeping(bucket, copies, store.list_removed)
+        self._changes: dict[str, Changes] = {}
+        self._fresh: asyncio.Queue[str] = asyncio.Queue()
+
+    def wrote(self, folder: str, path: str) -> None:
+        """Note that a file was written."""
+        self._of(folder).wrote(path)
+
+    async def run(self) -> None:
+        """Ship until cancelled."""
+        database_id = await until_answered(self._store.database_id)
+        for path in self._root.glob(f"{PREFIX}*/"):
+            self._of(path.name.removeprefix(PREFIX))
+        tenants_of, terms = tenants_by(self._store), _terms_of(self._settings, "shipped")
+        every_s = self._settings.section(FilesSettings).spool_look_s
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._keeping.run(f"{database_id}/", every_s))
+            while True:
+                folder = await self._fresh.get()
+                shipper = BucketShipper(
+                    self._root / f"{PREFIX}{folder}", f"{database_id}/{folder}/", self._bucket,
+                    tenants_of, terms, self._changes[folder],
+                )  # fmt: skip
+                tasks.create_task(shipper.run())
+
+    def _of(self, folder: str) -> Changes:
+        if folder not in self._changes:
+            self._changes[folder] = Changes()
+            self._fresh.put_nowait(folder)
+        return self._changes[folder]
+
+
+def _terms_of(settings: Settings, marker: str) -> ShipTerms:
+    section = settings.section(BucketLogSettings)
+    return ShipTerms(
+        every_s=section.log_ship_s, pack_bytes_max=section.log_pack_bytes_max, marker=marker
+    )

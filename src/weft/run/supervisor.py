@@ -20,7 +20,7 @@ from typing import Any
 from weft.core.backoff import restart_after
 from weft.core.database_name import database_name
 from weft.core.errors import Conflict, WeftError
-from weft.ports.ending import end_tasks
+from weft.ports.patience import end_tasks
 from weft.run.database import EmbeddedDatabase, external_secrets, prepare_schema
 from weft.run.home import Home, HomeNotUsable
 from weft.run.host.leftovers import end_machines, end_roles, end_spawners

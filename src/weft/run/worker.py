@@ -30,7 +30,6 @@ from weft.plugins.executors.function.settings import FunctionSettings
 from weft.plugins.file_stores.weft import KeptFiles
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
-from weft.ports.ending import end_tasks, tasks_beside
 from weft.ports.executor import (
     EXECUTOR_PLUGINS,
     ExecutorLimits,
@@ -41,6 +40,7 @@ from weft.ports.executor import (
     one_tenant,
 )
 from weft.ports.extension import loaded, workers_outside
+from weft.ports.patience import end_tasks, tasks_beside
 from weft.ports.runner import RUNNER_PLUGINS, Runner, RunnerSite, Sampling
 from weft.ports.topics import JobTopics
 from weft.ports.transport import Transport

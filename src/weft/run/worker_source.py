@@ -11,7 +11,7 @@ from typing import Any, cast
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.s3.changes import Changes
 from weft.ports.checkpoints import CheckpointCarrier
-from weft.ports.file_signing import UrlSigner
+from weft.ports.file_store import UrlSigner
 from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import Notices, OfferedStore, WorkerStore
@@ -19,8 +19,13 @@ from weft.ports.topics import RunLedger
 from weft.run.home import Home
 from weft.run.host.local_database import local_socket
 from weft.run.host.worker_name import file_name_of
-from weft.run.log_bucket import log_bucket_of, shipped_directory, shipper_of
-from weft.run.log_stores import find_log_directory, until_replaced
+from weft.run.log_stores import (
+    find_log_directory,
+    log_bucket_of,
+    shipped_directory,
+    shipper_of,
+    until_replaced,
+)
 from weft.run.login import login_dsn
 from weft.run.role_main import begin_schema_check
 from weft.run.secret_keys import read_secret_keys

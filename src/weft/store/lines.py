@@ -12,8 +12,7 @@ from weft.core.access.rights import Right
 from weft.core.lines.exits_of_lifecycles import ExitRule
 from weft.core.lines.lifecycle import PHASES, Lifecycle
 from weft.core.lines.limits import Path
-from weft.core.lines.line import Setup, Source, eaches_of
-from weft.core.lines.parameters import PARAMETERS_MAX
+from weft.core.lines.line import PARAMETERS_MAX, Setup, Source, eaches_of
 from weft.core.states import JobState
 from weft.ports.store import Caller, Row
 from weft.store.database import StorePart, call_on

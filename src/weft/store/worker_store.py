@@ -8,7 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
-from weft.core.attempt_key import AttemptKey, Command
+from weft.core.states import AttemptKey, Command
 from weft.ports.store import (
     Claimed,
     ClaimRequest,

@@ -12,9 +12,8 @@ from weft.core.errors import InvalidValue, TooManyEvaluations
 from weft.core.problems import Problems, pointer_of
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
-from weft.submission.draft import Draft
 from weft.submission.execution_systems import WrongSystem, queue_on_system
-from weft.submission.services import SubmissionServices
+from weft.submission.services import Draft, SubmissionServices
 from weft.submission.translation.apps import FoundApp
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob

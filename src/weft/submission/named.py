@@ -3,8 +3,8 @@
 from weft.core.access.allowed import why_not_allowed
 from weft.core.errors import InvalidValue
 from weft.core.files.file_paths import WrongPath, in_store, split_store
-from weft.submission.draft import Draft
 from weft.submission.owners import require_owner
+from weft.submission.services import Draft
 from weft.wire.documents.containers import choices_of
 
 

@@ -4,9 +4,8 @@ from typing import Final
 
 from weft.core.errors import InvalidParameter, InvalidValue, PayloadTooLarge
 from weft.ports.store import Caller
-from weft.submission.draft import Draft
 from weft.submission.owners import refuse_functions_of_others
-from weft.submission.services import Answer, SubmissionServices
+from weft.submission.services import Answer, Draft, SubmissionServices
 from weft.submission.translation.functions import payloads_of
 from weft.wire.payload import bytes_of_part, parts_of
 

@@ -22,8 +22,7 @@ from weft.core.queues import (
 from weft.core.queues.attributes import Path
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller, NewBatch
-from weft.submission.draft import Draft
-from weft.submission.services import SubmissionServices
+from weft.submission.services import Draft, SubmissionServices
 from weft.telemetry.metrics import count_guard_failures
 
 QUEUES_SHOWN: Final = 10

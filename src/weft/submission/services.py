@@ -1,17 +1,22 @@
-"""What submissions work with."""
+"""What submissions work with, and a submission on its way to rows: each step reads the draft and
+notes what is wrong with it.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from weft.core.problems import Problems
 from weft.core.queues import AskingRouter, Request, Route
 from weft.core.queues.route import Key
 from weft.ports.evaluation import Evaluates, EvaluatesNothing
-from weft.ports.store import Caller, Reserved, Row
+from weft.ports.store import Caller, NewBatch, Reserved, Row
 from weft.settings import Settings
 from weft.store import ApiStore
 from weft.submission.known_queues import KnownQueues
+from weft.submission.translation.context import DocumentContext
+from weft.wire.documents.batches import JobDocument
 from weft.wire.sealed import SecretKeys
 
 WORKERS_FRESH_S: Final = 5.0
@@ -120,3 +125,24 @@ def _by_tenant(offers: Sequence[Row]) -> _Offers:
         tenant: [offer for offer in offers if offer["serves_tenant_id"] in {None, tenant}]
         for tenant in tenants
     }
+
+
+@dataclass
+class Draft:
+    """What one document asks for."""
+
+    services: SubmissionServices
+    caller: Caller
+    target: NewBatch | int
+    jobs: Sequence[JobDocument]
+    context: DocumentContext
+    problems: Problems
+
+    @property
+    def rare(self) -> Sequence[JobDocument]:
+        """The jobs that may have what few jobs have: none if all are ordinary."""
+        return self.context.rare(self.jobs)
+
+    def learn(self, **known: object) -> None:
+        """Note in the context what a step has found."""
+        self.context = replace(self.context, **known)  # type: ignore[arg-type]  # its fields

@@ -9,8 +9,7 @@ import msgspec
 
 from weft.core.errors import SecretKeyMissing
 from weft.ports.store import Caller, JobRows
-from weft.submission.draft import Draft
-from weft.submission.services import SubmissionServices
+from weft.submission.services import Draft, SubmissionServices
 from weft.wire.signed import CHANGED_VARIABLES, CHUNK, Signer, sign, signature
 
 SIGNED_ENV: Final = "env_signature"

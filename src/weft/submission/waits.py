@@ -11,8 +11,7 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import pointer_of
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
-from weft.submission.draft import Draft
-from weft.submission.services import SubmissionServices
+from weft.submission.services import Draft, SubmissionServices
 from weft.submission.translation.waits import wrong_text
 
 _PROBLEMS_MAX = 20

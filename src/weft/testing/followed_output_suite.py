@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.log_store import AttemptLog
 from weft.ports.runner import Assignment
 from weft.testing.remote_runner_suite import RemoteRunnerSuite

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.log_store import (
     AttemptLog,
     Extent,

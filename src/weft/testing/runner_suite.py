@@ -12,9 +12,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Ask
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.ports.log_store import AttemptLog, LogStore
 from weft.ports.runner import Assignment, Ended, Happened, Known, Runner
 from weft.wire.spec import JobSpec

@@ -14,8 +14,8 @@ from typing import Annotated, Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import MalformedBody
+from weft.core.states import AttemptKey
 
 BYTES_MAX: Final = 1 << 18
 """Of a packet, of a frame, and of input under way that was not taken: signals do not wait long."""

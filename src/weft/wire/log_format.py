@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, NewType
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 
 LogLocation = NewType("LogLocation", bytes)
 """Where a log store has put an output: exactly `LOG_LOCATION_BYTES`, which only it can read."""

@@ -16,7 +16,7 @@ import struct
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 
 PROTOCOL_VERSION = 5
 HEADER = struct.Struct("!I")

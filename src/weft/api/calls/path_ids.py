@@ -16,7 +16,7 @@ from weft.core.apps.description import APP
 from weft.core.errors import BadId
 from weft.core.files.file_paths import STORE
 from weft.core.graph.group_tree import wrong_path
-from weft.core.lines.parameters import PARAMETER
+from weft.core.lines.line import PARAMETER
 from weft.settings import Settings
 from weft.wire.documents.failures import CAUSE_PATTERN
 from weft.wire.payload import DIGEST

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from weft.core.errors import Internal, Unavailable
-from weft.ports.ending import tasks_beside
-from weft.ports.patience import follow, retry_s
+from weft.ports.patience import follow, retry_s, tasks_beside
 from weft.ports.store import Notices
 from weft.telemetry.log import log
 

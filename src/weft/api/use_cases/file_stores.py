@@ -27,9 +27,8 @@ from weft.core.errors import (
 )
 from weft.core.files.file_paths import STORE, JobFile, StoreFile, UrlFile, WrongPath, parse_source
 from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_region
-from weft.ports.ending import tasks_beside
-from weft.ports.file_signing import Head
-from weft.ports.file_store import FileMissing, FileProblem, StoreAway
+from weft.ports.file_store import FileMissing, FileProblem, Head, StoreAway
+from weft.ports.patience import tasks_beside
 from weft.ports.store import Caller, Row, StoredFileStore
 from weft.ports.store.callers import NewFileStore
 from weft.submission.services import Answer

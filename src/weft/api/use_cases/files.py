@@ -9,10 +9,10 @@ from weft.api.calls.call import Cursor, call
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
 from weft.core.access.rights import Right
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import FileElsewhere, FileNotFound, OutputGone
 from weft.core.files.file_paths import split_store
 from weft.core.ids import format_job_ref
+from weft.core.states import AttemptKey
 from weft.ports.file_store import FileProblem, FileReader
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store import Caller, Row

@@ -9,8 +9,7 @@ from typing import Any, Final, TypeVar
 from weft.api.services import Services
 from weft.core.access.rights import Right, require
 from weft.core.errors import Forbidden, QueueFull, QuotaExceeded, Unavailable
-from weft.ports.ending import end_tasks
-from weft.ports.patience import retry_s
+from weft.ports.patience import end_tasks, retry_s
 from weft.ports.store import Action, Caller, Origin, acting
 from weft.ports.transport import TransportError
 from weft.submission import submit

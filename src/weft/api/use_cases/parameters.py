@@ -12,7 +12,7 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.bounds import INT_MAX
 from weft.core.errors import FieldError, InvalidDocument
-from weft.core.lines.parameters import wrong_value
+from weft.core.lines.line import wrong_value
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from weft.cli.commands.billing_report import report
 from weft.cli.commands.project import app as project_app
 from weft.cli.commands.project import limits_of
-from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
-from weft.cli.input.values import bounded, in_our_zone
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, bounded, in_our_zone
 from weft.cli.terminal.screen import Document, moment, note, one_line, print_table
 from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.errors import Invalid

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, Parameter, Shared
-from weft.cli.input.values import WrongOption, read_option
+from weft.cli.input.options import SHARED, Parameter, Shared, WrongOption, read_option
 from weft.cli.terminal.screen import Document, note, one_line, plain, print_json, print_table
 from weft.core.billing.rates import UNITS_OF_A_PRICE, hours_used, written_hours
 from weft.core.billing.reports import Division, csv_of, parse_division

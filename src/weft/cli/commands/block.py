@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from weft.cli.input.options import LOCAL, Local, Words
-from weft.cli.input.values import read_option
+from weft.cli.input.options import LOCAL, Local, Words, read_option
 from weft.cli.terminal.screen import print_json
 from weft.core.ends.conditions import (
     ALWAYS,

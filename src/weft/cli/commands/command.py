@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.cli.input.declared import read_file
-from weft.cli.input.options import SHARED, Shared
-from weft.cli.input.values import NotUtf8, read_option
+from weft.cli.input.options import SHARED, NotUtf8, Shared, read_option
 from weft.client.api import Api
 from weft.core.ids import parse_job_ref
 from weft.core.text.durations import parse_seconds

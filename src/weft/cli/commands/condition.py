@@ -3,8 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared
-from weft.cli.input.values import bounded
+from weft.cli.input.options import SHARED, App, Parameter, Shared, bounded
 from weft.cli.terminal.incidents import INCIDENT, last_test, test_of
 from weft.cli.terminal.screen import Document, at, moment, print_columns, print_facts
 from weft.client.api import Api

@@ -3,9 +3,8 @@
 import re
 from typing import Annotated
 
-from weft.cli.input.options import LOCAL, App, Local, Parameter
+from weft.cli.input.options import LOCAL, App, Local, Parameter, bounded
 from weft.cli.input.settings import settings_of
-from weft.cli.input.values import bounded
 from weft.cli.terminal.screen import at
 from weft.core.errors import Invalid
 

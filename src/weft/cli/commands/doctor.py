@@ -4,9 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from weft.cli.input.options import LOCAL, Local, Parameter
+from weft.cli.input.options import LOCAL, Local, Parameter, WrongOption
 from weft.cli.input.settings import NO_LINK_OPTIONS, LinkOptions, settings_of
-from weft.cli.input.values import WrongOption
 from weft.cli.terminal.incidents import print_findings
 from weft.cli.terminal.report import note
 from weft.client.http.blocking import run

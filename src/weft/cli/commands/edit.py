@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Shared, WrongOption, parse_attribute
 from weft.cli.input.targets import parse_target
-from weft.cli.input.values import WrongOption, parse_attribute
 from weft.cli.terminal.report import note
 from weft.client.api import Api, Document
 from weft.client.objects.operation import end_of

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.cli.input.documents import UnreadableDocument, able_to
-from weft.cli.input.options import SHARED, Flag, Shared
-from weft.cli.input.values import WrongOption
+from weft.cli.input.options import SHARED, Flag, Shared, WrongOption
 from weft.cli.terminal.screen import note, print_json
 from weft.core.text.amounts import counted
 

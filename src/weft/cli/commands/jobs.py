@@ -12,7 +12,7 @@ from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.screen import Document, TableRows, moment, print_pages, print_plan
 from weft.client.api import Api
 from weft.client.http.blocking import run
-from weft.client.http.listing import Listing
+from weft.client.http.calls import Listing
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref

@@ -3,9 +3,16 @@
 import math
 from typing import Annotated, Any, Literal
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.input.options import (
+    SHARED,
+    App,
+    Parameter,
+    Shared,
+    WrongOption,
+    need_one,
+    read_option,
+)
 from weft.cli.input.targets import Target, parse_batch, parse_target
-from weft.cli.input.values import WrongOption, need_one, read_option
 from weft.cli.terminal.screen import Document, one_line
 from weft.core.billing.spending import amount_text
 from weft.core.errors import BadId

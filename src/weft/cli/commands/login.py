@@ -13,7 +13,7 @@ from weft.cli.login.keeping import find_browser, keep_login, open_privately, ser
 from weft.cli.terminal.screen import moment, note, one_line, plain
 from weft.client.http.address import kept_login
 from weft.client.http.blocking import run
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import NoDeviceLogin, WeftError
 from weft.run.home import explained
 from weft.settings import load_settings

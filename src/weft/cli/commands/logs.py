@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 from weft.cli.commands.log_files import write_logs
-from weft.cli.input.options import SHARED, Flag, Parameter, Shared
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared, WrongOption, read_option
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines, LogOutput

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, Parameter, Shared
-from weft.cli.input.values import bounded
+from weft.cli.input.options import SHARED, Parameter, Shared, bounded
 from weft.cli.terminal.screen import moment, print_table
 
 HEADER = ("Minute", "Waiting", "Running", "Succeeded", "Failed", "Cancelled")

@@ -4,11 +4,10 @@ import json
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared
-from weft.cli.input.values import in_our_zone
+from weft.cli.input.options import SHARED, App, Parameter, Shared, in_our_zone
 from weft.cli.terminal.screen import at, cell
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.bounded import Unreadable, read_json
 
 app = App(

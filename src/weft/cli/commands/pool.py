@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from weft.cli.input.declared import apply_file, text_of
-from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
-from weft.cli.input.values import bounded
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, bounded
 from weft.cli.terminal.names import simulates
 from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
 from weft.client.api import Api

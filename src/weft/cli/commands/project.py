@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from weft.cli.commands.limit import read_amount, read_limit
-from weft.cli.input.options import SHARED, App, Shared, Words
-from weft.cli.input.values import read_option
+from weft.cli.input.options import SHARED, App, Shared, Words, read_option
 from weft.cli.terminal.screen import Document, note, one_line
 from weft.client.api import Api
 from weft.core.text.amounts import duration, money

@@ -4,8 +4,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
-from weft.cli.input.values import WrongOption, need_one, read_option
+from weft.cli.input.options import (
+    SHARED,
+    App,
+    Flag,
+    Parameter,
+    Shared,
+    WrongOption,
+    need_one,
+    read_option,
+)
 from weft.cli.terminal.screen import Document, one_line, print_table
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.text.amounts import size

@@ -4,9 +4,18 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from weft.cli.input.job_document import given_variable
-from weft.cli.input.options import SHARED, Flag, Parameter, Shared, Words
+from weft.cli.input.options import (
+    SHARED,
+    Flag,
+    Parameter,
+    Shared,
+    Words,
+    bounded,
+    check_text,
+    parse_attribute,
+    read_option,
+)
 from weft.cli.input.targets import Target, check_targets, parse_target
-from weft.cli.input.values import bounded, check_text, parse_attribute, read_option
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S
 from weft.client.http.blocking import asyncio, run

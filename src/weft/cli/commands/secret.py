@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from weft.cli.input.options import SHARED, App, Shared
-from weft.cli.input.values import NotUtf8
+from weft.cli.input.options import SHARED, App, NotUtf8, Shared
 from weft.cli.terminal.screen import at, one_line, text
 from weft.core.errors import Invalid
 from weft.run.home import Home

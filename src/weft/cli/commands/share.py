@@ -7,7 +7,7 @@ from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.screen import at, note, one_line, text
 from weft.client.api import Api
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import Document, Listing
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.wire.documents.users import PermissionWord

@@ -4,7 +4,7 @@ from typing import Literal
 
 from weft.cli.input.options import SHARED, App, Flag, Shared
 from weft.cli.terminal.screen import at, moment, note, one_line, text
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import Invalid
 
 app = App(

@@ -4,8 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared, Words
-from weft.cli.input.values import WrongOption, read_option
+from weft.cli.input.options import SHARED, App, Parameter, Shared, Words, WrongOption, read_option
 from weft.cli.terminal.screen import Document, note, one_line, text
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.amounts import counted, duration, size

@@ -4,8 +4,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared
-from weft.cli.input.values import read_option
+from weft.cli.input.options import SHARED, App, Parameter, Shared, read_option
 from weft.cli.terminal.screen import at, moment, note, one_line, text
 from weft.core.errors import Invalid, TokenNotFound
 from weft.core.text.durations import parse_seconds

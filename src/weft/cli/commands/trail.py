@@ -3,12 +3,11 @@
 from typing import Annotated, Any
 
 from weft.cli.input.limit_options import parse_past
-from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
+from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared, bounded, read_option
 from weft.cli.input.targets import parse_batch
-from weft.cli.input.values import bounded, read_option
 from weft.cli.terminal.screen import at, one_line, text
-from weft.client.http.listing import Document
 from weft.core.text.amounts import counted
+from weft.client.http.calls import Document
 
 SPARE = ("Trace", "Path", "From", "Number")
 """Columns that a narrow terminal leaves out, in this order."""

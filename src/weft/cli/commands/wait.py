@@ -2,9 +2,8 @@
 
 import asyncio
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Shared, read_option
 from weft.cli.input.targets import Target, check_targets, parse_target
-from weft.cli.input.values import read_option
 from weft.cli.terminal.exit_code import TIMED_OUT
 from weft.cli.terminal.report import note
 from weft.cli.terminal.waiting import IsLate, wait_for_batch, wait_for_group, wait_for_job

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from weft.cli.commands.up import run_role
-from weft.cli.input.options import LOCAL, SHARED, AllFlag, App, Local, Parameter, Shared
+from weft.cli.input.options import (
+    LOCAL,
+    SHARED,
+    AllFlag,
+    App,
+    Local,
+    Parameter,
+    Shared,
+    read_option,
+)
 from weft.cli.input.settings import (
     NO_LINK_OPTIONS,
     NO_SERVER_OPTIONS,
@@ -20,7 +29,6 @@ from weft.cli.input.settings import (
     WorkerOptions,
     settings_of,
 )
-from weft.cli.input.values import read_option
 from weft.cli.terminal.names import simulates, worker_host, worker_state
 from weft.cli.terminal.plain import cell, moment, one_line
 from weft.cli.terminal.screen import Document, at, long_text, note, print_columns, print_facts

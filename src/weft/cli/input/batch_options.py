@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from weft.cli.input.options import check_text, parse_attribute
 from weft.cli.input.signature import Parameter
-from weft.cli.input.values import check_text, parse_attribute
 
 
 @Parameter(name="*")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from weft.cli.input.options import check_text, read_option
 from weft.cli.input.shape_options import ShapeOptions, shape_fields
 from weft.cli.input.signature import Parameter
-from weft.cli.input.values import check_text, read_option
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
 from weft.client.submission.caller_environment import caller_environment

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from weft.cli.input.options import bounded, check_text, read_option
 from weft.cli.input.signature import Parameter
-from weft.cli.input.values import bounded, check_text, read_option
 from weft.client.submission.ahead import code_of
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.durations import parse_seconds

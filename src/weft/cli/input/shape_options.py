@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from weft.cli.input.limit_options import LimitOptions, limit_fields
+from weft.cli.input.options import bounded, check_text, read_option
 from weft.cli.input.signature import Parameter
-from weft.cli.input.values import bounded, check_text, read_option
 from weft.core.billing.resources import parse_cpu_m, parse_mebibytes, parse_memory_mib
 
 GPU_MAX: Final = 1024

@@ -4,7 +4,7 @@ import os
 import select
 import stat
 
-from weft.cli.input.values import NotUtf8
+from weft.cli.input.options import NotUtf8
 from weft.cli.terminal.report import note
 from weft.core.errors import TooLarge
 

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final, Protocol
 
 from weft.cli.login.loopback import Loopback
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import Conflict, IssuerNotAnswering, LoginRefused
 
 WITHIN_S: Final = 300.0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.client.http.address import login_file, parse_url
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import Conflict
 from weft.run.home import explained, write_private
 from weft.settings import Settings

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from weft.client.http.listing import Listing
+    from weft.client.http.calls import Listing
 
 
 GAP = 2

@@ -12,13 +12,14 @@ from msgspec import UNSET, UnsetType
 from weft.client.answer import Answer
 from weft.client.http.calls import (
     PAGE_ROWS,
+    Document,
     DocumentCalls,
+    Listing,
     group_segment,
     segment,
     without_none,
     without_unset,
 )
-from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 
 

@@ -8,8 +8,14 @@ from datetime import datetime
 from typing import TypeVar
 
 from weft.client.answer import Answer
-from weft.client.http.calls import PAGE_ROWS, DocumentCalls, segment, without_none
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import (
+    PAGE_ROWS,
+    Document,
+    DocumentCalls,
+    Listing,
+    segment,
+    without_none,
+)
 from weft.client.http.session import new_key
 
 

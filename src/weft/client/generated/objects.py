@@ -5,7 +5,7 @@ Made by `tools/generate_client.py`; do not edit.
 
 from weft.client.answer import Answer
 from weft.client.generated.api_calls import ApiCalls
-from weft.client.http.listing import Listing
+from weft.client.http.calls import Listing
 
 
 class JobCalls:

@@ -8,8 +8,7 @@ from datetime import datetime
 
 from weft.client.answer import Answer
 from weft.client.generated.calls import CallsT_co
-from weft.client.http.calls import PAGE_ROWS
-from weft.client.http.listing import Document
+from weft.client.http.calls import PAGE_ROWS, Document
 from weft.client.loop_thread import Twin, WaitingListing
 
 

@@ -4,8 +4,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from typing import Any, Literal
 
 from weft.client.answer import Answer
-from weft.client.http.calls import DocumentCalls, decode, segment
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import Document, DocumentCalls, Listing, decode, segment
 
 
 class ApiRoutes(DocumentCalls):

@@ -8,8 +8,14 @@ from typing import Literal
 from urllib.parse import quote
 
 from weft.client.answer import Answer
-from weft.client.http.calls import PAGE_ROWS, DocumentCalls, group_segment, segment
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import (
+    PAGE_ROWS,
+    Document,
+    DocumentCalls,
+    Listing,
+    group_segment,
+    segment,
+)
 from weft.client.http.session import new_key
 from weft.core.bounded import read_json, read_toml
 from weft.core.errors import Invalid

@@ -10,9 +10,8 @@ import msgspec
 
 from weft.client.answer import Answer
 from weft.client.http.api_routes import ApiRoutes
-from weft.client.http.calls import PAGE_ROWS, Requests, group_segment
+from weft.client.http.calls import PAGE_ROWS, Document, Listing, Requests, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
-from weft.client.http.listing import Document, Listing
 from weft.client.http.session import new_key
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import Any, Literal
 from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.generated.objects import BatchCalls
-from weft.client.http.calls import PAGE_ROWS
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import PAGE_ROWS, Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job

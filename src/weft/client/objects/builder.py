@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, Generic, TypeVar, Unpack
 
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
 from weft.client.submission.ahead import code_of, sent_ahead
 from weft.client.submission.arrays import size_of

@@ -9,7 +9,7 @@ import msgspec
 from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.card import card_html
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import Document, Listing
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.operation import end_of
 from weft.client.progress import Progress

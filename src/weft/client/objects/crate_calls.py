@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import Conflict, Invalid, ParameterNotFound
 from weft.core.files.crate import PARAMETER, Ran, crate_of
 from weft.core.ids import format_batch_id, format_job_ref

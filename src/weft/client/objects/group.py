@@ -5,7 +5,7 @@ from typing import Literal
 from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.generated.objects import GroupCalls
-from weft.client.http.listing import Document, Listing
+from weft.client.http.calls import Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.operation import retried
 from weft.core.ids import format_batch_id

@@ -10,8 +10,8 @@ import msgspec
 from weft.client.answer import Answer
 from weft.client.api import Api, LogEvent
 from weft.client.generated.objects import JobCalls
+from weft.client.http.calls import Document
 from weft.client.http.exec_calls import Execution
-from weft.client.http.listing import Document
 from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of

@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import BadId, NotFound
 from weft.core.ids import format_batch_id, parse_batch_id, parse_job_id, parse_job_ref
 

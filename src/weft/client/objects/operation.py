@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from weft.client.answer import Answer
 from weft.client.api import Api
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.client.http.problems import to_error
 from weft.client.http.sse import ServerEvent
 from weft.client.progress import Progress

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.client.http.routes import Routes
 from weft.client.submission.ahead import sent_ahead
 from weft.client.submission.arrays import size_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.client.answer import Answer
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
 from weft.client.submission.planner import fill_in_bunches, fits_one_request

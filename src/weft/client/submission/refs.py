@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from weft.client.http.listing import Document
+from weft.client.http.calls import Document
 from weft.core.errors import Conflict, GroupExists
 from weft.core.graph.group_tree import plan_groups
 from weft.core.ids import format_job_ref

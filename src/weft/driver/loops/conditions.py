@@ -16,7 +16,7 @@ from weft.core.ends.conditions import MESSAGE_CHARS_MAX, Tested
 from weft.core.scheduling.pool_tester import GATEWAY, POOL, read_gateway_ask, read_pool_ask
 from weft.core.settling import settled
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.ending import tasks_beside
+from weft.ports.patience import tasks_beside
 from weft.ports.store import DueCondition
 from weft.telemetry import metrics
 from weft.telemetry.log import log

@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
 from weft.core.settling import OF_THE_TERM
-from weft.ports.ending import end_tasks
-from weft.ports.patience import retry_s
+from weft.ports.patience import end_tasks, retry_s
 from weft.ports.transport import TransportError
 from weft.telemetry.log import log
 

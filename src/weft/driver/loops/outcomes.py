@@ -21,7 +21,7 @@ from weft.driver.loops.foreign_commands import ForeignCommands
 from weft.driver.loops.foreign_jobs import record
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.ending import tasks_beside
+from weft.ports.patience import tasks_beside
 from weft.ports.store import Listening
 from weft.ports.transport import OUTCOMES, Delivery, Route
 from weft.telemetry import metrics

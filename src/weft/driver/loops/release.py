@@ -16,7 +16,7 @@ import msgspec
 from weft.core.scheduling.stock import Stock
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.ending import end_tasks
+from weft.ports.patience import end_tasks
 from weft.ports.store import DueOffer
 from weft.ports.topics import EventSink
 from weft.ports.transport import Message, Route, Transport, TransportError

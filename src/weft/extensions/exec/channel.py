@@ -14,7 +14,7 @@ import msgspec
 
 from weft.core.bounded import read_msgpack
 from weft.plugins.runners.spawner.link import open_socket
-from weft.ports.ending import end_tasks
+from weft.ports.patience import end_tasks
 from weft.wire import exec as wire
 
 ANSWER_S: Final = 10.0

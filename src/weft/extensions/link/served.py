@@ -12,11 +12,11 @@ from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.file_stores.s3.signing import StoreSigner
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
-from weft.ports.ending import tasks_beside
+from weft.ports.patience import tasks_beside
 from weft.ports.spool import SpoolLimits
 from weft.ports.worker_link import LinkedStore
 from weft.run.home import Home
-from weft.run.log_bucket import SpoolShipping, log_bucket_of, shipped_directory
+from weft.run.log_stores import SpoolShipping, log_bucket_of, shipped_directory
 from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings

@@ -10,16 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
+from weft.core.states import AttemptKey
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import Looking, finder_of
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedKeeper, LinkedWorkerStore, LinkNotices
 from weft.ports.checkpoints import CheckpointFound
-from weft.ports.file_signing import Signed, ToSign
-from weft.ports.file_store import HeldFile
+from weft.ports.file_store import HeldFile, Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused, SignedBy
 from weft.ports.patience import until_answered
 from weft.ports.store import OfferedStore, WorkerStore

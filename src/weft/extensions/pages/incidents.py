@@ -1,5 +1,5 @@
-"""`/ui/incidents`: what jobs wait for together, sources that fail, and jobs that failed for
-good.
+"""`/ui/incidents`: what jobs wait for together, sources that fail, and jobs that failed for good;
+`/ui/conditions`: one such condition with its jobs.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -8,9 +8,8 @@ import msgspec
 
 from weft.cli.input.declared import placed, read_file, tables_in
 from weft.cli.input.documents import WRITABLE, able_to
-from weft.cli.input.options import LOCAL, Local, Parameter
+from weft.cli.input.options import LOCAL, Local, Parameter, WrongOption, read_option
 from weft.cli.input.packed import unpacked_lines
-from weft.cli.input.values import WrongOption, read_option
 from weft.cli.terminal.screen import Document, note, print_table
 from weft.core.errors import Invalid
 from weft.core.pools import Pool

@@ -2,8 +2,7 @@
 
 from typing import Annotated, Any
 
-from weft.cli.input.options import SHARED, Parameter, Shared
-from weft.cli.input.values import read_option
+from weft.cli.input.options import SHARED, Parameter, Shared, read_option
 from weft.core.bounded import Unreadable, read_json
 from weft.core.ids import parse_job_ref
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.core.progress import PROGRESS_VARIABLE
+from weft.core.states import AttemptKey
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.telemetry.trace import format_traceparent
 from weft.wire.spawner import StartProcess

@@ -7,7 +7,6 @@ from typing import Annotated, Any, NamedTuple, Protocol
 import msgspec
 from msgspec import Meta
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.bounds import (
     ENTRIES_MAX,
     AttemptIds,
@@ -29,7 +28,7 @@ from weft.core.bounds import (
 from weft.core.ends.conditions import Ask
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offers
-from weft.core.states import PhaseNumber, ReasonNumber
+from weft.core.states import AttemptKey, Command, PhaseNumber, ReasonNumber
 from weft.ports.store.worker_files import (
     FileWanted,
     FoundFile,

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey, parse_attempt_name
 from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
 from weft.core.files.products import WrongProducts, read_products
 from weft.core.progress import PROGRESS_BYTES_MAX, Progress, WrongProgress, read_progress
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason, parse_attempt_name
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, without_products
 from weft.ports.store import ProgressReport, WorkerStore

@@ -14,8 +14,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.ports.runner import Ended, Entered, Happened, Started, mistaken, never_started
 from weft.telemetry.log import log
 from weft.worker.agent.incarnation import Incarnation

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.log_store import LogKeeper
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore

@@ -17,9 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable, WeftError
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.checkpoints import CheckpointCarrier, CheckpointFound
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile
 from weft.ports.patience import until_answered

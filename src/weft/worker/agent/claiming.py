@@ -6,10 +6,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.lease import Budget, pause_s, plan_claim, plan_passing
 from weft.core.settling import REFUSALS
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.faults import fault_point
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended

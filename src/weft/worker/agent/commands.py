@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.patience import until_answered
 from weft.ports.runner import Runner
 from weft.ports.store import WorkerStore

@@ -19,13 +19,12 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounded import read_json
 from weft.core.consumer_limits import OFFERS_MAX
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.scheduling.stock import Allowance
-from weft.ports.ending import end_tasks, tasks_beside
-from weft.ports.patience import retry_s, until_answered
+from weft.core.states import AttemptKey
+from weft.ports.patience import end_tasks, retry_s, tasks_beside, until_answered
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics

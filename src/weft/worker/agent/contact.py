@@ -2,8 +2,8 @@
 
 import asyncio
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
+from weft.core.states import AttemptKey
 from weft.faults import fault_point
 from weft.ports.patience import until_answered
 from weft.ports.store import HeartbeatAnswer

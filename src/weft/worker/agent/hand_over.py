@@ -13,11 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Forbidden, Unauthenticated, Unavailable, WeftError
 from weft.core.scheduling.lease import LEASE_AGE_MAX_S
 from weft.core.settling import REFUSALS, settle_each
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, RunnerGone, never_started

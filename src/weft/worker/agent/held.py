@@ -5,9 +5,8 @@ import time
 from collections import deque
 from itertools import takewhile
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.lease import RECENT_S, Load, Pace
-from weft.core.states import Phase
+from weft.core.states import AttemptKey, Phase
 from weft.ports.runner import Ended
 
 _NS = 1_000_000_000

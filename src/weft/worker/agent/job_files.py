@@ -15,15 +15,13 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import Blocked
 from weft.core.files.file_paths import in_store
 from weft.core.files.products import WrongProducts
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.core.text.filling import names_product
-from weft.ports.ending import tasks_beside
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile, StoreAway
-from weft.ports.patience import until_answered
+from weft.ports.patience import tasks_beside, until_answered
 from weft.ports.runner import Assignment, Ended, blocked, never_started
 from weft.ports.store import KeptFile, WorkerStore
 from weft.telemetry.log import log

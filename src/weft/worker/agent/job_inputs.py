@@ -9,20 +9,18 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.files import file_paths
-from weft.core.states import JobState
-from weft.ports.ending import end_tasks
-from weft.ports.file_signing import Head
+from weft.core.states import AttemptKey, JobState
 from weft.ports.file_store import (
     FileDiffers,
     FileMissing,
     FileProblem,
     FileRefused,
     FileStore,
+    Head,
     HeldFile,
 )
-from weft.ports.patience import until_answered
+from weft.ports.patience import end_tasks, until_answered
 from weft.ports.runner import Assignment
 from weft.ports.shared_room import SharedRoom
 from weft.ports.store import FileWanted, FoundFile, WorkerStore

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.file_store import FileRefused
 from weft.ports.patience import until_answered
 from weft.ports.store import JobUser, WorkerStore

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.worker.private_files import make_private
 from weft.worker.trees import TreeRemovals
 

@@ -5,18 +5,21 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
 from weft.core.files.file_paths import FileSource, StoreFile, parse_source
-from weft.ports.file_signing import (
+from weft.core.states import AttemptKey
+from weft.ports.file_store import (
     ONE_REQUEST_BYTES_MAX,
+    FileRefused,
+    FileStore,
+    HeldFile,
     Method,
     ObjectCarrier,
+    StoreAway,
     ToSign,
     UrlReader,
     UrlSigner,
 )
-from weft.ports.file_store import FileRefused, FileStore, HeldFile, StoreAway
 from weft.ports.patience import until_answered
 from weft.worker.stager.cache import InputCache
 from weft.worker.stager.directories import JobDirectories

@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import ALWAYS, BLOCKS_EXIT_CODE, Ask, WrongAsk
+from weft.core.states import AttemptKey
 from weft.ports.runner import Ended, Entered, Started
 from weft.worker.agent.attempt_files import BlockFiles
 

@@ -14,8 +14,8 @@ from typing import IO, Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
+from weft.core.states import AttemptKey
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
 from weft.wire.app_folder import BadFolder, unpack

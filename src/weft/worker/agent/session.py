@@ -3,11 +3,9 @@
 import asyncio
 from collections.abc import Coroutine, Sequence
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.scheduling.black_holes import AvoidedNode
-from weft.core.states import Reason
-from weft.ports.ending import tasks_beside
-from weft.ports.patience import until_answered
+from weft.core.states import AttemptKey, Reason
+from weft.ports.patience import tasks_beside, until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered, WorkerStore
 from weft.telemetry.log import log

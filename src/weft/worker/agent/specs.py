@@ -10,9 +10,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from weft.core.access.allowed import why_not_allowed
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SecretKeyMissing, WeftError
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, GivenSecret, never_started

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.wire.spawner import StartProcess
 from weft.worker.spawner.capacity import Taken
 from weft.worker.spawner.loop import LoopTimer

@@ -8,7 +8,7 @@ name when something is found in it. The agent removes what is kept once the job 
 import os
 from contextlib import suppress
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.worker.private_files import make_private
 from weft.worker.spawner.accounts import open_to_accounts
 from weft.worker.spawner.scratch import EmptyDirectories, is_untouched

@@ -18,8 +18,7 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.wire.exec import BYTES_MAX, MARK, Begin, Begun, Ended, Refused
 from weft.worker.spawner import tree
 from weft.worker.spawner.accounts import read_why

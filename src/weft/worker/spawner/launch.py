@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from copy import copy
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.wire.exec import MARK as EXEC_MARK
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all

@@ -3,9 +3,8 @@
 import time
 from collections.abc import Iterable
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.failure_causes import error_line
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.wire.log_format import RESULT, STDERR, STDOUT, encode_piece
 from weft.wire.spawner import LiveProcess, ProcessEnd, Report
 from weft.worker.spawner.agent_link import AgentLink

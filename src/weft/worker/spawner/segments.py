@@ -2,7 +2,7 @@
 
 import os
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.wire.log_format import RECORD, RECORD_MAGIC
 from weft.worker.private_files import write_all
 

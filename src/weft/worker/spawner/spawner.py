@@ -11,8 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import assert_never
 
-from weft.core.attempt_key import AttemptKey
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.wire.spawner import (
     Abandon,
     Acknowledge,

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from weft.core.text.amounts import size
-from weft.ports.file_signing import Head
-from weft.ports.file_store import FileDiffers, FileRefused, HeldFile, StoreAway
+from weft.ports.file_store import FileDiffers, FileRefused, Head, HeldFile, StoreAway
 from weft.telemetry import metrics
 from weft.worker.stager.cached_files import CachedFiles, Key, Said, unlink
 from weft.worker.stager.placing import append

@@ -7,14 +7,13 @@ from functools import partial
 from typing import Final
 
 from weft.api.calls.path_ids import ATTEMPTS_MAX
-from weft.api.http.output_lines import output_lines
+from weft.api.http.output_lines import output_lines, result_lines
 from weft.api.http.paging import cursor_text, job_list_of, kind_of, page_until, wrong_cursor
 from weft.api.http.parameter_schemas import FIND_CHARS_MAX, LAST_JOB, OUTPUTS_MAX, STREAMS
 from weft.api.http.parameters import batch_id_of, job_id_of, wrong_parameter
 from weft.api.http.problem_documents import reply
 from weft.api.http.ranges import ranged_reply
 from weft.api.http.requests import AnyRequest
-from weft.api.http.result_lines import result_lines
 from weft.api.http.routing import Response, Stream, get
 from weft.api.http.sse import follow_position, log_messages, stream_reply
 from weft.api.use_cases.find_lines import Position

@@ -15,9 +15,12 @@ from weft.core.query.tree import Field, Operator, TextTerm
 from weft.extensions.doors.hail import submissions
 from weft.extensions.doors.hail.batch_documents import batch_document, group_document
 from weft.extensions.doors.hail.queries import Parser, parse_v1, parse_v2
-from weft.extensions.doors.hail.refused import ADDED, CANCELLED, READ, WRITTEN
 from weft.extensions.doors.hail.requests import (
+    ADDED,
+    CANCELLED,
     PAGE,
+    READ,
+    WRITTEN,
     Document,
     batch_of,
     last_of,

@@ -13,8 +13,16 @@ from weft.core.query.tree import Field, Operator, StateTerm, TextTerm
 from weft.core.text.texts import wrong_name
 from weft.extensions.doors.hail.batch_routes import API
 from weft.extensions.doors.hail.documents_to_hail import project_document
-from weft.extensions.doors.hail.refused import KNOWN, MANAGED, Refused, bad_request
-from weft.extensions.doors.hail.requests import Document, origin_of, query_of, read_parts
+from weft.extensions.doors.hail.requests import (
+    KNOWN,
+    MANAGED,
+    Document,
+    Refused,
+    bad_request,
+    origin_of,
+    query_of,
+    read_parts,
+)
 from weft.wire.documents.limits import ProjectDocument, ProjectEdit
 
 _PROJECTS: Final = API + "/billing_projects"

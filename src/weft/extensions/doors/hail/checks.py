@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from weft.extensions.doors.hail.refused import Refused, bad_request
+from weft.extensions.doors.hail.requests import Refused, bad_request
 
 Json: TypeAlias = Any  # what a JSON document may hold
 Check = Callable[[str, Json], None]

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from weft.core.bounded import read_json
 from weft.core.files.file_paths import WrongPath, has_wildcards, parts_of
 from weft.core.files.file_stores import source_at, target_at
-from weft.extensions.doors.hail.refused import bad_request
+from weft.extensions.doors.hail.requests import bad_request
 from weft.ports.store import Row
 from weft.wire.documents.files import FileInput, FileOutput
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from weft.extensions.doors.hail.refused import TOO_DEEP, bad_request
-from weft.extensions.doors.hail.requests import Document, decode_value
+from weft.extensions.doors.hail.requests import TOO_DEEP, Document, bad_request, decode_value
 from weft.extensions.doors.hail.shapes import GROUP
 from weft.settings import Settings
 from weft.submission.translation.request_size import refuse_too_many

@@ -24,10 +24,11 @@ from weft.extensions.doors.hail.documents_to_hail import (
 )
 from weft.extensions.doors.hail.jobs_from_hail import ATTEMPT
 from weft.extensions.doors.hail.queries import Parser, in_group, parse_v1, parse_v2
-from weft.extensions.doors.hail.refused import READ, bad_request
 from weft.extensions.doors.hail.requests import (
     PAGE,
+    READ,
     Document,
+    bad_request,
     batch_of,
     flag_of,
     last_of,

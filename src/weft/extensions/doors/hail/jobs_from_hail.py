@@ -15,8 +15,7 @@ from weft.core.text.texts import wrong_name
 from weft.extensions.doors.hail.alike_jobs import Alike, alike_to
 from weft.extensions.doors.hail.files import IO, Work, inputs_of, outputs_of, without_tools
 from weft.extensions.doors.hail.plain_jobs import PlainJob, checked_job, plain_job
-from weft.extensions.doors.hail.refused import bad_request
-from weft.extensions.doors.hail.requests import Document, decode_value
+from weft.extensions.doors.hail.requests import Document, bad_request, decode_value
 from weft.extensions.doors.hail.resources import REGION, asked_of
 from weft.extensions.doors.hail.settings import HailSettings
 from weft.extensions.doors.hail.shapes import JOB

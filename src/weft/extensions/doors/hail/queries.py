@@ -10,7 +10,7 @@ from typing import Final
 
 from weft.core.query import EVERYTHING, Subject, all_of, tree
 from weft.extensions.doors.hail.documents_to_hail import OWN_FAILURES, SIGNALLED
-from weft.extensions.doors.hail.refused import bad_request
+from weft.extensions.doors.hail.requests import bad_request
 from weft.extensions.doors.hail.resources import COLLECTIONS
 
 TERMS_MAX: Final = 64

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from weft.extensions.doors.hail.refused import Refused, bad_request
+from weft.extensions.doors.hail.requests import Refused, bad_request
 from weft.extensions.doors.hail.shapes import BYTES, CPU, MEMORY_CLASSES
 
 CLOUD: Final = "local"

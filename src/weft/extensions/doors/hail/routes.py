@@ -6,7 +6,7 @@ from weft.api.http.doors import ApiDoor
 from weft.api.http.routing import routes_in
 from weft.extensions.doors.hail import batch_routes, billing_routes, job_routes, site_routes
 from weft.extensions.doors.hail.batch_routes import API, SECOND
-from weft.extensions.doors.hail.refused import refuse
+from weft.extensions.doors.hail.requests import refuse
 
 SERVED: Final = ApiDoor(
     name="hail",

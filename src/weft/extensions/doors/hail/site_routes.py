@@ -7,8 +7,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Redirect, Response, get
 from weft.core.access.rights import Right
 from weft.extensions.doors.hail.batch_routes import API, empty
-from weft.extensions.doors.hail.refused import KNOWN, OPEN, TEXT
-from weft.extensions.doors.hail.requests import number_of
+from weft.extensions.doors.hail.requests import KNOWN, OPEN, TEXT, number_of
 from weft.extensions.doors.hail.resources import CLOUD, REGION
 
 VERSION: Final = "0.2.139"

@@ -21,8 +21,13 @@ from weft.extensions.doors.hail.groups import (
     whole_groups,
 )
 from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of, present_form
-from weft.extensions.doors.hail.refused import Refused, bad_request
-from weft.extensions.doors.hail.requests import Document, decode_value, origin_of
+from weft.extensions.doors.hail.requests import (
+    Document,
+    Refused,
+    bad_request,
+    decode_value,
+    origin_of,
+)
 from weft.extensions.doors.hail.resources import unsatisfiable
 from weft.extensions.doors.hail.shapes import BATCH, UPDATE
 from weft.ports.store import Origin, Row

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from weft.cli.input.options import Flag, Parameter
-from weft.cli.input.values import bounded
+from weft.cli.input.options import Flag, Parameter, bounded
 
 
 @Parameter(name="*")

@@ -12,7 +12,7 @@ import msgspec
 
 from weft.api.services import Services
 from weft.core.errors import Invalid
-from weft.core.lines.parameters import PARAMETERS_MAX, bound
+from weft.core.lines.line import PARAMETERS_MAX, bound
 from weft.core.lines.series import LateWord, SeriesRule, Standing, rule_of
 from weft.core.text.filling import (
     PRODUCT,

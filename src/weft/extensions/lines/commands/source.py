@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from weft.cli.commands.why import print_causes
-from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared
-from weft.cli.input.values import WrongOption, in_our_zone
+from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, WrongOption, in_our_zone
 from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.screen import Document, at, cell, long_text, note, print_columns, print_json
 from weft.core.errors import SourceNotFound

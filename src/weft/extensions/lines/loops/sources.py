@@ -12,7 +12,7 @@ from typing import Final
 from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.ports.ending import tasks_beside
+from weft.ports.patience import tasks_beside
 from weft.ports.source_reads import SourceRead, SourceReader
 from weft.ports.store.sources import DueSource
 from weft.telemetry import metrics

@@ -11,8 +11,7 @@ from weft.core.bounded import Unreadable, read_toml
 from weft.core.deliveries.sinks import sinks_of
 from weft.core.errors import FieldError, InvalidSetup
 from weft.core.lines.lifecycle import Lifecycle, Say, parse_lifecycle
-from weft.core.lines.line import Setup, Where, eaches_of
-from weft.core.lines.parameters import parse_parameters
+from weft.core.lines.line import Setup, Where, eaches_of, parse_parameters
 from weft.core.text.filling import SERIES, names_in
 from weft.extensions.lines.rules.configuration import (
     LET,

@@ -11,15 +11,14 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounds import ENTRIES_MAX
 from weft.core.errors import WeftError
 from weft.core.files.file_paths import StoreFile, WrongPath, parts_of, split_store
 from weft.core.files.products import WrongProducts, read_products
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.seal import LinkSealer
 from weft.extensions.link.serving.refusals import wrong_frame
-from weft.ports.file_signing import Signed, ToSign, UrlSigner
+from weft.ports.file_store import Signed, ToSign, UrlSigner
 from weft.ports.function_signatures import ChunkKey, FunctionSignatures, Refused, SignedBy
 from weft.ports.store import Claimed, KeptFile, StoredSecret
 from weft.ports.worker_link import LinkedStore

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.core.states import AttemptKey
 from weft.extensions.link.serving.refusals import refused, wrong_frame
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spool

@@ -14,8 +14,8 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, LinkRefused, SpoolFull, Unavailable
+from weft.core.states import AttemptKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.store import EndReport
 from weft.ports.worker_link import LOG_BYTES_MAX, LogPart

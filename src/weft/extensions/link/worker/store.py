@@ -5,8 +5,8 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
+from weft.core.states import AttemptKey
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import Looking

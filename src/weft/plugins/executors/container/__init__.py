@@ -14,10 +14,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Conflict
 from weft.core.files.products import PRODUCTS_VARIABLE
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
 from weft.core.text.texts import parse_paths
 from weft.plugins.executors.container.image import (
     USUAL_PATH,

@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.executors.container.image import Image, path_of, scheme_of
 from weft.plugins.executors.container.pulling import ask_digest, no_image, pull, remove_tree
 from weft.plugins.executors.container.settings import ContainerSettings

@@ -20,7 +20,7 @@ from weft.net import failures
 from weft.net.exchange import AnswerHead, Exchange
 from weft.net.foreign_http import Fields, ForeignHttp
 from weft.ports import file_store
-from weft.ports.file_signing import ONE_REQUEST_BYTES_MAX, Head
+from weft.ports.file_store import ONE_REQUEST_BYTES_MAX, Head
 
 PIECE_BYTES: Final = 256 << 10
 _TRIES: Final = 4

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from weft.net.failures import Broken, TooLong
 from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted
 from weft.ports import file_store
-from weft.ports.file_signing import PartUrls
+from weft.ports.file_store import PartUrls
 
 _TRIES: Final = 3
 _ANSWER_BYTES_MAX: Final = 4 << 20

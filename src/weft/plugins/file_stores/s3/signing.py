@@ -13,15 +13,15 @@ from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.bounded import read_json
 from weft.core.deliveries.callback_url import parse_target
 from weft.core.errors import WeftError
 from weft.core.files.file_stores import parse_bucket
+from weft.core.states import AttemptKey
 from weft.net.failures import NetFailure
 from weft.net.foreign_http import ANYWHERE, ForeignHttp
 from weft.plugins.file_stores.s3.presigning import Credentials, presigned
-from weft.ports.file_signing import Method, Signed, ToSign
+from weft.ports.file_store import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore
 from weft.wire.sealed import OpensSecrets, SecretKeys
 

@@ -13,8 +13,7 @@ from urllib.parse import urljoin
 from weft.core.deliveries.callback_url import parse_callback_url
 from weft.net.exchange import AnswerHead
 from weft.plugins.file_stores.s3.carrying import HttpCarrier, strong
-from weft.ports.file_signing import Head
-from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, StoreAway
+from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, Head, StoreAway
 
 _MOVED: Final = frozenset({301, 302, 303, 307, 308})
 _MOVES_MAX: Final = 5

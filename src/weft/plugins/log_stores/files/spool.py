@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import SpoolFull
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import spooled_files
 from weft.plugins.log_stores.files.spooled_checkpoints import SpooledCheckpoints, is_checkpoint
 from weft.ports.checkpoints import CheckpointFound

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files.spooled_files import PREFIX
 from weft.ports.checkpoints import CheckpointFound
 from weft.wire.log_format import arriving_path, attempt_of, checkpoint_path, own_path

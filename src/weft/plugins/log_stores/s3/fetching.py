@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.plugins.log_stores.s3.bucket import LogBucket, PackGone
 from weft.plugins.log_stores.s3.packs import GONE, Head, PackName, Part
 from weft.ports.log_store import AttemptLog

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, Self
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.wire.log_format import RECORD, RECORD_MAGIC, attempt_of, names_job
 from weft.wire.usage_format import usage_path
 

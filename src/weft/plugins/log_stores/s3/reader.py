@@ -14,8 +14,8 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.fetching import Fetching
-from weft.ports.ending import tasks_beside
 from weft.ports.log_store import AttemptLog, Extent, LogDirectory
+from weft.ports.patience import tasks_beside
 from weft.wire.log_format import STDERR, STDOUT, Piece, encode_cut
 from weft.wire.usage_format import UsageSample
 

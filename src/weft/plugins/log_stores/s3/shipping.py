@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
+from weft.core.states import AttemptKey
 from weft.faults import fault_point
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.changes import Changes, ToLookAt, written_since

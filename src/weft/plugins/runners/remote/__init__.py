@@ -10,18 +10,16 @@ from contextlib import suppress
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.scheduling.pool_tester import GATEWAY
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
-from weft.plugins.runners.remote.ends import LeftFiles, at_ns, ended_by
+from weft.plugins.runners.remote.ends import LeftFiles, Notes, at_ns, ended_by, tell_attempt
 from weft.plugins.runners.remote.engine import Engine, Left, Status
 from weft.plugins.runners.remote.forgetting import Forgetting, Missing
 from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.handles import Handle, Handles
-from weft.plugins.runners.remote.notes import Notes, tell_attempt
 from weft.plugins.runners.remote.outputs import Outputs
 from weft.ports import runner
 from weft.ports.executor import ExecutorLimits

@@ -5,10 +5,9 @@ from typing import Protocol
 
 import msgspec
 
-from weft.core.attempt_key import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
-from weft.core.states import Phase, Reason
+from weft.core.states import Command, Phase, Reason
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
 from weft.wire.log_format import Piece

@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.plugins.runners.remote.ends import ago_s
 from weft.plugins.runners.remote.engine import Engine, Status
 from weft.plugins.runners.remote.handles import Handles

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from weft.core.attempt_key import AttemptKey, parse_attempt_name
 from weft.core.errors import Conflict
+from weft.core.states import AttemptKey, parse_attempt_name
 from weft.ports.runner import Assignment
 
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Unavailable, WeftError
+from weft.core.states import AttemptKey
 from weft.plugins.runners.remote.ends import at_ns
 from weft.plugins.runners.remote.engine import Engine, Status
 from weft.plugins.runners.remote.handles import Handle

@@ -13,16 +13,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol, cast
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import WeftError
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.plugins.runners.simulation.exchange import Exchange, travel_of
 from weft.plugins.runners.simulation.steps import Adder, Output, StepFailed, take
 from weft.ports import runner
-from weft.ports.ending import end_tasks
 from weft.ports.executor import JobExecutor, TenantOf, one_tenant
 from weft.ports.log_store import LogWriter
+from weft.ports.patience import end_tasks
 from weft.ports.topics import JobTopics
 from weft.wire.documents.simulations import Step
 from weft.wire.spec import JobSpec

@@ -21,8 +21,7 @@ import msgspec
 
 from weft.plugins.runners.simulation.outbox import Outbox
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
-from weft.ports.ending import tasks_beside
-from weft.ports.patience import retry_s, until_answered
+from weft.ports.patience import retry_s, tasks_beside, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics

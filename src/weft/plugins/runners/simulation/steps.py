@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from weft.core.attempt_key import AttemptKey
+from weft.core.states import AttemptKey
 from weft.ports.log_store import LogWriter
 from weft.ports.shared_room import SharedRoom
 from weft.wire.documents.simulations import Compute, Fail, HttpCall, Log, Sleep, Step

@@ -9,10 +9,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, cast
 
-from weft.core.attempt_key import AttemptKey, Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Invalid, WeftError
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Command, Reason
 from weft.plugins.runners.spawner.link import SpawnerLink, greet
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.plugins.runners.spawner.preparing import Preparing, cannot_run

@@ -7,9 +7,8 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import WeftError
-from weft.core.states import Phase, Reason
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.ports.executor import JobExecutor, PreparingExecutor
 from weft.ports.runner import Assignment, Ended, Entered, Happened, never_started
 

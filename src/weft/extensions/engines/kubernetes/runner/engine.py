@@ -6,10 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from weft.core.attempt_key import Command
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Unavailable, WeftError
-from weft.core.states import Reason
+from weft.core.states import Command, Reason
 from weft.extensions.engines.kubernetes.runner.client import (
     KubernetesClient,
     KubernetesRefused,

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.errors import Invalid
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.states import AttemptKey
 from weft.extensions.engines.kubernetes.runner.secrets import give_secrets
 from weft.extensions.engines.kubernetes.settings import KubernetesSettings
 from weft.plugins.executors.job_environment import (

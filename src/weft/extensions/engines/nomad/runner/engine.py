@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from weft.core.attempt_key import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
 from weft.core.signals import word_of
-from weft.core.states import Phase, Reason
+from weft.core.states import Command, Phase, Reason
 from weft.extensions.engines.nomad.runner.client import NewsWatch, NomadClient, NomadRefused
 from weft.extensions.engines.nomad.runner.jobs import (
     ATTEMPT,

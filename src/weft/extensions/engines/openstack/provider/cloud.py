@@ -7,13 +7,6 @@ from threading import Lock
 from typing import Any, Final, NamedTuple
 
 from weft.core.pools.pool import Option
-from weft.extensions.engines.openstack.provider.images import (
-    READY,
-    check_ready,
-    image_name,
-    is_being_made,
-    newest,
-)
 from weft.extensions.engines.openstack.provider.leftovers import (
     MARK,
     TEMPLATE,
@@ -21,7 +14,15 @@ from weft.extensions.engines.openstack.provider.leftovers import (
     mark,
     remove,
 )
-from weft.extensions.engines.openstack.provider.options import names_in, text_of
+from weft.extensions.engines.openstack.provider.options import (
+    READY,
+    check_ready,
+    image_name,
+    is_being_made,
+    names_in,
+    newest,
+    text_of,
+)
 from weft.extensions.engines.openstack.settings import OpenStackSettings
 from weft.ports.provider import Leftover, ProviderError, WantedMachine
 

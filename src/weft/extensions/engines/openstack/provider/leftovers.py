@@ -9,8 +9,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from weft.core.pools.pool import Option
-from weft.extensions.engines.openstack.provider.images import image_name, is_being_made, newest
-from weft.extensions.engines.openstack.provider.options import text_of
+from weft.extensions.engines.openstack.provider.options import (
+    image_name,
+    is_being_made,
+    newest,
+    text_of,
+)
 from weft.ports.provider import Leftover
 
 MARK: Final = "weft_deployment"

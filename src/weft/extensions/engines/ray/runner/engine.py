@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.core.attempt_key import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Unavailable, WeftError
+from weft.core.states import Command
 from weft.extensions.engines.ray.runner.client import NoNode, RayClient, RayJob, RayRefused
 from weft.extensions.engines.ray.runner.jobs import (
     ATTEMPT,

@@ -12,11 +12,10 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from weft.core.attempt_key import Command
 from weft.core.ends.conditions import FILE_BYTES_MAX, Blocked
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.core.signals import word_of
-from weft.core.states import Phase
+from weft.core.states import Command, Phase
 from weft.extensions.engines.slurm.runner import scripts
 from weft.extensions.engines.slurm.runner.commands import (
     FULL,

@@ -9,9 +9,9 @@ import shlex
 from signal import Signals
 from typing import Final
 
-from weft.core.attempt_key import AttemptKey
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.states import AttemptKey
 from weft.extensions.engines.slurm.runner.commands import environment_of
 from weft.plugins.executors.job_environment import (
     SHELL,

@@ -7,7 +7,8 @@ import pytest
 
 from api.openid import CLIENT, Provider, entry_of
 from weft.api.web_tokens.bearers import Bearer, IssuerAway
-from weft.api.web_tokens.issuers import Issuer, IssuerDocument, read_issuers
+from weft.api.web_tokens.issuer_document import IssuerDocument
+from weft.api.web_tokens.issuers import Issuer, read_issuers
 from weft.api.web_tokens.providers import RETRY_S
 from weft.api.web_tokens.providers import Provider as Asked
 from weft.net.failures import Late

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import cases
-from weft.core.attempt_key import AttemptKey, parse_attempt_name
 from weft.core.errors import BadId
 from weft.core.ids import (
     format_batch_id,
@@ -17,6 +16,7 @@ from weft.core.ids import (
     parse_job_ref,
     parse_schedule_id,
 )
+from weft.core.states import AttemptKey, parse_attempt_name
 
 batches = st.integers(1, 10**18 - 1)
 jobs = st.integers(1, 10**9 - 1)

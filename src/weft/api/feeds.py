@@ -128,9 +128,7 @@ class Feed:
         return Changes(self, self.position, changed)
 
     async def changed(self, timeout_s: float, batch_id: int | None = None) -> bool:
-        """Wait until something is read, of a batch or of all; False after `timeout_s` without
-        any.
-        """
+        """Wait until something of a batch, or of all, is read; return False after `timeout_s`."""
         return await self.next_changes(batch_id).happened(timeout_s)
 
     def tell(self, batches: Collection[int] | None = None) -> None:

@@ -58,8 +58,6 @@ class Watermark:
 
     @property
     def held_up(self) -> int:
-        """How many offsets the smallest one in flight holds up: those after it that are done, or
-        holes.
-        """
+        """How many offsets the smallest one in flight holds up: later ones done, or holes."""
         smallest = self.smallest
         return 0 if smallest is None else self._last - smallest + 1 - len(self._before)

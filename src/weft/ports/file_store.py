@@ -126,9 +126,7 @@ class UrlSigner(Protocol):
     async def sign(
         self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
     ) -> Sequence[Signed]:
-        """Return a URL for each, for objects that a live attempt of this worker is to get or to
-        leave.
-        """
+        """Return a URL for each object that a live attempt of this worker is to get or leave."""
 
 
 @dataclass

@@ -57,9 +57,7 @@ class PluginGroup(Generic[Plugin]):
         return {name: _load(target) for name, target in self._entries().items()}
 
     def _entries(self) -> Mapping[str, str]:
-        """Return where each stands, as `module:name`. Of two of a name the first on the path
-        counts.
-        """
+        """Return where each stands, as `module:name`; of two of a name the first on the path."""
         found: dict[str, str] = {}
         for text in _declarations():
             section = f"\n{text}".partition(f"\n[{self.group}]\n")[2].partition("\n[")[0]

@@ -117,9 +117,7 @@ class Provider(Protocol):
         """
 
     async def create(self, wanted: WantedMachine) -> FoundMachine:
-        """Make a machine, unless one of this name exists; return it without waiting for its
-        worker.
-        """
+        """Make a machine, unless one of this name exists; do not wait for its worker."""
 
     async def delete(self, name: str) -> None:
         """Delete all machines of a name with all that runs there; none: do nothing. When this

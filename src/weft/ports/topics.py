@@ -56,9 +56,7 @@ class Positions(dict[tuple[str, int], int]):
 
 
 class EventSink(Protocol):
-    """A connection over which events go out. All calls raise `TransportError` if it cannot be
-    reached.
-    """
+    """A connection over which events go out. Calls raise `TransportError` if it is unreachable."""
 
     async def make(self, partitions: Mapping[str, int]) -> None:
         """Make the topics that there are not, each with its number of partitions."""
@@ -71,9 +69,7 @@ class EventSink(Protocol):
 
 
 class Topics(EventSink, Protocol):
-    """A connection to the topics of one cluster. All calls raise `TransportError` if it cannot be
-    reached.
-    """
+    """A connection to the topics of a cluster. Calls raise `TransportError` if it is away."""
 
     def consume(
         self, group: str, topic: str, *, limit: int

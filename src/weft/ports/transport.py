@@ -157,9 +157,7 @@ class Message(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Delivery(Protocol):
-    """A message that has come and is not acknowledged; it is another consumer's once this
-    consumer has gone.
-    """
+    """A message that came and is not acknowledged; another consumer's once this one has gone."""
 
     @property
     def body(self) -> bytes:
@@ -207,9 +205,7 @@ class Transport(Protocol):
         """
 
     def consume(self, route: Route, *, limit: int) -> AbstractAsyncContextManager[Deliveries]:
-        """Get the messages of a queue, at most `limit` that are not acknowledged. Raise
-        `TransportError`.
-        """
+        """Get messages of a queue, at most `limit` unacknowledged ones. Raise `TransportError`."""
 
     async def depths(self, routes: Sequence[Route]) -> Sequence[Depth]:
         """Return what it holds of each route, in order; a route that there is not is made. Raise

@@ -276,9 +276,7 @@ def _not_usable(path: Path, error: OSError) -> HomeNotUsable:
 
 
 def write_private(path: Path, document: Mapping[str, Any] | str) -> None:
-    """Replace a file of JSON, or of this text, that only its owner may read; durable when this
-    returns.
-    """
+    """Replace a file of JSON, or of this text, that only its owner may read; durable on return."""
     text = document if isinstance(document, str) else json.dumps(document, indent=1)
     with explained(path.parent.parent if path.parent.name == "run" else path.parent):
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

@@ -68,9 +68,7 @@ class RoleProcess:
         return None if self._process is None else self._process.pid
 
     async def keep(self) -> None:
-        """Start it, and again whenever it ends, until this is cancelled. A drained worker stays
-        away.
-        """
+        """Start it, and again whenever it ends, until cancelled. A drained worker stays away."""
         while True:
             started_at = time.monotonic()
             try:

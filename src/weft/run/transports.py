@@ -66,9 +66,7 @@ def opened_sinks(settings: Settings) -> AbstractAsyncContextManager[Mapping[str,
 
 
 def check_transports(settings: Settings, name: str | None = None) -> Sequence[Finding]:
-    """Try the connections, or one of them, from this host. Raise `InvalidSetting`, or
-    `TransportNotFound`.
-    """
+    """Try the connections, or one, from this host. Raise `InvalidSetting`, `TransportNotFound`."""
     known = read_transports(settings.transports_file)
     connections = [connection for connection in known if name in {None, connection.name}]
     if name is not None and not connections:

@@ -287,9 +287,7 @@ def _limits_here(settings: Settings, home: Home) -> ExecutorLimits:
 
 
 def _sandbox_of(settings: Settings, home: Home) -> tuple[str, ...]:
-    """Return the command that makes the sandboxes of jobs; empty: they have none. Raise
-    `NoSandbox`.
-    """
+    """Return the command that makes the sandboxes of jobs; empty: none. Raise `NoSandbox`."""
     if settings.sandbox == "none":
         return ()
     if settings.runner != "spawner":

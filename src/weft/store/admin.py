@@ -96,9 +96,7 @@ class Admin:
         )  # fmt: skip
 
     async def list_view_logins(self) -> Sequence[Mapping[str, Any]]:
-        """Return the logins of dashboards: login, tenant, created_at. Raises as
-        `require_schema`.
-        """
+        """Return logins of dashboards: login, tenant, created_at. Raises as `require_schema`."""
         return [row[0] for row in await self._ask("list_view_logins")]
 
     async def remove_view_login(self, login: str) -> None:

@@ -55,9 +55,7 @@ class Apps(StorePart):
 
     @calls(records, user_id=user_id)
     async def find_apps(self, caller: Caller, names: Sequence[str]) -> Sequence[Row]:
-        """Return `name`, `revision_id`, `digest` and `description` of those that the caller may
-        run.
-        """
+        """Return `name`, `revision_id`, `digest` and `description` of those the caller may run."""
 
     @calls(documents, user_id=user_id)
     async def list_apps(self, caller: Caller, *, sees_all: bool) -> Sequence[Row]:

@@ -101,9 +101,7 @@ class Billing(StorePart):
 
     @calls(nothing, name="of_name")
     async def delete_project(self, caller: Caller, name: str) -> None:
-        """Take a closed project from all lists; its name stays taken. Raise `ProjectNotFound`,
-        `ProjectOpen`.
-        """
+        """Unlist a closed project, keeping its name. Raise `ProjectNotFound`, `ProjectOpen`."""
 
     @calls(value, name="of_name")
     async def was_project(self, caller: Caller, name: str) -> bool:

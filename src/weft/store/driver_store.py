@@ -188,9 +188,7 @@ class DriverStore(
 
     @calls(lambda rows: [DueSchedule(**row) for row in rows], limit="limit_rows")
     async def due_schedules(self, epoch: int, *, limit: int) -> Sequence[DueSchedule]:
-        """Return the schedules that are due, the longest due first; without those whose runs wait
-        for an api.
-        """
+        """Return due schedules, longest due first, but for those whose runs wait for an api."""
 
     @calls(
         number, schedule_ids=column("moves", "schedule_id"), expected=column("moves", "expected"),

@@ -11,9 +11,7 @@ from weft.store.worker_files import store_of
 
 
 class JobFiles(StorePart):
-    """The files of jobs that a caller sees. The stores of a tenant; no document of one has a
-    credential.
-    """
+    """The files of jobs that a caller sees, and a tenant's stores, without any credential."""
 
     @calls(documents, attempt="of_attempt", after="after_path", limit="limit_rows")
     async def list_files(

@@ -73,9 +73,7 @@ class Machines(StorePart):
         provider_id: str | None = None,
         reason: str | None = None,
     ) -> None:
-        """Note that a machine is `made` or `gone`, or that a call about it did `fail`. Safe to
-        repeat.
-        """
+        """Note a machine as `made` or `gone`, or a call about it as `fail`. Safe to repeat."""
 
     @calls(nothing, machines=lambda shares: [*shares], shares=lambda shares: [*shares.values()])
     async def count_machines(self, epoch: int, shares: Mapping[str, float]) -> None:

@@ -63,17 +63,13 @@ class Offers(StorePart):
     async def take_offers(
         self, epoch: int, transports: Sequence[str], *, again_s: float, limit_offers: int
     ) -> Sequence[DueOffer]:
-        """Return the offers to send now, in order; what nobody confirms is due again after
-        `again_s` seconds.
-        """
+        """Return the offers to send now, in order; if unconfirmed, again after `again_s`."""
 
     @calls(pairs)
     async def list_travelling(
         self, epoch: int, transports: Sequence[str]
     ) -> Sequence[tuple[str, str, str]]:
-        """Return the queues that travel over these transports: transport, tenant and queue, in
-        order.
-        """
+        """Return the queues of these transports: transport, tenant and queue, in order."""
 
     async def keep_dead_message(
         self, epoch: int, message: DeadMessage, *, keep_max: int, keep_s: float

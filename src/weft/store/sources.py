@@ -92,9 +92,7 @@ class Sources(StorePart):
     async def replay_item(
         self, caller: Caller, name: str, *, key: str, origin: Origin = UNKEYED
     ) -> bool:
-        """Let one item become a job once more; return whether it does. Raise as
-        `change_source`.
-        """
+        """Let an item become a job once more; return whether it does. Raise as `change_source`."""
 
     @calls(value, name="of_name", series="of_series", user_id=user_id, **KEYED)
     async def rerun_series(

@@ -62,9 +62,7 @@ CHECKS: Final = (check_functions, check_secrets, check_stores, check_allowed, ch
 async def create_batch(
     services: SubmissionServices, caller: Caller, document: BatchDocument, origin: Origin
 ) -> tuple[Answer, bool]:
-    """Create a batch. Groups and jobs of the document are created and committed in the same
-    transaction.
-    """
+    """Create a batch. Its groups and jobs are created and committed in the same transaction."""
     problems = Problems()
     new = _new_batch(document, services.settings, origin, problems)
     if document.jobs or document.groups:
@@ -327,9 +325,7 @@ async def _translate(draft: Draft) -> Translated:
 
 
 async def _translate_for(draft: Draft, *, fresh: bool) -> Translated:
-    """Translate for the workers and licences that there are now; of a few seconds ago unless
-    `fresh`.
-    """
+    """Translate for the workers and licences of now; of a few seconds ago unless `fresh`."""
     services, caller = draft.services, draft.caller
     workers = await services.workers(caller, fresh=fresh)
     draft.learn(licences=await services.licences(fresh=fresh))

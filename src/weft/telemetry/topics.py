@@ -13,9 +13,7 @@ _WHY_CHARS = 500
 
 
 async def keep_poison(topics: Topics, tenant: str, arrival: Arrival, why: str) -> None:
-    """Say that a record cannot be used, and write it to the dead ones of a tenant, as often as it
-    takes.
-    """
+    """Say that a record cannot be used; write it to a tenant's dead ones, as often as it takes."""
     topic, partition, offset = arrival.at
     log.warning(
         "topics.poison", topic=topic, partition=partition, offset=offset, error=why[:_WHY_CHARS],

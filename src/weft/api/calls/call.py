@@ -256,9 +256,7 @@ def call(
 
 
 def act(route: str, answer: type[Struct]) -> Callable[[UseCase], UseCase]:
-    """Declare a call that changes how a batch goes on, for which clients have methods of its
-    objects.
-    """
+    """Declare a call that changes how a batch goes on; clients' objects have methods for it."""
     return call(route, Right.WRITE, answer, permission=Permission.EXECUTE, public=False)
 
 

@@ -34,9 +34,7 @@ COOKIE: Final = "cookie"
 
 
 class Identities:
-    """Find callers by their tokens. Only digests are kept, so the time of a lookup does not reveal
-    a token.
-    """
+    """Find callers by their tokens. Only digests are kept: how long it takes reveals no token."""
 
     def __init__(
         self,

@@ -299,9 +299,7 @@ def _refuse_other_pages(headers: dict[str, str], scope: Scope, caller: Caller) -
 
 
 class LimitRates:
-    """Refuse requests of a token or user that sends too many; say in each reply how many it may
-    send.
-    """
+    """Refuse requests of a token or user that sends too many; each reply says how many it may."""
 
     def __init__(self, app: App, limits: RateLimits) -> None:
         self._app = app

@@ -133,9 +133,7 @@ class BatchPage:
     """In another order: the place after which it begins."""
 
     def __init__(self, query: Query, *filters: str | None) -> None:
-        """Read order and cursor; the cursor fits no list with other filters. Raise
-        `InvalidParameter`.
-        """
+        """Read order and cursor, which fits no list of other filters. Raise `InvalidParameter`."""
         self.order = _order_of(query)
         if self.order is None:
             self._kind = kind_of("b", *filters)

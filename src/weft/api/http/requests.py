@@ -64,9 +64,7 @@ async def read_text(request: AnyRequest) -> str:
 
 
 def query_pairs(request: AnyRequest) -> list[tuple[str, str]]:
-    """Return the parameters of the query, in order, as doors read them. Raise
-    `InvalidParameter`.
-    """
+    """Return the query's parameters, in order, as doors read them. Raise `InvalidParameter`."""
     text, why = request.scope["query_string"].decode("latin-1"), "It holds a NUL character."
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=64, errors="strict")

@@ -41,9 +41,7 @@ class Refusals:
 
 
 def record_login(scope: Scope, caller: Caller, operation: str) -> None:
-    """Let the trail say whose request it is that logs in or out: the guard knows nobody on open
-    routes.
-    """
+    """Tell the trail whose request logs in or out: the guard knows nobody on open routes."""
     scope["state"].update(caller=caller, operation=operation)
     ACTION.set(action_of(cast("Mapping[str, Any]", scope)))
 

@@ -20,7 +20,8 @@ from msgspec import Meta, Struct
 
 from weft.api.web_tokens.bearers import Bearer, IssuerAway, TokenRefused
 from weft.api.web_tokens.fetching import OK, fetch, is_safe_url, post_form
-from weft.api.web_tokens.issuers import Issuer, IssuerDocument
+from weft.api.web_tokens.issuer_document import IssuerDocument
+from weft.api.web_tokens.issuers import Issuer
 from weft.core.bounded import read_json
 from weft.core.text.texts import folded_name
 from weft.net.failures import NetFailure

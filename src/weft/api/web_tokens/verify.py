@@ -15,7 +15,8 @@ from joserfc.util import urlsafe_b64decode
 
 from weft.api.web_tokens import wso2
 from weft.api.web_tokens.bearers import PARTS, Bearer, IssuerAway, TokenExpired, TokenRefused
-from weft.api.web_tokens.issuers import Issuer, IssuerDocument
+from weft.api.web_tokens.issuer_document import IssuerDocument
+from weft.api.web_tokens.issuers import Issuer
 from weft.api.web_tokens.keys import Keys, KeysAway, keys_of
 from weft.api.web_tokens.signatures import IsSigned, Signatures, is_signed
 from weft.core.access.rights import UserRole

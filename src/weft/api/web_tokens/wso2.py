@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.web_tokens.bearers import TokenRefused
-from weft.api.web_tokens.issuers import IssuerDocument
+from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.core.access.rights import UserRole
 
 PREFIX: Final = "x-jwt-assertion"

@@ -6,8 +6,8 @@ from weft.cli.input.limit_options import parse_past
 from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared, bounded, read_option
 from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.screen import at, one_line, text
-from weft.core.text.amounts import counted
 from weft.client.http.calls import Document
+from weft.core.text.amounts import counted
 
 SPARE = ("Trace", "Path", "From", "Number")
 """Columns that a narrow terminal leaves out, in this order."""

@@ -10,9 +10,7 @@ from weft.client.http.blocking import asyncio
 
 @contextmanager
 def watch_closed(descriptor: int, on_closed: Callable[[], None]) -> Iterator[None]:
-    """Call `on_closed` once when the reader of this pipe is gone. Other kinds of output are not
-    watched.
-    """
+    """Call `on_closed` once when the reader of this pipe is gone. Only pipes are watched."""
     loop = asyncio.get_running_loop()
 
     def closed() -> None:

@@ -17,9 +17,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """While it is entered, the first SIGINT, SIGTERM or SIGHUP calls `on_first`; the next ends
-    this process.
-    """
+    """Let the first SIGINT, SIGTERM or SIGHUP call `on_first`; the next one ends this process."""
 
     def __init__(self, on_first: Callable[[], Coroutine[Any, Any, object]], message: str) -> None:
         self.count = self.number = 0

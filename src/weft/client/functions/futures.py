@@ -84,9 +84,7 @@ class WeftFuture(Future[Result]):
         return super().result(timeout)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Return what the call raised; None: it returned. Raise `CancelledError` if it was
-        cancelled.
-        """
+        """Return what the call raised; None: it returned. Raise `CancelledError` if cancelled."""
         self._refuse_to_wait_for_itself()
         error = super().exception(timeout)
         if self._is_killed and error is not None:

@@ -112,9 +112,7 @@ class Reply:
         self.close()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body as it comes. After the last chunk the connection is kept for the next
-        request.
-        """
+        """Yield the body as it comes. At its end the connection is kept for the next request."""
         connection = self._connection
         while connection is not None:
             event = await connection.next_event()

@@ -54,9 +54,7 @@ class Invitation(NamedTuple):
 
 
 def read_invitation(word: str) -> Invitation:
-    """Read what `Invitation.word` wrote. Raise `MalformedInvitation`, `InvalidUrl`,
-    `InvalidSetting`.
-    """
+    """Read an `Invitation.word`. Raise `MalformedInvitation`, `InvalidUrl`, `InvalidSetting`."""
     found = _WORD.fullmatch(word)
     if found is None or found["url"].startswith("https:") != bool(found["pin"]):
         raise MalformedInvitation(

@@ -66,9 +66,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
     async def create_update(
         self, batch_id: int, document: Document, *, key: str | None = None
     ) -> Answer:
-        """Add the `jobs` and `groups` of a document to a batch; they are committed when it
-        returns.
-        """
+        """Add the `jobs` and `groups` of a document to a batch, committed when it returns."""
         return await self._post(f"/v1/batches/{batch_id}/updates", document, key=key or new_key())
 
     async def add_groups(

@@ -25,9 +25,7 @@ def sent_ahead(jobs: Iterable[object]) -> dict[str, bytes]:
 
 
 def code_of(folder: Path) -> Ahead:
-    """Return the files of a folder: those that git tracks if it is of a checkout, else all. Raise
-    `Invalid`.
-    """
+    """Return a folder's files: those git tracks in a checkout, else all. Raise `Invalid`."""
     from weft.wire.app_folder import CODE_BYTES_MAX, BadFolder, pack  # noqa: PLC0415 (10 ms)
 
     try:

@@ -16,9 +16,7 @@ class NotSubmitted(Conflict, code="CLIENT.NOT_SUBMITTED"):
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """The jobs of one submission, numbered without a gap. Where they begin is known when it is
-    done.
-    """
+    """The jobs of one submission, numbered without a gap; where they begin is known at its end."""
 
     batch_id: int | None = None
     first_job: int | None = None

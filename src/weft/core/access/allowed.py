@@ -5,9 +5,7 @@ from fnmatch import fnmatchcase
 
 
 def why_not_allowed(allowed: Mapping[str, Sequence[str]], kind: str, value: str) -> str | None:
-    """Return why a job may not choose this; None: it may. Of a kind without a list it may choose
-    anything.
-    """
+    """Return why a job may not choose this; None: it may, as anything of a kind without a list."""
     patterns = allowed.get(kind)
     if patterns is None or any(fnmatchcase(value, pattern) for pattern in patterns):
         return None

@@ -20,9 +20,7 @@ class WrongProducts(Exception):
 def read_products(
     content: bytes, *, products_max: int, bytes_max: int
 ) -> Sequence[dict[str, Any]]:
-    """Return the products of a file, which has one JSON object in each line. Raise
-    `WrongProducts`.
-    """
+    """Return the products of a file, one JSON object in each line. Raise `WrongProducts`."""
     if len(content) > bytes_max:
         raise WrongProducts(f"they have more than {bytes_max} bytes (product_bytes_max)")
     lines = [(n, line) for n, line in enumerate(content.split(b"\n"), 1) if line.strip()]

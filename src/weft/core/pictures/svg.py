@@ -108,9 +108,7 @@ def add_text(
 def add_text_within(
     parent: Element, text: str, room: float, x: float, y: float, class_: str = ""
 ) -> None:
-    """Add as much of a text as fits; it stays in its room, whatever the letters of a reader are
-    like.
-    """
+    """Add as much of a text as fits; it stays in its room, whatever letters a reader has."""
     shown = cut(text, room)
     add_text(parent, shown, x, y, class_)
     if shown != text:

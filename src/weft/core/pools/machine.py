@@ -77,9 +77,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def used_share(one: Machine) -> float:
-    """Return the share of a machine that its jobs reserve: of its cpu or of its memory, whichever
-    is more.
-    """
+    """Return the share of a machine that its jobs reserve: of its cpu or memory, the larger."""
     if not one.n_running:
         return 0.0
     cpu, memory = one.used_cpu_m / one.cpu_m, one.used_memory_mib / max(one.memory_mib, 1)

@@ -214,9 +214,7 @@ class Router:
 
 
 class AskingRouter(Router):
-    """A router that evaluates nothing itself: who asks it learns what to ask elsewhere, and asks
-    it again.
-    """
+    """A router that evaluates nothing: who asks learns what to ask elsewhere, and asks again."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -96,9 +96,7 @@ class Pace:
 
 
 def stock_wanted(load: Load, pace: Pace) -> int:
-    """Return how many leases are useful: as many as this worker completes in `QUEUE_S`, fewer of
-    long jobs.
-    """
+    """Return how many leases are useful: as many as end in `QUEUE_S`, fewer of long jobs."""
     if not pace.count:
         return 0
     by_cpu = (load.cpu_m - load.cpu_m_long) / max(pace.cpu_m, 1.0)

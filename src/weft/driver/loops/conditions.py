@@ -70,9 +70,7 @@ class _Conditions:
         return [test.condition_id for test in self._tests.values()]
 
     async def _record(self) -> None:
-        """Record what tests said that have ended, or raise a task's error: then this term is
-        over.
-        """
+        """Record what ended tests said, or raise a task's error: then this term is over."""
         store, epoch = self._context.store, self._context.epoch
         ended = {condition.condition_id: (condition, task.result())
                  for task, condition in self._tests.items() if task.done()}  # fmt: skip

@@ -64,9 +64,7 @@ class Creations:
 
 
 class Pauses:
-    """What is left alone for a while after it failed: 30 s, then twice as long each time, up to
-    15 minutes.
-    """
+    """What is left alone after it failed: 30 s, then twice as long each time, up to 15 minutes."""
 
     def __init__(self) -> None:
         self._pauses: dict[Hashable, tuple[float, float]] = {}

@@ -107,9 +107,7 @@ class Release:
         return sum(one.n_new for one in found)
 
     async def _begin_to_send(self, due: Sequence[DueOffer]) -> None:
-        """Send messages while the next round offers more. Raise what an earlier set has failed
-        with.
-        """
+        """Send messages while the next round offers more. Raise what an earlier set raised."""
         self._sending.add(asyncio.create_task(self._send(due)))
         done = {task for task in self._sending if task.done()}
         if len(self._sending) - len(done) >= SETS_MAX:

@@ -38,9 +38,7 @@ def changed_spec(spec: JobSpec, changes: Mapping[str, Any]) -> JobSpec:
 
 
 def carrier_of(spec: JobSpec, job_id: int) -> int | None:
-    """Return the job that carries the pickled function of this one, perhaps itself; None: it has
-    none.
-    """
+    """Return the job that carries the pickled function of this one, perhaps itself; None: none."""
     if spec.shares is not None:
         return spec.shares if spec.shares > 0 else job_id + spec.shares
     return None if spec.function is None or spec.function.pickle is None else job_id

@@ -46,9 +46,7 @@ async def step(store: DriverStore, epoch: int, operation: Operation, keys: Keys)
 async def _rows(
     store: DriverStore, operation: Operation, found: Resubmitted, keys: Keys
 ) -> JobRows | None:
-    """Read the specs of these jobs, and of those that carry their functions; return the rows of
-    their copies.
-    """
+    """Read the specs of these jobs and of their functions' carriers; return the copies' rows."""
     if not found.jobs:
         return None
     batch = operation.only_batch_id

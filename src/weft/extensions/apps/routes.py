@@ -23,9 +23,7 @@ _BYTES_MAX: Final = 1 << 40
     opt={"answer": AppPart, "reads": BYTES, "query": ("bytes",), "refuses": (408, 413)},
 )
 async def add_app_part(request: AnyRequest) -> Response[bytes]:
-    """Store a part of the packed folder of an application, which is made of it later. A repeat
-    does nothing.
-    """
+    """Store a part of the packed folder that an application is made of. A repeat does nothing."""
     query = request.query
     digest, part = digest_of(request), part_of(request)
     n_bytes = query.integer("bytes", default=None, least=1, most=_BYTES_MAX)

@@ -84,9 +84,7 @@ class _Answer(Stream):
         self._frames = frames
 
     async def hear(self, receive: Receive) -> None:
-        """Give the command what comes for it; return when the client is gone, or sends what makes
-        no sense.
-        """
+        """Give the command what comes for it; return when the client is gone or sends nonsense."""
         with suppress(ClientGone, MalformedBody):
             async for kind, data in self._frames:
                 if kind == wire.SIGNAL and len(data) == 1:

@@ -63,9 +63,7 @@ _BATCHES: Final = (*_LIST, *ORDER)
 
 @get_page("/ui/batches", Right.READ, query=_BATCHES)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
-    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match a
-    query.
-    """
+    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match it."""
     query = request.query
     services, caller, text = request.services, request.caller, query_of(query)
     asked, last = BatchPage(query, text), None
@@ -217,9 +215,7 @@ NUMBERS: Final = frozenset({"attempt", "duration", "priority", "cost", "group"})
 
 
 def columns_of(query: Query) -> Sequence[str]:
-    """Return the columns that the reader chose, in the order of the table. Raise
-    `InvalidParameter`.
-    """
+    """Return the columns that the reader chose, in the table's order. Raise `InvalidParameter`."""
     chosen = query.many("column") or USUAL_COLUMNS
     for one in chosen:
         if one not in COLUMNS:

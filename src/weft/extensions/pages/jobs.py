@@ -156,9 +156,7 @@ async def _page_of(
     name: str,
     path: str,
 ) -> Neighbours:
-    """Return the page of the neighbours of a job after the number that the parameter `name`
-    says.
-    """
+    """Return the page of a job's neighbours after the number that the parameter `name` says."""
     after = query.integer(name, default=0, least=0, most=JOB_ID_MAX) or 0
     found = await list_jobs(
         caller, job["batch_id"], job["job_id"], after=after, limit=NEIGHBOURS + 1

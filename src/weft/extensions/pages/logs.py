@@ -176,9 +176,7 @@ async def _window(log: AttemptLog, windows: LogWindows, asked: _Asked) -> _Shown
 
 @get_page("/ui/batches/{b:str}/jobs/{j:str}/log/live", Right.READ, opt=NO_MOMENT, query=_LIVE)
 async def stream_log(request: AnyRequest) -> Stream:
-    """Send what a job writes as HTML, from the position on that a page or an earlier stream has
-    reached.
-    """
+    """Send what a job writes as HTML, from where a page or an earlier stream has stopped."""
     query = request.query
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     services, caller = request.services, request.caller

@@ -83,9 +83,7 @@ def _rows_of(graph: Graph) -> list[tuple[GraphNode, list[GraphNode]]]:
 
 @get_page("/ui/batches/{b:str}/dag.svg", Right.READ)
 async def preview_dag(request: AnyRequest) -> Response[bytes]:
-    """Reply with a small picture of the dependencies for the page of the batch, which need not
-    wait for it.
-    """
+    """Reply with a small picture of the dependencies: the page of a batch does not wait for it."""
     page = pictures.GraphPage(limit=PREVIEW_NODES)
     graph = await pictures.get_graph(request.services, request.caller, batch_id_of(request), page)
     headers = {"content-type": SVG, "cache-control": f"private, max-age={PREVIEW_AGE_S}"}

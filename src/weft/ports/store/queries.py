@@ -116,9 +116,7 @@ class Admitted(NamedTuple):
 
 
 class Limited(NamedTuple):
-    """What a limit is of: a billing project or a user by name, or a group of a batch by number or
-    path.
-    """
+    """What a limit is of: a project or user by name, or a group of a batch by number or path."""
 
     kind: str
     """project, user or group; the root group is the batch."""

@@ -33,9 +33,7 @@ ORDER BY p.product_id DESC LIMIT {limit}"""
 
 
 def select_products(node: tree.Node, *, before: int, limit: int) -> Statement:
-    """Return the statement for the numbers of the products that match and that the caller sees,
-    newest first.
-    """
+    """Return the statement for numbers of matching products that the caller sees, newest first."""
     parameters = Parameters()
     bound = {"before": parameters.integer(before), "limit": parameters.integer(limit)}
     condition = condition_of(node, parameters, _term)

@@ -55,9 +55,7 @@ def carriers_of(
 def moved_carriers(
     carriers: Carriers, positions: Positions, numbers: Sequence[int], problems: Problems
 ) -> Carriers:
-    """Return the carrier of each entry after all entries have moved: to `numbers`, their new first
-    positions.
-    """
+    """Return the carrier of each entry after all moved to `numbers`, their new first positions."""
     found: list[int | None] = []
     for entry, position in enumerate(carriers):
         if position is None or position < 0:

@@ -14,9 +14,7 @@ from weft.wire.foreign_messages import beyond_command
 def queues_of(
     jobs: Sequence[JobDocument], shapes: Sequence[Shape], router: Router, problems: Problems
 ) -> list[str]:
-    """Return the name of the queue of each job. `shapes`: what each asks for. Raise
-    `Unrouted`.
-    """
+    """Return the queue's name of each job. `shapes`: what each asks for. Raise `Unrouted`."""
     queues = {route.queue.name: route.queue for route in router.routes}
     found: list[str] = []
     for index, (job, shape) in enumerate(zip(jobs, shapes, strict=True)):

@@ -60,9 +60,7 @@ def check_retry(job: JobDocument, _: Settings, problems: Problems, at: str) -> N
 
 
 def check_retried(jobs: Sequence[JobDocument], problems: Problems) -> None:
-    """Note policies of jobs that are never tried again. Jobs with a lifecycle may be: its exit
-    codes say so.
-    """
+    """Note policies of jobs that are never tried again, unless a lifecycle's exit codes say so."""
     for index, job in enumerate(jobs):
         if job.retry is not None and job.max_attempts == 1 and not job.external_errors:
             message = (

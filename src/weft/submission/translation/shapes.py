@@ -95,9 +95,7 @@ class ShapeBook:
         )
 
     def licences_of(self, jobs: Sequence[JobDocument]) -> Sequence[Mapping[str, int]]:
-        """Return how many of each licence the jobs ask for, after `index_of`; nothing if no job
-        asks for any.
-        """
+        """Return how many of each licence jobs ask for, after `index_of`; nothing if none does."""
         found = self._licences_by_given
         return [found.get(id(job.resources), _NONE) for job in jobs] if found else ()
 
@@ -312,9 +310,7 @@ def changed(shape: Shape, asked: Mapping[str, int | str | None]) -> Shape:
 
 
 def placed_in(shape: Shape, queue: Queue, workers: Sequence[Row]) -> tuple[Shape, bool]:
-    """Return the shape in the first pool of a queue that has a worker for it, and whether one
-    has.
-    """
+    """Return the shape in the first pool of a queue with a worker for it, and whether one has."""
     placed = [changed(shape, {"pool": pool, "queue": queue.name}) for pool in queue.pools]
     for one in placed:
         if queue.consumers == "foreign" or any(_holds(worker, one) for worker in workers):
@@ -364,9 +360,7 @@ def _words_asked(name: str, value: object, wrong: Problems) -> _Words:
 
 
 def _place_of(job: JobDocument, kind: type[WeftError], pointer: str) -> str:
-    """Return the place within a job of what is wrong with what it asks for: mostly in its
-    resources.
-    """
+    """Return the place within a job of what is wrong with its demands: mostly in its resources."""
     if kind is NoWorkerFits and pointer == pointer_of("executor"):
         return pointer_of(executor_field(job))
     of_job = kind is NoWorkerFits and pointer in {pointer_of(MACHINE), pointer_of(TIME_LIMIT)}

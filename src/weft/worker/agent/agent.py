@@ -37,9 +37,7 @@ class Agent:
         self._stopping = False
 
     async def run(self) -> None:
-        """Work until `stop`, or until this worker is drained; whenever a session ends, begin a new
-        one.
-        """
+        """Work until `stop`, or until this worker is drained; after each session begin another."""
         failures = Failures(longest_s=_AGAIN_LONGEST_S)
         while not self._stopping:
             await failures.pause()

@@ -51,9 +51,7 @@ class AttemptFiles:
             return ()
 
     def content(self, key: AttemptKey, bytes_max: int) -> bytes:
-        """Return what an attempt wrote, or a byte more than it may. Raise `NoPlainFile`,
-        `OSError`.
-        """
+        """Return what an attempt wrote, or one byte too many. Raise `NoPlainFile`, `OSError`."""
         descriptor = os.open(self._directory / key.name, _FLAGS)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -61,9 +59,7 @@ class AttemptFiles:
             return file.read(bytes_max + 1)
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
-        """Remove the files of attempts, if there are any: one look for all, because most have
-        none.
-        """
+        """Remove the files of attempts, if there are any: one look for all, as most have none."""
         names = self.names()
         for name in {key.name for key in keys}.intersection(names) if names else ():
             _remove(self._directory / name)
@@ -82,9 +78,7 @@ class BlockFiles(AttemptFiles):
     """What attempts ask to wait for."""
 
     def read(self, key: AttemptKey) -> tuple[Ask | None, str]:
-        """Return what an attempt asks for, None: nothing; and what of that is ignored. Raise
-        `WrongAsk`.
-        """
+        """Return what an attempt asks for, or None; and what is ignored. Raise `WrongAsk`."""
         try:
             return read_ask(self.content(key, FILE_BYTES_MAX))
         except FileNotFoundError:

@@ -119,9 +119,7 @@ class Claiming:
         return None if budget is None else (waiting.key, budget)
 
     async def _let_pass(self, waiting: AttemptKey, budget: Budget) -> bool:
-        """Claim what fits beside the jobs that keep another one waiting; return whether there was
-        something.
-        """
+        """Claim what fits beside the jobs that keep another waiting; return whether any did."""
         with self._memory.asking(budget) as asked:
             request = replace(asked, passes=(waiting.batch_id, waiting.job_id))
             claimed, _ = await until_answered(

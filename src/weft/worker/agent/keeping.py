@@ -14,9 +14,7 @@ from weft.worker.agent.incarnation import Incarnation
 
 
 class Keeping:
-    """A loop of the session. What it has not done is done by the next agent: the runner tells the
-    ends again.
-    """
+    """A loop of the session. What it leaves, the next agent does: the runner tells ends again."""
 
     def __init__(self, incarnation: Incarnation, attempts: Attempts) -> None:
         self._files = incarnation.files

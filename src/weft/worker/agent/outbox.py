@@ -20,9 +20,7 @@ SET_MAX: Final = 1000
 
 
 class Outbox:
-    """Starts, phases and ends, each attempt at most once in each. One set of ends is under way at
-    a time.
-    """
+    """Starts, phases and ends, each attempt once in each. One set of ends travels at a time."""
 
     def __init__(self, block_files: BlockFiles) -> None:
         self._block_files = block_files

@@ -126,9 +126,7 @@ class Cgroups:
 
 
 def _remove(path: str) -> bool:
-    """Remove a cgroup and those that its job has made below; kill what is in them. Say whether
-    it is gone.
-    """
+    """Remove a cgroup and those below, killing what is in them. Say whether it is gone."""
     try:
         os.rmdir(path)
     except FileNotFoundError:

@@ -38,9 +38,7 @@ class Checkpoints:
         return self._empty.take()
 
     def note(self, key: AttemptKey, path: str) -> None:
-        """Note whose directory it is, in case this spawner is killed: the attempt runs longer than
-        most.
-        """
+        """Note whose directory it is, should this spawner be killed: such attempts run long."""
         if self._is_fresh(path):
             self._noted.add(path)
             with suppress(OSError):

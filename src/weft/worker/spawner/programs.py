@@ -51,9 +51,7 @@ _ELFS = {
 
 
 def find_program(name: str, env: Mapping[str, str], cwd: str) -> str:
-    """Return the path of a program without a slash in its name, by the job's own PATH. Raise
-    `CannotStart`.
-    """
+    """Return the path of a program without a slash, by the job's own PATH. Raise `CannotStart`."""
     refused = ""
     for directory in env.get("PATH", DEFAULT_PATH).split(":"):
         candidate = os.path.join(cwd, directory, name)

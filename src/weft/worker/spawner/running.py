@@ -206,9 +206,7 @@ class Running:
     def _begins_kill(
         self, attempt: SpawnerAttempt, reason: int, grace_ms: int, due_ns: int
     ) -> bool:
-        """Note why a running attempt is killed; say whether it is to be killed earlier than so
-        far.
-        """
+        """Note why a running attempt is killed; say whether that is to be sooner than so far."""
         if attempt.starting:
             known_reason, known_ms = attempt.kill_wanted or (reason, grace_ms)
             attempt.kill_wanted = (known_reason, min(known_ms, grace_ms))

@@ -29,9 +29,7 @@ class Streams:
         self._view = memoryview(self._buffer)
 
     def watch(self, attempt: SpawnerAttempt) -> None:
-        """Read the pipes of an attempt whenever something is in them, and close them at their
-        ends.
-        """
+        """Read the pipes of an attempt whenever they hold something; close them at their ends."""
         attempt.watched = True
         self._loop.watch(attempt.stdout_fd, partial(self._on_readable, attempt, STDOUT))
         self._loop.watch(attempt.stderr_fd, partial(self._on_readable, attempt, STDERR))

@@ -76,9 +76,7 @@ class Entry(NamedTuple):
 
 
 def survey(directory: Path) -> list[Entry]:
-    """Return what is there, directories before what is in them. Raise `FileRefused`,
-    `FileDiffers`.
-    """
+    """Return what is there, directories before contents. Raise `FileRefused`, `FileDiffers`."""
     try:
         with opened_directory(directory) as top:
             entries = list(_entries(top, ()))

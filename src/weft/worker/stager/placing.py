@@ -30,9 +30,7 @@ async def put_file(
     n_bytes: int | None,
     bytes_max: int,
 ) -> None:
-    """Write a file and give it its place when it is whole. Raise `FileDiffers`, `FileRefused`,
-    `OSError`.
-    """
+    """Write a file, then give it its place. Raise `FileDiffers`, `FileRefused`, `OSError`."""
     with _new_file(work, parts) as fd:
         found, size = hashlib.sha256(), 0
         async with aclosing(pieces):  # type: ignore[type-var]  # it is a generator

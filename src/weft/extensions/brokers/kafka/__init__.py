@@ -95,9 +95,7 @@ class KafkaTransport:
         return await asyncio.to_thread(self._look, lambda admin: looks.depths(admin, topics))
 
     async def check(self, routes: Sequence[transport.Route] = ()) -> Sequence[Finding]:
-        """Ask for the cluster, whether a topic could be made, and what those are that are
-        there.
-        """
+        """Ask for the cluster, whether a topic could be made, and what those that exist are."""
         topics = [route.name for route in routes]
         return await asyncio.to_thread(
             self._look, lambda admin: looks.check(admin, self._to, topics)

@@ -85,9 +85,7 @@ class RabbitTransport:
         return [Depth(one.message_count or 0, one.consumer_count or 0) for one in found]
 
     async def check(self, routes: Sequence[Route] = ()) -> Sequence[Finding]:
-        """Make a queue, send and get a message, and remove the queue; look at those that are
-        there.
-        """
+        """Make a queue, send and get a message, and remove the queue; look at existing ones."""
         route = Route(f"check-{token_hex(8)}", "q")
         found = [_version(await self._version(), self._to.name)]
         found += [wrong for one in routes if (wrong := await self._mistake(one)) is not None]
@@ -162,9 +160,7 @@ class RabbitTransport:
 
     @staticmethod
     async def _declare_tenant(channel: AbstractChannel, tenant: str) -> None:
-        """Declare the exchange that others write to, and where its messages end that no queue
-        gets.
-        """
+        """Declare the exchange that others write to, and where messages end that no queue gets."""
         dead = Route(tenant, DEAD).name
         fanout = aio_pika.ExchangeType.FANOUT
         await channel.declare_exchange(dead, fanout, durable=True, timeout=CALL_S)

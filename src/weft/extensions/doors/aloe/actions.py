@@ -145,9 +145,7 @@ def _notifies(body: object) -> bool:
 
 
 async def _reset(request: AnyRequest, _: object = None) -> Response[bytes]:
-    """Let a blocked job go on now, whatever it waits for. Raise a 409 for one that runs or has
-    ended.
-    """
+    """Let a blocked job go on now, whatever it waits for. Raise a 409 if it runs or has ended."""
     caller, facts = await find(request)
     if not caller.may(Right.OPERATE):
         raise Refused(403, "only administrators reset jobs")

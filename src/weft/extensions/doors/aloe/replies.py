@@ -37,9 +37,7 @@ def is_on(pairs: Sequence[tuple[str, str]], name: str) -> bool:
 
 
 def page_of(pairs: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Return how many rows are wanted, and how many are passed over. More than a hundred are
-    not given.
-    """
+    """Return how many rows are wanted, at most a hundred, and how many are passed over."""
     limit = _number(pairs, "limit", ROWS_MAX)
     offset = _number(pairs, "offset", 0)
     if offset > OFFSET_MAX:

@@ -76,9 +76,7 @@ class EarlierOutput(NamedTuple):
 
 @dataclass
 class Ledger:
-    """Jobs that were submitted, ended, printed. At most `WINDOW_JOBS` are between submission and
-    printing.
-    """
+    """Jobs submitted, ended, printed; at most `WINDOW_JOBS` between submission and printing."""
 
     n_submitted: int = 0
     n_printed: int = 0

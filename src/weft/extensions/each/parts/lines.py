@@ -26,9 +26,7 @@ Item = tuple[int, bytes]
 
 
 class LineReader:
-    """Reads in a thread, because reading a file or a terminal blocks; holds at most a few
-    chunks.
-    """
+    """Reads in a thread, because reading a file or terminal blocks; holds at most a few chunks."""
 
     def __init__(
         self, file: str | None, splitter: LineSplitter | WordSplitter, end: bytes | None = None

@@ -25,9 +25,7 @@ class LineSplitter:
         """Why nothing more can be read; of lines, nothing ever."""
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Take what was read; return the items that are whole, with the numbers of their lines
-        (from 1).
-        """
+        """Take what was read; return the whole items, with the numbers of their lines (from 1)."""
         *lines, self._rest = (self._rest + data).split(self._separator)
         self._rest = self._rest[: LINE_BYTES_MAX + 1]
         return self._number(lines)

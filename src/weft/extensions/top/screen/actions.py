@@ -18,9 +18,7 @@ _STOPPED = ("cordoned", "draining")
 
 @dataclass(frozen=True)
 class Action:
-    """Something to do. `question`: asked before, unless it is empty; `act` returns what was
-    done.
-    """
+    """Something to do. `question`: asked first, if not empty; `act` returns what was done."""
 
     question: str
     act: Callable[[Api], Awaitable[str]]

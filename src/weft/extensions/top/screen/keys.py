@@ -26,9 +26,7 @@ SEQUENCE_CHARS_MAX = 32
 
 
 class KeyParser:
-    """Turns what a terminal sends into names of keys: `up`, `enter`, `q`. Unnamed ones are left
-    out.
-    """
+    """Turns what a terminal sends into names of keys: `up`, `enter`, `q`. Others are left out."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

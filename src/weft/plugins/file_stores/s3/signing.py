@@ -240,9 +240,7 @@ class _Answer(msgspec.Struct, rename="pascal"):
 
 
 class InstanceRole:
-    """Remembers the credentials until they are nearly over. It waits for the network: call it in a
-    thread.
-    """
+    """Remembers credentials until they are nearly over. It waits for the network: use a thread."""
 
     def __init__(self) -> None:
         self._known: tuple[Credentials, datetime] | None = None

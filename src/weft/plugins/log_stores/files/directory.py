@@ -30,9 +30,7 @@ def directory_name(root: Path) -> str:
 
 
 class Directories:
-    """The directories of logs of a home, by name: one for each database, below that of the
-    home.
-    """
+    """The directories of logs of a home, by name: one for each database, below the home's own."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

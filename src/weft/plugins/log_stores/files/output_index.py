@@ -93,9 +93,7 @@ class OutputIndex:
         self._is_final = False
 
     def look(self, *, is_final: bool) -> Extent:
-        """Note what has been written since the last look. `is_final`: nothing is written any
-        more.
-        """
+        """Note what was written since the last look. `is_final`: nothing is written any more."""
         with self._lock:
             if not self._is_final:
                 known = {part.first_piece: part for part in self._parts}

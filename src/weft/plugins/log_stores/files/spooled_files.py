@@ -110,9 +110,7 @@ def sums_of(directory: Path, segments: SegmentSums) -> dict[int, Sum]:
 def files_of(
     directory: Path, batch_id: int, before: float | None
 ) -> Iterator[tuple[int, Path, int]]:
-    """Yield the files of attempts of a batch that were written before a moment: job, path,
-    length.
-    """
+    """Yield files of a batch's attempts that were written before a moment: job, path, length."""
     for top, _, names in os.walk(directory / "attempts" / f"b{batch_id}"):
         for name in names:
             path = Path(top, name)

@@ -136,9 +136,7 @@ class Record(NamedTuple):
 
 
 def records_of(data: bytes, offset: int) -> tuple[list[Record], int]:
-    """Return the whole records at the beginning of what a segment has at an offset, and where they
-    end.
-    """
+    """Return the whole records at the start of a segment's bytes at an offset, and their end."""
     found, at = [], 0
     while at + RECORD.size <= len(data):
         magic, batch_id, job_id, attempt, length = RECORD.unpack_from(data, at)

@@ -136,9 +136,7 @@ def secret_of(pod: Mapping[str, Any], machine: WantedMachine) -> dict[str, Any]:
 
 
 def machine_of(pod: Mapping[str, Any], image_s: float) -> FoundMachine:
-    """Return what a pod says of its machine. `image_s`: for how long an image may be pulled in
-    vain.
-    """
+    """Return what a pod says of its machine. `image_s`: how long an image is pulled in vain."""
     meta, phase = pod["metadata"], pod["status"].get("phase")
     where, error, waits = statuses.where_of(pod), "", ""
     word = (statuses.state_of(pod).get("waiting") or {}).get("reason")

@@ -147,9 +147,7 @@ class SlurmCommands:
         return tasks
 
     async def memory_peaks(self, tasks: Sequence[Task]) -> dict[tuple[int, int], int]:
-        """Return the bytes that ended tasks held at most, of those of which the accounting says
-        it.
-        """
+        """Return the bytes that ended tasks held at most, where the accounting says it."""
         text = await self.run(
             "sacct", "-P", "-n", "-o", "JobID,MaxRSS", "-j", ",".join(task.name for task in tasks)
         )

@@ -159,9 +159,7 @@ class SshProvider:
     async def _ask(
         self, known: "_Known", asked: dict[str, Any], *, longer_s: float = 0.0
     ) -> dict[str, Any]:
-        """Return what a host answers. What it is asked is said on standard input: arguments are
-        seen by all.
-        """
+        """Return what a host answers. It is asked by standard input: arguments are seen by all."""
         settings = self._settings
         said = json.dumps({**asked, "tag": self._tag, "directory": settings.ssh_directory})
         words = [settings.ssh_python, "-I", "-c", _source()]

@@ -142,6 +142,13 @@ def test_mistake_has_its_line_its_job_and_its_field(
     assert error.detail == shown
 
 
+def test_place_of_a_mistake_is_short_however_long_its_names_are() -> None:
+    body = f'{{"jobs": [{{"name": "{"x" * 10**6}"}}]}}'
+    (place,) = _told(body, "json", (f"/jobs/0/env/{'y' * 10**6}", "wrong"))
+
+    assert len(place) < 300
+
+
 def _told(body: str, form: Format, *errors: tuple[str, str]) -> list[str]:
     error = WrongType.of([FieldError(*one) for one in errors])
     document = parse_document(body.encode(), form, name="p")

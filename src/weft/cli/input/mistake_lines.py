@@ -57,8 +57,12 @@ def _said_at(parts: list[str], document: Mapping[str, Any]) -> list[str]:
 def _where(parts: Sequence[str], line: int | None, file: str, document: Mapping[str, Any]) -> str:
     where = file if line is None else f"{file}:{line}"
     names, field = _named(parts, document)
-    text = ", ".join([*names, *([".".join(field)] if field else [])])
+    text = ", ".join([*names, *([_cut(".".join(field), 200)] if field else [])])
     return f"{where}: {text}" if text else where
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _named(parts: Sequence[str], document: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -70,7 +74,7 @@ def _named(parts: Sequence[str], document: Mapping[str, Any]) -> tuple[list[str]
         if names and not isinstance(one, Mapping):
             break  # a name of another table
         name = one.get("name") or one.get("path") if isinstance(one, Mapping) else None
-        shown = repr(name) if isinstance(name, str) else f"{int(parts[1]) + 1}"
+        shown = repr(_cut(name, 60)) if isinstance(name, str) else f"{int(parts[1]) + 1}"
         names.append(f"{parts[0][:-1]} {shown}")
         parts = parts[2:]
     return names, list(parts)

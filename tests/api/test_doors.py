@@ -1,6 +1,7 @@
-"""A second wire format through the same use cases (`line_door.py`)."""
+"""Further doors: a second wire format, its paths, and a door of a foreign package."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import asyncpg
@@ -8,7 +9,16 @@ import httpx
 import pytest
 
 from api import line_door
+from api.fakes import TOKEN, RecordingStore, SilentNotices, client_of
 from api.live import LiveApi, make_user
+from plugins.package import install
+from weft.api.app import create_app
+from weft.api.http.doors import ApiDoor, DoorPaths
+from weft.cli.app import all_commands, run_command
+from weft.core.errors import Unavailable
+from weft.ports.plugins import PluginGroup
+from weft.ports.store import Caller
+from weft.run.doors import api_doors, callback_forms, client_doors, installed_doors
 from weft.settings import Settings
 
 LINES_MAX = 150
@@ -96,3 +106,128 @@ def test_a_door_is_small_and_uses_no_route() -> None:
     assert text.count("\n") < LINES_MAX
     assert "weft.api.routes" not in text
     assert ".store" not in text
+
+
+KNOWN = {"authorization": f"Bearer {TOKEN}"}
+
+
+class _Away(RecordingStore):
+    """Its database is away for one token."""
+
+    async def authenticate(self, token: str) -> Caller | None:
+        if token == "away":
+            raise Unavailable("the database is away", detail="x", hint="x")
+        return await super().authenticate(token)
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    """Give a client without a token, of an api with the door of lines and 0.1 requests/s."""
+    settings = Settings(home=tmp_path, requests_per_s=0.1)
+    app = create_app(_Away(), SilentNotices(), None, settings, doors=[line_door.SERVED])  # type: ignore[arg-type]  # doubles
+    async with client_of(app) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status", "code"),
+    [
+        ("POST", "/lines", {}, 401, "API.UNAUTHENTICATED"),
+        ("GET", "/lines/nowhere", KNOWN, 404, "API.ROUTE_NOT_FOUND"),
+        ("GET", "/lines", KNOWN, 405, "API.METHOD_NOT_ALLOWED"),
+        ("POST", "/lines", {**KNOWN, "content-length": "999999999999"}, 413, "API.TOO_LARGE"),
+        ("POST", "/lines", {"authorization": "Bearer away"}, 503, "API.UNAVAILABLE"),
+    ],
+)
+async def test_a_door_words_every_refusal_on_its_paths(
+    client: httpx.AsyncClient, method: str, path: str, headers: dict[str, str], status: int,
+    code: str,
+) -> None:  # fmt: skip
+    answer = await client.request(method, path, headers=headers)
+
+    assert (answer.status_code, answer.text) == (status, f"refused {code} {method}\n")
+    assert ("www-authenticate" in answer.headers) == (status == 401)
+    assert answer.headers.get("allow") == ("OPTIONS, POST" if status == 405 else None)
+
+
+async def test_a_door_words_too_many_requests(client: httpx.AsyncClient) -> None:
+    answers = [await client.get("/lines", headers=KNOWN) for _ in range(3)]
+
+    assert answers[-1].text == "refused API.RATE_LIMIT_EXCEEDED GET\n"
+    assert answers[-1].headers["retry-after"] == "10"
+
+
+async def test_refusals_on_other_paths_stay_problem_documents(client: httpx.AsyncClient) -> None:
+    for path in ("/linesman", "/v1/nowhere"):
+        answer = await client.get(path)
+
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_foreign_trace_id_is_echoed_beside_ours(client: httpx.AsyncClient) -> None:
+    for given, echoed in [
+        ("order 7/é", "line-new"),
+        ("order 7", "order 7"),
+        ("x" * 100, "x" * 100),
+        ("x" * 101, "line-new"),
+        (" ", "line-new"),
+        (None, "line-new"),
+    ]:
+        headers = {} if given is None else {b"x-line": given.encode()}
+        answer = await client.post("/lines", headers=headers)
+        elsewhere = await client.get("/v1/batches", headers=headers)
+
+        assert answer.headers["x-line"] == echoed
+        assert len(answer.headers["x-trace-id"]) == 32
+        assert "x-line" not in elsewhere.headers
+
+
+def test_of_two_doors_the_longer_path_wins() -> None:
+    doors = [ApiDoor(name=name, routes=(), paths=(path,)) for name, path in
+             (("jobs", "/jobs"), ("second", "/jobs/v2"))]  # fmt: skip
+    paths = DoorPaths(doors)
+
+    found = [paths.door_of(path) for path in ("/jobs", "/jobs/7", "/jobs/v2/7", "/jobsx", "/")]
+    assert [one and one.name for one in found] == ["jobs", "jobs", "second", None, None]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install the door of lines, which nobody has without its package."""
+    assert "lines-config" not in all_commands()
+    install(tmp_path / "site", monkeypatch, doors="lines = api.line_door:DOOR")
+    for found in (installed_doors, api_doors):
+        found.cache_clear()
+    yield
+    for found in (installed_doors, api_doors):
+        found.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_each_role_gets_its_part_of_an_installed_door() -> None:
+    document = {"name": "nightly", "state": "success"}
+
+    for group in (name for name in entry_points().groups if name.startswith("weft.")):
+        assert PluginGroup(group, "").names() == tuple(sorted(entry_points(group=group).names))
+    assert line_door.DOOR in installed_doors()
+    assert line_door.SERVED in api_doors()
+    assert callback_forms()["lines"].document(document, "k") == "nightly success k"
+    assert client_doors()["lines-config"] is line_door.DOOR
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_command_line_offers_what_an_installed_door_brings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WEFT_URL", "http://weft.example:9")
+    monkeypatch.setenv("WEFT_TOKEN", "t")
+    folder = tmp_path / "lines"
+
+    assert all_commands()["lines-config"] == "Write a key."
+    assert run_command(["lines-config", "--help"]) == 0
+    assert "Write a key to a file." in capsys.readouterr().out
+    assert run_command(["lines-config", str(folder)]) == 0
+    assert (folder / "key.txt").read_text() == "t"
+    assert (folder / "key.txt").stat().st_mode & 0o777 == 0o600
+    assert "export LINES_URL=http://weft.example:9" in (folder / "env").read_text()
+    assert "unset" not in (folder / "env").read_text()

@@ -1,18 +1,27 @@
-"""Lines of the output of many jobs that have a text."""
+"""Output of jobs: lines that are searched, followed, and asked for by their head."""
 
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import httpx
 import pytest
 from httpx import AsyncClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.live import LiveWorker
-from api.test_logs import submit
+from api.live import DEADLINE_S, LiveWorker
+from api.test_logs import ended_job, submit
+from weft.api.http.sse import encode_followed
+from weft.api.services import Services
 from weft.api.use_cases.find_lines import LINE_BYTES_MAX, LineSearch, Position
+from weft.api.use_cases.follow import Follower, FollowPosition
+from weft.ports.log_store import AttemptLog
+from weft.ports.store import Caller
 from weft.settings import Settings
-from weft.wire.log_format import STDERR, STDOUT
+from weft.wire.log_format import STDERR, STDOUT, Piece, segment_location
 
 FIRST = Position()
 Told = tuple[int, bytes, Position]
@@ -131,3 +140,87 @@ async def test_wrong_searches_are_refused(http: AsyncClient) -> None:
     ]
 
     assert wrong == [400, 400, 400, 400]
+
+
+ENDED = AttemptLog(
+    batch_id=1, job_id=1, attempt=1, ended=True, location=segment_location(0, 0),
+    stdout_bytes=3, stderr_bytes=0, truncated=False, state="success",
+)  # fmt: skip
+
+
+class QuickJob:
+    """A job that starts and ends between two questions."""
+
+    def why_gone(self, _: object) -> None:
+        return None
+
+    def __init__(self) -> None:
+        self.n_questions = 0
+
+    async def list_attempt_logs(self, *_: object) -> Sequence[AttemptLog]:
+        self.n_questions += 1
+        return [] if self.n_questions == 1 else [ENDED]
+
+    async def get_job(self, *_: object) -> dict[str, Any]:
+        return {"state": "success", "attempt": 1, "exit_code": 0}
+
+    async def pieces(self, _: AttemptLog, after: int) -> AsyncIterator[Sequence[Piece]]:
+        yield [Piece(STDOUT, 0, b"hi\n")][after:]
+
+
+async def test_a_job_that_ends_between_two_looks_keeps_its_output() -> None:
+    job = QuickJob()
+    services = cast("Services", SimpleNamespace(store=job, logs=job))
+    caller = Caller(tenant_id=1, user_id=1, user_name="me")
+    follower = Follower(services, caller, 1, 1, attempt=None, stream=None, at=FollowPosition())
+    feed: Any = SimpleNamespace(next_changes=lambda _: None)  # all that is asked of it
+
+    first = [item async for items in follower._step(feed) for item in items]
+    second = [encode_followed(i) async for items in follower._step(feed) for i in items]
+
+    assert first == []
+    assert b"event: stdout\ndata: aGkK\n" in second[0]
+    assert second[1].startswith(b"event: end\n")
+
+
+VARYING = {"date", "traceparent", "x-trace-id"}
+
+
+async def test_head_is_that_of_a_get(http: httpx.AsyncClient) -> None:
+    cases = [
+        ("/v1/batches", 200), ("/openapi.json", 200), ("/v1/batches?limit=0", 400),
+        ("/v1/batches/9", 404), ("/v1/nothing", 404), ("/v1/batches/1/cancel", 405),
+    ]  # fmt: skip
+    for path, status in cases:
+        heads = [await http.request(method, path) for method in ("GET", "HEAD", "GET")]
+        shown = [{k: v for k, v in one.headers.items() if k not in VARYING} for one in heads]
+
+        assert [one.status_code for one in heads] == [status] * 3
+        assert shown[0] == shown[1]
+        assert heads[1].content == b""
+
+
+async def test_head_of_output_says_its_size_and_range(
+    http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    path = f"{await ended_job(http, worker)}?stream=stdout"
+    whole = await http.head(path)
+    part = await http.head(path, headers={"range": "bytes=2-5"})
+
+    assert (whole.status_code, whole.headers["content-length"]) == (200, "8")
+    assert (part.status_code, part.headers["content-range"]) == (206, "bytes 2-5/8")
+    assert part.content == whole.content == b""
+
+
+async def test_head_of_a_stream_ends_it(http: httpx.AsyncClient) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        answer = await http.head("/v1/events")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/event-stream")
+
+
+async def test_stranger_gets_the_head_of_a_refusal(http: httpx.AsyncClient) -> None:
+    answer = await http.head("/v1/batches", headers={"authorization": "Bearer none"})
+
+    assert (answer.status_code, answer.content) == (401, b"")

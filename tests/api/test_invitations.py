@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.test_link_doctor import middle
+from api.test_link_versions import middle
 from api.test_trail import trail
 from api.test_users import add
 from api.test_worker_link import Outside, facts, outside

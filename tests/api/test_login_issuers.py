@@ -1,11 +1,18 @@
-"""Issuers at which people log in: their entries in the file, and requests to them."""
+"""Logins at issuers: entries in the file, requests, and logouts."""
 
 import asyncio
+import html
+import re
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from httpx import AsyncClient
 
+from api.live import NO_TLS, LiveApi, make_user
 from api.openid import CLIENT, Provider, entry_of
+from api.test_logins import CALLBACK, api, browser, changed, come_back, refused, serving
+from api.test_trail import trail
 from weft.api.web_tokens.bearers import Bearer, IssuerAway
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer, read_issuers
@@ -95,3 +102,113 @@ async def test_description_counts_for_a_while_when_the_issuer_is_away(openid: Pr
     now[0] = 3607
     with pytest.raises(IssuerAway):
         await one.authorization_url(**ask)
+
+
+__all__ = ["api", "browser"]
+
+
+async def test_trail_tells_whom_the_issuer_has_named(
+    browser: AsyncClient, api: LiveApi, openid: Provider, database: dict[str, str]
+) -> None:
+    """The trail tells whom the issuer has named, and of which tenant; a guess is of nobody."""
+    openid.claims = {"email": "eve@example.org"}
+    back = await come_back(browser)
+    await browser.get(back)
+    openid.claims = {"email": "mallory@example.org", "exp": 1}
+    await browser.get(await come_back(browser))
+    await browser.get(changed(await come_back(browser), code="guessed"))
+    await browser.get(changed(back, state="0" * 64))
+    openid.claims = {"email": "eve@example.org", "aud": "weft-api"}
+    bearer = {"authorization": f"Bearer {openid.id_token(None)}"}
+    assert (await browser.get("/v1/whoami", headers=bearer)).status_code == 401
+    async with api.client() as admin:
+        ours = await trail(admin, database)
+        all_ = await trail(admin, database, "?all_tenants=true")
+
+    assert [(one["user"], one["action"], one["path"]) for one in ours if one["refused"]] == [
+        ("eve@example.org", "finish_login", CALLBACK),
+        ("mallory@example.org", "finish_login", CALLBACK),
+        (None, "finish_login", CALLBACK),
+        ("eve@example.org", "authenticate", "/v1/whoami"),
+    ]
+    others = [one for one in all_ if one not in ours]
+    assert [(one["tenant"], one["user"], one["refused"]) for one in others] == [
+        (None, None, "API.LOGIN_REFUSED")
+    ]
+    for text in (*openid.tokens, dict(parse_qsl(urlsplit(back).query))["code"], "guessed"):
+        assert text not in str(all_)
+
+
+@pytest.mark.parametrize("leads_back", [False, True])
+async def test_browser_is_led_to_the_issuer_to_log_out_there_too(
+    database: dict[str, str], tmp_path: Path, openid: Provider, *, leads_back: bool
+) -> None:
+    """By a link, once; where weft's own address comes in is the operator's word."""
+    await make_user(database["admin"])
+    entry = entry_of(openid) + "create_users = true\n" + "leads_back = true\n" * leads_back
+    async with (
+        serving(database["weft_api"], tmp_path, entry) as live,
+        AsyncClient(base_url=live.url, headers={"origin": live.url}, verify=NO_TLS) as browser,
+        AsyncClient(verify=NO_TLS) as elsewhere,
+    ):
+        assert (await browser.get(await come_back(browser))).status_code == 303
+        who = (await browser.get("/v1/whoami")).json()
+        form = {"csrf_token": who["csrf_token"]}
+        page = await browser.post("/logout", data=form)
+        (link,) = re.findall(r'<a href="([^"]*)">Log out at your issuer', page.text)
+        url = html.unescape(link)
+        again = await browser.post("/logout", data=form)
+        strange = await browser.post("/logout", headers={"cookie": "weft_issuer=" + "0" * 16})
+        after = await browser.get("/v1/whoami")
+        issuer = await elsewhere.get(url)
+
+    back = {"post_logout_redirect_uri": f"{live.url}/login"} if leads_back else {}
+    assert url.startswith(f"{openid.url}/logout?ui=1&")
+    assert dict(parse_qsl(urlsplit(url).query)) == {"ui": "1", "client_id": CLIENT, **back}
+    assert issuer.headers.get("location") == back.get("post_logout_redirect_uri")
+    assert "weft_issuer" not in browser.cookies
+    assert after.status_code == 401
+    for other in (again, strange):
+        assert (other.status_code, "at your issuer" in other.text) == (200, False)
+
+
+async def test_logout_where_the_issuer_has_no_page_for_it(
+    browser: AsyncClient, api: LiveApi, openid: Provider
+) -> None:
+    openid.description = {"end_session_endpoint": None}
+    assert (await browser.get(await come_back(browser))).status_code == 303
+    who = (await browser.get("/v1/whoami")).json()
+    form = {"csrf_token": who["csrf_token"]}
+    page = await browser.post("/logout", data=form, headers={"origin": api.url})
+
+    assert (page.status_code, "at your issuer" in page.text) == (200, False)
+
+
+async def test_issuer_whose_page_of_logouts_is_no_safe_address(
+    browser: AsyncClient, openid: Provider
+) -> None:
+    openid.description = {"end_session_endpoint": "javascript:alert(1)"}
+    answer = await browser.get("/login/oidc/start")
+
+    assert refused(answer) == (503, "API.ISSUER_NOT_ANSWERING")
+
+
+async def test_looking_at_a_link_does_not_use_it_up(browser: AsyncClient, api: LiveApi) -> None:
+    """Scanners of mail ask for its head first, with whatever cookies they were given."""
+    back = await come_back(browser)
+    looked = [await browser.request(method, back) for method in ("HEAD", "OPTIONS")]
+    async with api.client() as admin:
+        link = (await admin.post("/v1/login-links", json={})).json()["url"]
+    async with AsyncClient() as other:
+        seen = [await other.head(link), await other.head(link), await other.get(link)]
+        code = dict(parse_qsl(urlsplit(link).query))["code"]
+        opened = await other.post(
+            f"{api.url}/login", data={"code": code}, headers={"origin": api.url}
+        )
+
+    assert [(one.status_code, one.headers["allow"]) for one in looked] == [
+        (405, "GET, OPTIONS"), (204, "GET, OPTIONS")
+    ]  # fmt: skip
+    assert looked[0].content == b""
+    assert (await browser.get(back)).status_code == 303
+    assert [one.status_code for one in (*seen, opened)] == [200, 200, 200, 303]

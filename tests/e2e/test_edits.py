@@ -1,4 +1,4 @@
-"""rename, set: what is changed of batches, groups and jobs from the command line."""
+"""Batches that are edited, deleted and changed together from the command line."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft
+from e2e.terminal import on_terminal, script_of
 from e2e.test_batches import as_json, submit
+from weft import Client
+from weft.core.errors import BadQuery, BatchNotFound
 
 pytestmark = pytest.mark.heavy
 
@@ -37,3 +40,123 @@ def test_what_is_no_attribute_and_a_name_that_is_taken(weft: Weft, tmp_path: Pat
 
     assert (wrong.returncode, json.loads(wrong.stderr)["code"]) == (2, "CLI.NOT_AN_ATTRIBUTE")
     assert (taken.returncode, json.loads(taken.stderr)["code"]) == (4, "API.GROUP_EXISTS")
+
+
+ENDLESS = """
+jobs:
+  - {name: first, command: [sh, -c, "echo ready; sleep 1000"]}
+  - {name: second, command: ['true'], parents: [first]}
+  - {name: last, command: ['true'], parents: [second], always_run: true}
+"""
+
+
+def test_running_batch_is_deleted_with_all_of_it(weft: Weft, tmp_path: Path) -> None:
+    batch, other = submit(weft, tmp_path, ENDLESS), submit(weft, tmp_path, "jobs: [{}]")
+    with weft.started("logs", "-f", f"{batch}.j1") as follower:
+        assert follower.stdout.readline() == b"ready\n"
+        done = weft.run("delete", batch, "--yes", "--json")
+    operation = json.loads(done.stdout)
+
+    assert (done.returncode, operation["kind"], operation["state"]) == (
+        0,
+        "delete_batch",
+        "success",
+    )
+    assert (operation["done"], operation["total"]) == (3, 3)
+    assert weft.run("status", batch).returncode == 2
+    assert weft.run("logs", f"{batch}.j1").returncode == 2
+    assert weft.run("delete", batch, "--yes").returncode == 2
+    assert weft.run("wait", other).returncode == 0
+    weft.told("audit")
+
+
+def test_deletion_is_asked_for_twice(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, "jobs: [{}]")
+    unasked = weft.run("delete", batch, "--json")
+    with on_terminal(script_of("delete", batch), weft.environment()) as terminal:
+        terminal.until(f"{batch}: 1 job")
+        terminal.until("[y/N] ")
+        terminal.type("n\n")
+        assert terminal.finish() == 4
+    assert as_json(weft, "status", batch)["n_jobs"] == 1
+    with on_terminal(script_of("delete", batch), weft.environment()) as terminal:
+        terminal.until("[y/N] ")
+        terminal.type("y\n")
+        terminal.until(f"{batch}: deleted")
+        assert terminal.finish() == 0
+
+    assert (unasked.returncode, json.loads(unasked.stderr)["code"]) == (2, "CLI.NOT_CONFIRMED")
+    assert weft.run("status", batch).returncode == 2
+
+
+def test_ctrl_c_at_the_question_deletes_nothing(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, "jobs: [{}]")
+    with on_terminal(script_of("delete", batch), weft.environment()) as terminal:
+        terminal.until("[y/N] ")
+        terminal.interrupt()
+        terminal.until("weft: nothing was deleted")
+
+        assert terminal.finish() == 130
+    assert as_json(weft, "status", batch)["n_jobs"] == 1
+
+
+def test_who_waits_for_a_batch_hears_that_it_was_deleted(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, ENDLESS)
+    with Client(home=weft.home) as client, weft.started("wait", batch) as waiting:
+        found = client.get_batch(int(batch.removeprefix("b")))
+        operation = found.delete()
+        with pytest.raises(BatchNotFound):
+            found.status()
+        assert waiting.wait(60) == 2
+    assert operation["state"] == "running"
+
+
+ASK = script_of("cancel", "--batches", "@nightly")
+
+
+def test_batches_of_a_query_are_changed_after_a_question(weft: Weft) -> None:
+    with Client(home=weft.home) as client:
+        batches = []
+        for name in ("night", "night", "day"):
+            builder = client.create_batch(name=name)
+            builder.create_job(["sleep", "600"])
+            batches.append(builder.submit())
+
+        def are(word: str) -> list[bool]:
+            return [bool(one.status()[word]) for one in batches]
+
+        unasked = weft.run("hold", "--batches", "name = night", "--json")
+        assert (unasked.returncode, json.loads(unasked.stderr)["code"]) == (
+            2, "CLI.NOT_CONFIRMED",
+        )  # fmt: skip
+        done = weft.run("hold", "--batches", "name = night", "--yes")
+        assert (done.returncode, done.stderr) == (0, b"weft: 2 batches held\n")
+        assert are("held") == [True, True, False]
+        again = as_json(weft, "hold", "--batches", "name = night or name = day", "--yes")
+        assert (again["result"]["n_changed"], again["result"]["n_idle"]) == (1, 2)
+
+        client.save_query("nightly", "name = night")
+        with on_terminal(ASK, weft.environment()) as terminal:
+            terminal.until("2 batches with 2 jobs")
+            terminal.until("Cancel them? [y/N] ")
+            terminal.type("n\n")
+            terminal.until("nothing was changed")
+            assert terminal.finish() == 4
+        assert not any(are("cancelled"))
+        with on_terminal(ASK, weft.environment()) as terminal:
+            terminal.until("[y/N] ")
+            terminal.type("y\n")
+            terminal.until("2 batches cancelled")
+            assert terminal.finish() == 0
+        assert are("cancelled") == [True, True, False]
+        (ended,) = as_json(weft, "operation", "ls", "-n", "1")
+        told = weft.run("operation", "cancel", str(ended["id"])).stderr.decode()
+        assert told == f"weft: operation {ended['id']} had ended (success): nothing to cancel\n"
+
+        counted = client.count_batch_action("cancel", "name = day")
+        assert (counted["n_batches"], counted["n_jobs"], counted["has_more"]) == (1, 1, False)
+        found = client.act_on_batches("cancel", "name = day or name = night", shown=False)
+        assert (found["n_changed"], found["n_idle"], found["skipped"]) == (1, 2, {})
+        with pytest.raises(BadQuery):
+            client.act_on_batches("cancel", "name =")
+        assert all(are("cancelled"))

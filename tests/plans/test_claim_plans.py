@@ -1,7 +1,4 @@
-"""How a claim and `_has_work` find jobs: the plans of the very statements that they run.
-
-`debug_print_plan` tells the plans to the client as messages, those of statements in functions too.
-"""
+"""How a claim and `_has_work` find jobs: the plans of the very statements that they run."""
 
 import asyncio
 
@@ -9,8 +6,10 @@ import asyncpg
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.test_plans import read_by_call, reads
 from store.world import Worker, World
+from weft.core.queues import Queue
+from weft.ports.store import NewGroup
 from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
@@ -121,3 +120,92 @@ async def test_claim_looks_at_few_of_many_users(own_world: World, worker: Worker
     assert len(claimed) == 4
     assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
     await own_world.admin.execute("DELETE FROM weft.user_share WHERE load = 1000 AND n_ready = 1")
+
+
+async def test_claim_skips_what_others_have_claimed_since_its_hint(own_world: World) -> None:
+    """It looks at few of these jobs, and takes none that comes after one which it may have."""
+    batch = await own_world.submit(6000)
+    worker, others = (
+        await own_world.worker("worker"),
+        await own_world.worker("others", cpu_m=10**7, memory_mib=10**7),
+    )
+    mine = await worker.claim(10)
+    taken = await others.claim(5000)
+    await others.end(*taken[2000:2500])
+    connection, locker = await own_world.connect("weft_worker"), await own_world.connect()
+    async with locker.transaction(), reads(connection, "job") as found:
+        await locker.execute(
+            "SELECT FROM weft.job WHERE batch_id = $1 AND job_id BETWEEN 5011 AND 5200 FOR UPDATE",
+            batch,
+        )
+        rows = await call_on(
+            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
+            budget_memory_mib=10**9, limit_jobs=10, hint_runnable=[mine[-1].runnable_id],
+            hint_job=[mine[-1].job_id],
+        )  # fmt: skip
+    await connection.close()
+
+    assert (len(taken), [row["job_id"] for row in rows]) == (5000, list(range(5201, 5211)))
+    assert found["job"].rows_by_index < 150
+
+
+N_JOBS = 20_000
+TABLES = ("job", "attempt", "ready_job", "batch_update", "job_label")
+
+
+async def test_only_the_page_and_what_moves_are_read(own_world: World) -> None:
+    await own_world.api.save_queues(
+        own_world.caller,
+        [Queue(name="to", priority=1, pools=(own_world.pool,)), Queue(name="default")],
+    )
+    batch = await own_world.submit(N_JOBS)
+    await own_world.admin.execute("ANALYZE weft.job, weft.batch, weft.batch_update")
+    of = {"tenant_id": own_world.caller.tenant_id}
+    asked = {"queue": "to", "pool": own_world.pool}
+    for function, arguments in (
+        ("list_waiting", {"after_batch": 0, "after_job": 0, "limit_jobs": 100}),
+        (
+            "move_jobs",
+            {"batch_id": batch, "job_ids": list(range(101, 201)), "asked": asked, "actor": "x"},
+        ),
+    ):
+        connection = await own_world.connect("weft_api")
+        async with reads(connection, *TABLES) as found:
+            assert await call_on(connection, function, **of, **arguments)
+        await connection.close()
+
+        assert {table: one.scans for table, one in found.items() if one.scans} == {}, function
+        assert found["job"].rows_by_index <= 1000, function
+
+
+N_GROUPS = 2_000
+
+
+async def test_sweep_reads_the_oldest_cancels_of_each_user(own_world: World) -> None:
+    """However many groups a user has cancelled, and however many jobs are in them."""
+    groups = [
+        NewGroup(group_id=number, parent_id=0, name=str(number))
+        for number in range(1, N_GROUPS + 1)
+    ]
+    rows = job_rows(2 * N_GROUPS, group=[1 + number // 2 for number in range(2 * N_GROUPS)])
+    large = await own_world.submit(rows, groups=groups)
+    await own_world.admin.execute(
+        "INSERT INTO weft.group_cancel "
+        "(batch_id, group_id, tenant_id, user_id, cancelled_at, actor, force) "
+        "SELECT batch_id, g, tenant_id, user_id, clock_timestamp(), 'x', false "
+        "FROM weft.batch, generate_series(1, $2::int) g WHERE batch_id = $1",
+        large, N_GROUPS,
+    )  # fmt: skip
+    bob = await own_world.user("bob")
+    small = await own_world.submit(10, caller=bob)
+    await own_world.api.cancel_group(bob, small, 0, force=False)
+    epoch = await own_world.lead()
+    _, found = await read_by_call(
+        own_world, "weft_driver", ["group_cancel", "job", "batch"], "sweep_cancelled", epoch=epoch,
+        limit_jobs=100,
+    )  # fmt: skip
+
+    assert await own_world.states(small) == "c" * 10
+    assert [table for table, read in found.items() if read.scans] == []
+    assert found["group_cancel"].rows_by_index < 500
+    assert found["job"].rows_by_index < 2_000

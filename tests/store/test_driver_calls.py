@@ -1,14 +1,23 @@
-"""What the driver asks the database for before and between the steps of its loops."""
+"""Calls of the driver and calls that are declared: what is sent, and which settings arrive."""
 
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import make_dataclass
+from inspect import iscoroutinefunction
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
+import pytest
 
 from store.site import Site
 from store.world import World
 from weft.core.ends.conditions import Ask
 from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Row
+from weft.settings import declared_in, setting
+from weft.sql.settings import reading_of
+from weft.store import ApiStore, DriverStore
 
 CALLS_OF_A_TERM = """
     SELECT p.proname, (p.proargnames)[1:p.pronargs], p.proargtypes::regtype[]::text[]
@@ -92,3 +101,82 @@ async def test_gateway_that_is_not_there_holds_nobody_up(site: Site) -> None:
     assert "is not there" in tested.message
     await site.api.cancel_group(site.caller, batch_id, 0, force=False)
     await site.drive()
+
+
+PARAMETERS = """
+    SELECT p.proname, array_agg(DISTINCT name) FROM pg_proc p, unnest(p.proargnames) name
+    WHERE p.pronamespace = 'weft'::regnamespace GROUP BY p.proname
+"""
+
+
+def methods() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for store in (ApiStore, DriverStore):
+        for part in store.__mro__:
+            for name, method in vars(part).items():
+                if iscoroutinefunction(method):
+                    yield f"{part.__name__}.{name}", method
+
+
+async def test_functions_have_the_parameters_that_are_sent(world: World) -> None:
+    known = {name: {*names} for name, names in await world.admin.fetch(PARAMETERS)}
+    found = {name: vars(method)["declared"] for name, method in methods() if vars(method)}
+    wrong = [
+        (name, function, sent)
+        for name, (function, sent) in found.items()
+        if {"tenant_id" if one == "caller" else one for one in sent} - known.get(function, set())
+        or len({*sent}) < len(sent)
+    ]
+
+    assert len(found) > 150
+    assert wrong == []
+
+
+def test_methods_without_a_body_are_declared() -> None:
+    codes = {name: method.__code__ for name, method in methods()}
+
+    assert [name for name, one in codes.items() if not one.co_names + one.co_freevars] == []
+
+
+async def test_arguments_are_those_of_the_signature(world: World) -> None:
+    wrong: Any = world.api
+    with pytest.raises(TypeError, match="name"):
+        await wrong.remove_licence()
+    with pytest.raises(TypeError, match="n_max"):
+        await wrong.remove_licence("a", n_max=1)
+
+
+TEXTS = ["it's", "a\\b", "\\'; SELECT 1; --", "$$; SELECT 1; $$", "%s {x} $1", ""]
+
+
+def function_for(default: str | None) -> str:
+    """Return a function that reads a setting with this default."""
+    section = make_dataclass("Section", [("word", str | None, setting(default, "A word."))])
+    (one,) = declared_in(section)
+    return (
+        "CREATE FUNCTION pg_temp.read_word() RETURNS text LANGUAGE sql "
+        f"AS $$ SELECT {reading_of(one)} $$"
+    )
+
+
+@pytest.mark.parametrize("text", [*TEXTS, None])
+async def test_default_of_a_text_arrives_as_it_is(world: World, text: str | None) -> None:
+    connection = await world.connect()
+    await connection.execute(function_for(text))
+
+    assert await connection.fetchval("SELECT pg_temp.read_word()") == text
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_text_that_the_leader_hands_over_arrives_as_it_is(world: World, text: str) -> None:
+    connection = await world.connect()
+    await connection.execute(function_for("another"))
+    change = connection.transaction()
+    await change.start()
+    await connection.execute(
+        "UPDATE weft.driver_state SET settings = settings || $1::text::jsonb",
+        json.dumps({"word": text}),
+    )
+    read = await connection.fetchval("SELECT pg_temp.read_word()")
+    await change.rollback()
+
+    assert read == text

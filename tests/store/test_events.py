@@ -1,15 +1,21 @@
-"""Events: in order, none twice, none left out, however late a writer commits."""
+"""Events, their subscriptions and notices: in order, none twice, and none missed."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final
 
+import asyncpg
 import pytest
 
 from builders import job_rows, tree
+from store.site import Site
 from store.world import Worker, World
 from weft.core import errors
+from weft.core.errors import StoreUnavailable
 from weft.core.states import Reason
+from weft.ports.store import UNKEYED, DeliveryReport, DueCallback
+from weft.store import notices
+from weft.store.notices import Notice, PostgresNotices
 
 Position = tuple[int, int]
 
@@ -145,3 +151,141 @@ async def test_only_old_events_are_removed(own_world: World) -> None:
         await read(own_world, places[0])
     left, _end = await read(own_world, places[1])
     assert [(event["xid"], event["event_id"]) for event in left] == places[2:]
+
+
+URL: Final = "https://receiver.example/told"
+
+LIMITS: Final = {"limit_all": 9, "limit_tenant": 9, "limit_host": 9}
+
+
+def subscription(name: str, *, persistent: bool = True) -> dict[str, Any]:
+    """Return one to an event of the door `d`."""
+    return {"name": name, "url": URL, "event": "A", "persistent": persistent, "policy": {}}
+
+
+async def notified(site: Site, *batches: int) -> list[dict[str, Any]]:
+    """Look at all events until now; return the subscriptions of jobs that they are about."""
+    driver, epoch, found = site.driver, await site.lead(), []
+    while (page := await driver.list_notified(epoch, after_batch=None, limit=50)) is not None:
+        for job in page.jobs:
+            if job["told"]["batch_id"] in batches:
+                found += job["subscriptions"]
+        await driver.record_notices(epoch, [], page.xid, page.event_id)
+        if not page.behind:
+            break
+    return found
+
+
+async def record(site: Site, *notices: tuple[int, str]) -> list[DueCallback]:
+    """Record notices, those of a subscription in order; return what is due of them."""
+    epoch = await site.lead()
+    rows = [
+        {"subscription_id": of, "event_key": key, "url": URL, "body": "{}"} for of, key in notices
+    ]
+    await site.driver.record_notices(epoch, rows, 0, 0)
+    return await due_notices(site)
+
+
+async def due_notices(site: Site) -> list[DueCallback]:
+    """Return the notices that are due."""
+    found = await site.driver.due_callbacks(await site.lead(), [], **LIMITS)
+    return [one for one in found if one.url == URL]
+
+
+async def record_attempt(site: Site, one: DueCallback, *, delivered: bool) -> None:
+    """Record an attempt; one that failed is tried again in an hour."""
+    report = DeliveryReport(
+        delivery_id=one.delivery_id, delivered=delivered, status=200 if delivered else 500,
+        error=None, retry_in_s=None if delivered else 3600,
+    )  # fmt: skip
+    await site.driver.record_deliveries(await site.lead(), [report])
+
+
+async def remove_batches(site: Site, *batches: int) -> None:
+    """Delete batches: persistent subscriptions stay open and work of the driver until then."""
+    for batch in batches:
+        operation = await site.api.delete_batch(site.caller, batch, UNKEYED)
+        await site.ended(operation)
+
+
+async def test_events_lead_to_jobs_with_open_subscriptions(site: Site) -> None:
+    """Each event once; jobs without subscriptions never."""
+    kept: dict[str, Any] = {"foreign_document": {"name": "n"}, "door": "d"}
+    batch = await site.submit(1, foreign_id="a", subscriptions=[subscription("s")], **kept)
+    other = await site.submit(1, foreign_id="b", **kept)
+    (found,) = await notified(site, batch, other)
+    assert (found["url"], found["event"], found["keys"]) == (URL, "A", [])
+    assert await notified(site, batch, other) == []
+    await site.run()
+    assert [one["id"] for one in await notified(site, batch, other)][:1] == [found["id"]]
+    await remove_batches(site, batch, other)
+
+
+async def test_notices_are_recorded_once_and_sent_in_order(site: Site) -> None:
+    """One that failed does not hold up those after it; a subscription that is told once ends
+    with a delivery, and not before.
+    """
+    both = [subscription("always"), subscription("once", persistent=False)]
+    kept: dict[str, Any] = {"foreign_document": {"name": "n"}, "door": "d"}
+    batch = await site.submit(1, foreign_id="c", subscriptions=both, **kept)
+    always, once = [one["id"] for one in await notified(site, batch)][:2]
+    events = [(of, key) for of in (always, once) for key in ("A.1", "B.1")]
+    assert len(await record(site, *events)) == len(both)
+    first = {one.subscription["name"]: one for one in await record(site, *events)
+             if one.subscription}  # fmt: skip
+    assert set(first) == {"always", "once"}
+    for one in first.values():
+        await record_attempt(site, one, delivered=False)
+    (later,) = await record(site, *events)
+    assert later.subscription is not None
+    assert later.subscription["name"] == "always"
+    await record_attempt(site, first["once"], delivered=True)
+    await record_attempt(site, later, delivered=True)
+    assert await record(site, (once, "C.1")) == []
+    rows = await site.api.list_callbacks(site.caller, batch, after=0, limit=9)
+    assert [(one["event"], one["state"]) for one in rows] == [
+        ("A.1", "pending"), ("B.1", "delivered"), ("A.1", "delivered"),
+    ]  # fmt: skip
+    await remove_batches(site, batch)
+
+
+BURST = "SELECT pg_notify('callers', n::text) FROM generate_series(1, 100) n"
+LISTENING = "FROM pg_stat_activity WHERE usename = 'weft_driver' AND query LIKE 'LISTEN%'"
+
+
+async def _until_it_ends(listening: AsyncIterator[Notice]) -> None:
+    async with asyncio.timeout(60):
+        with pytest.raises(StoreUnavailable):
+            async for _ in listening:
+                pass
+
+
+async def test_listening_ends_when_more_is_told_than_is_kept(
+    database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a notice that was dropped said is found when all is looked at again; so is what the end
+    of the connection hid. Others that listen in this process are not disturbed.
+    """
+    shared = PostgresNotices(database["weft_driver"])
+    admin = await asyncpg.connect(database["admin"])
+    other, both = shared.listen("queues"), shared.listen("queues", "callers")
+    monkeypatch.setattr(notices, "QUEUE_MAX", 1)
+    listening = shared.listen("callers")
+    first = [await anext(one) for one in (other, both, listening)]
+    assert await admin.fetchval(f"SELECT count(*) {LISTENING}") == 1
+    await admin.execute(BURST)
+    await _until_it_ends(listening)
+    await both.aclose()
+    await admin.execute("SELECT pg_notify('callers', ''), pg_notify('queues', '3')")
+    heard = await anext(other)
+    await admin.execute(f"SELECT pg_terminate_backend(pid) {LISTENING}")
+    await _until_it_ends(other)
+    again = shared.listen("callers")
+    first.append(await anext(again))
+    await admin.execute(BURST.replace("100", "1"))
+
+    assert first == [("", "")] * 4
+    assert heard == ("queues", "3")
+    assert await anext(again) == ("callers", "1")
+    await again.aclose()
+    await admin.close()

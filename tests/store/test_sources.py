@@ -1,4 +1,4 @@
-"""Sources of items, as the driver reads them and as an api makes jobs of them."""
+"""Sources: how they are read, whose items come next, and parameters of their lines."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 
 from store.site import Site
-from weft.core.errors import SourceNotFound
+from store.world import World
+from weft.core.errors import ParameterNotFound, ParameterOfOtherType, SourceNotFound
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.store.callers import NewFileStore
 from weft.ports.store.sources import Decision, DueSource, TakenSource
@@ -199,3 +200,87 @@ async def test_source_is_paused_replayed_and_removed(site: Site) -> None:
     assert await taken_source(site, name) is None
     with pytest.raises(SourceNotFound):
         await api.get_source(caller, name)
+
+
+SOURCES = """
+[source.NAME]
+kind = "directory"
+path = "/data/in"
+job = "one"
+"""
+JOB = """
+[job.one]
+command = ["true"]
+"""
+BESIDE = """
+WITH other AS (INSERT INTO weft.tenant (name) VALUES ('other') RETURNING tenant_id),
+owner AS (INSERT INTO weft.tenant_user (tenant_id, name)
+    SELECT tenant_id, 'una' FROM other RETURNING user_id, tenant_id)
+INSERT INTO weft.source (tenant_id, name, setup, user_id, billing_project, kind, options, every_s,
+    template, next_at)
+SELECT o.tenant_id, 'small', 'x', o.user_id, 'default', s.kind, s.options, s.every_s, s.template,
+    now()
+FROM owner o, weft.source s WHERE s.name = 's0'
+"""
+TAKE = "SELECT name FROM weft.take_source(limit_rows => 9, lease_s => 60)"
+DONE = "UPDATE weft.source SET taken_until = NULL WHERE name = $1"
+
+
+async def test_tenants_take_turns(own_world: World) -> None:
+    world, admin = own_world, own_world.admin
+    text = "".join(SOURCES.replace("NAME", f"s{n}") for n in range(3)) + JOB
+    await world.api.save_setup(world.caller, "many", text, parse_setup(text))
+    await admin.execute(BESIDE)
+    # All have a backlog; that of the one tenant is older.
+    await admin.execute(
+        "UPDATE weft.source SET work_at = now() - CASE WHEN name = 'small' THEN 1 ELSE 9 END "
+        "* interval '1 min'"
+    )
+    taken = []
+    for _ in range(6):
+        name = await admin.fetchval(TAKE)
+        await admin.execute(DONE, name)
+        taken.append("one" if name == "small" else "many")
+
+    assert taken in (["many", "one"] * 3, ["one", "many"] * 3)
+    await admin.execute("UPDATE weft.source SET work_at = NULL, taken_until = NULL")
+
+
+async def test_parameter_has_all_its_versions(site: Site) -> None:
+    """One type for ever; the same value again is no version; a file sets what it changes."""
+    api, caller, name = site.api, site.caller, f"p{uuid4().hex}"
+    first = await api.set_parameter(caller, name, 7, None)
+    assert (first["version"], first["type"], first["setup"]) == (1, "integer", None)
+    between = datetime.now(UTC)
+    assert (await api.set_parameter(caller, name, 7, None))["version"] == 1
+    for wrong in (7.5, "7", True, [7]):
+        with pytest.raises(ParameterOfOtherType):
+            await api.set_parameter(caller, name, wrong, None)
+    for n, expected in ((8, 2), (8, 2), (9, 3)):
+        text = f"[parameters]\n{name} = {n}\n"
+        await api.save_setup(caller, name, text, parse_setup(text))
+        (row,) = await api.list_versions(caller, name, before=None, limit=1)
+        assert (row["version"], row["value"], row["setup"]) == (expected, n, name)
+    await api.set_parameter(caller, name, 10, None)
+    last = f"[parameters]\n{name} = 9\n"
+    assert list(await api.save_setup(caller, name, last, parse_setup(last))) == []
+    rows = await api.list_versions(caller, name, before=None, limit=9)
+    assert [row["version"] for row in rows] == [4, 3, 2, 1]
+    assert [row["value"] for row in rows] == [10, 9, 8, 7]
+    older = await api.list_versions(caller, name, before=3, limit=1)
+    assert [row["version"] for row in older] == [2]
+    for as_of, value in ((None, 10), (between, 7), (datetime(2020, 1, 1, tzinfo=UTC), None)):
+        found = await api.list_parameters(caller, names=[name], as_of=as_of, after="", limit=9)
+        assert [row["value"] for row in found] == ([] if value is None else [value])
+    with pytest.raises(ParameterNotFound):
+        await api.list_versions(caller, "gone", before=None, limit=1)
+
+
+async def test_dates_are_dates(site: Site) -> None:
+    """In its first value, and in all that follow."""
+    api, caller, name = site.api, site.caller, f"p{uuid4().hex}"
+    await api.set_parameter(caller, name, "2020-05-01", "date")
+    await api.set_parameter(caller, name, "2020-05-01T10:00:00Z", None)
+    for wrong in ("2020-13-01", "soon", "2020-05-01 10:00", 2020):
+        with pytest.raises(ParameterOfOtherType):
+            await api.set_parameter(caller, name, wrong, None)

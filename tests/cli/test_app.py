@@ -186,6 +186,7 @@ def test_no_server_is_exit_code_3_with_a_way_out(tmp_path: Path) -> None:
         ("hold b1 --batches b2 --yes --json", "CLI.TARGETS_OR_QUERY"),
         ("each --json -f /nonexistent/lines -- true", "CLI.UNREADABLE_INPUT"),
         ("db status --json", "CLI.NO_DATABASE"),
+        ("db migrate --plan --json", "CLI.NO_DATABASE"),
         ("db views add weft_api --json", "CLI.INVALID_LOGIN"),
         ("bench speed --json", "CLI.UNKNOWN_BENCH statemachine"),
     ],

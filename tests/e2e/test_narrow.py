@@ -66,7 +66,7 @@ def test_what_an_operator_lists_fits(weft: Weft, files: tuple[str, str]) -> None
     (worker, _) = json.loads(weft.run("worker", "ls", "--json").stdout)
     commands = [
         "worker ls", "pool ls", f"worker show {worker['worker']}", "doctor", "audit", "db status",
-        "billing rates", "billing cost", "billing days", "bench",
+        "db migrate --plan", "billing rates", "billing cost", "billing days", "bench",
     ]  # fmt: skip
 
     assert too_wide(weft, commands) == []

@@ -27,7 +27,7 @@ async def main():
             said = await getattr(admin, sys.argv[1])()
     except WeftError as error:
         said = {"code": error.code, "detail": error.detail}
-    print(json.dumps(dataclasses.asdict(said) if dataclasses.is_dataclass(said) else said))
+    print(json.dumps(said, default=dataclasses.asdict))
 asyncio.run(main())
 """
 

@@ -4,7 +4,6 @@ import runpy
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 import pytest
@@ -23,13 +22,6 @@ FUNCTIONS = (
     "SELECT p.proname, p.oid, p.xmin FROM pg_proc p "
     "WHERE p.pronamespace = 'weft'::regnamespace ORDER BY 1"
 )
-
-
-@pytest.fixture
-async def owner(database: dict[str, str]) -> Any:  # noqa: ANN401 (a connection, closed at the end)
-    connection = await asyncpg.connect(database["admin"])
-    yield connection
-    await connection.close()
 
 
 async def migrate(database: dict[str, str]) -> list[str]:
@@ -80,10 +72,14 @@ async def test_only_a_changed_function_is_touched(
     await owner.execute("COMMENT ON SCHEMA weft IS 'older'")
     await owner.execute("COMMENT ON FUNCTION weft.get_batch IS 'older'")
     before = {row["proname"]: row for row in await owner.fetch(FUNCTIONS)}
+    async with open_admin(database["admin"]) as admin:
+        (plan,) = await admin.plan_migration()
     done = await migrate(database)
     after = {row["proname"]: row for row in await owner.fetch(FUNCTIONS)}
 
-    assert done == ["functions and views"]
+    assert [plan.name] == done == ["functions and views"]
+    assert plan.statements["CREATE OR REPLACE FUNCTION"] == 2  # one is of a view
+    assert {lock["table"].partition(".")[0] for lock in plan.locks} == {"weft_views"}
     assert after["get_batch"]["oid"] == before["get_batch"]["oid"]
     assert [name for name, row in after.items() if row != before[name]] == ["get_batch"]
 
@@ -118,9 +114,10 @@ async def test_obsolete_function_stays_until_the_contract_step(
     await owner.execute("COMMENT ON SCHEMA weft IS 'older'")
     await migrate(database)
     async with open_admin(database["admin"]) as admin:
-        status = await admin.status()
+        status, (plan,) = await admin.status(), await admin.plan_migration()
 
     assert status.to_contract == ("weft.obsolete()",)
+    assert (plan.command, plan.statements) == ("contract", {"DROP FUNCTION": 1})
     assert await owner.fetchval("SELECT weft.obsolete()") == 1
     assert await contract(database) == ["weft.obsolete()"]
     assert await owner.fetchval("SELECT to_regproc('weft.obsolete')") is None

@@ -29,13 +29,6 @@ async def migrate(dsn: str) -> list[str]:
         return await admin.migrate()
 
 
-@pytest.fixture
-async def owner(database: dict[str, str]) -> Any:  # noqa: ANN401 (a connection, closed at the end)
-    connection = await asyncpg.connect(database["admin"])
-    yield connection
-    await connection.close()
-
-
 def test_migrated_database_equals_the_snapshot(database: Dsns) -> None:
     """If this fails after a change of the schema: `make snapshot`, and look at the difference."""
     dump_of = runpy.run_path(str(ROOT / "tools" / "schema_snapshot.py"))["dump_of"]

@@ -71,6 +71,24 @@ def test_what_is_missing_is_said(later: NextRelease, database: dict[str, str]) -
     assert f"It lacks the migration {ADDS}." in refused["detail"]
 
 
+def test_plan_is_of_both_commands(later: NextRelease, database: dict[str, str]) -> None:
+    dsn = database["admin"]
+    adds, takes = later.call("plan_migration", dsn)
+    before = later.call("status", dsn)
+    later.call("migrate", dsn)
+    rest = later.call("plan_migration", dsn)
+    (lock,) = takes["locks"]
+    sure = {"seconds": 0, "safe": True}
+
+    assert adds == sure | {"name": ADDS, "command": "migrate", "locks": [],
+                           "statements": {"CREATE TABLE": 1}}  # fmt: skip
+    assert takes == sure | {"name": TAKES, "command": "contract", "locks": [lock],
+                            "statements": {"DROP INDEX": 1}}  # fmt: skip
+    assert (lock["table"], lock["lock"]) == ("weft.pool", "AccessExclusive")
+    assert before["pending"] == [ADDS]
+    assert rest == [takes]
+
+
 async def test_migration_that_was_changed_is_refused(
     later: NextRelease, database: dict[str, str]
 ) -> None:

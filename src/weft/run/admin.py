@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from weft.core.billing.rates import kept_prices, machine_prices
 from weft.core.errors import Invalid, Unavailable
@@ -12,11 +12,12 @@ from weft.run.home import Home
 from weft.run.host.worker_name import user_name
 from weft.run.login import check_dsn, with_login
 from weft.settings import Settings
-from weft.store import OWNER, Admin, AuditFinding, CorrectedRates, MigrationStatus, open_admin
+from weft.store import OWNER, Admin, AuditFinding, CorrectedRates, open_admin
 from weft.store.embedded import new_password
 from weft.telemetry.log import configure
 
 Answer = TypeVar("Answer")
+Question = Callable[[Admin], Awaitable[Answer]]
 
 
 class NoDatabase(Unavailable, code="CLI.NO_DATABASE"):
@@ -48,30 +49,7 @@ def run_audit(settings: Settings) -> Sequence[AuditFinding]:
         await admin.record_audit(findings, took_ms=took_ms, actor=_actor())
         return findings
 
-    return _ask(settings, audit)
-
-
-def run_machines(settings: Settings) -> Sequence[Mapping[str, Any]]:
-    """Return every machine that providers made or have, with its owner."""
-    return _ask(settings, lambda admin: admin.machines())
-
-
-def run_migrate(settings: Settings) -> list[str]:
-    """Bring the schema to this program's version; return the names of the migrations applied."""
-    return _ask(settings, lambda admin: admin.migrate())
-
-
-def run_contract(settings: Settings, *, force: bool) -> list[str]:
-    """Take away what only older programs use; return the names of what was applied or dropped.
-
-    Raise `OlderProgramsConnected`, unless forced.
-    """
-    return _ask(settings, lambda admin: admin.contract(force=force))
-
-
-def run_status(settings: Settings) -> MigrationStatus:
-    """Return the version of the schema and of the program, and what is to be applied."""
-    return _ask(settings, lambda admin: admin.status())
+    return ask_owner(settings, audit)
 
 
 def run_add_rates(
@@ -115,7 +93,7 @@ def run_correct_rates(
         )
 
     if dry_run:
-        return _ask(settings, correct)
+        return ask_owner(settings, correct)
     return _act(settings, "correct_rates", f"billing correct-rates {version}", correct)
 
 
@@ -134,11 +112,6 @@ def run_add_view_login(
         ),
     )  # fmt: skip
     return with_login(admin_dsn(settings), login, password)
-
-
-def run_list_view_logins(settings: Settings) -> Sequence[Mapping[str, Any]]:
-    """Return the logins of dashboards."""
-    return _ask(settings, lambda admin: admin.list_view_logins())
 
 
 def run_remove_view_login(settings: Settings, login: str) -> None:
@@ -176,7 +149,7 @@ def _act(
         async with admin.recorded(action, f"weft {command}", _actor()):
             return await change(admin)
 
-    return _ask(settings, acted)
+    return ask_owner(settings, acted)
 
 
 def _check_owner(settings: Settings) -> None:
@@ -190,7 +163,8 @@ def _check_owner(settings: Settings) -> None:
         )
 
 
-def _ask(settings: Settings, question: Callable[[Admin], Awaitable[Answer]]) -> Answer:
+def ask_owner(settings: Settings, question: Question[Answer]) -> Answer:
+    """Return what the owner of the database is answered. Raise `NotAsOwner`, `NoDatabase`."""
     _check_owner(settings)
     configure(level="warning", format="auto", role="cli")
 

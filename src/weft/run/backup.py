@@ -20,7 +20,7 @@ from typing import Any
 from weft import __version__
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import Conflict
-from weft.run.admin import run_status
+from weft.run.admin import ask_owner
 from weft.run.home import Home
 from weft.run.login import password_of
 from weft.run.secrets_file import EMBEDDED
@@ -47,7 +47,7 @@ def run_backup(settings: Settings, target: Path) -> Mapping[str, Any]:
     """
     _check_embedded(settings, f"pg_dump --format=custom --file={target}/weft.dump DSN")
     home, target = Home(settings.home), target.absolute()
-    schema = run_status(settings).version
+    schema = ask_owner(settings, lambda admin: admin.status()).version
     with _whole_or_removed(target / "pg"):
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(target.iterdir()):

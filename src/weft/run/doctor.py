@@ -34,7 +34,7 @@ from weft.plugins.runners.spawner.sandbox import (
     find_sandbox,
 )
 from weft.ports.extension import parts
-from weft.run.admin import NoDatabase, run_status
+from weft.run.admin import NoDatabase, ask_owner
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
 from weft.run.transports import check_transports
@@ -253,7 +253,7 @@ def clock_findings(now: float | None) -> Iterator[Finding]:
 
 def _schema(settings: Settings) -> Iterator[Finding]:
     try:
-        status = run_status(settings)
+        status = ask_owner(settings, lambda admin: admin.status())
     except NoDatabase:
         return
     except WeftError as error:

@@ -17,6 +17,7 @@ from weft.sql import files_of, text_of
 from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, LoginsTaken, RightsMissing, translated
 from weft.store.migrate import MigrationStatus, contract, migrate, migration_status, require_schema
+from weft.store.migration_plan import PlannedStep, plan_migration
 from weft.store.scram import scram_verifier
 from weft.telemetry.trace import new_trace_id
 
@@ -70,6 +71,10 @@ class Admin:
         `RightsMissing`.
         """
         return await migrate(self._connection)
+
+    async def plan_migration(self) -> list[PlannedStep]:
+        """Return what `migrate` and `contract` would do. Raises as `migrate`."""
+        return await plan_migration(self._connection)
 
     async def contract(self, *, force: bool = False) -> list[str]:
         """Remove everything that only older programs use.

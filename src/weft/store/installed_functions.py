@@ -32,16 +32,27 @@ async def install_functions(connection: asyncpg.Connection) -> None:
             await connection.execute(file.text)
         await connection.execute("GRANT CREATE ON SCHEMA weft TO weft_tenant, weft_system")
         installed = await _installed(connection)
-        new = [file for file in files_of("functions") if file.name not in installed]
+        changed = await changed_functions(connection)
+        new = [file for file in changed if file.name not in installed]
         if new:
             await connection.execute(";\n".join(map(_script, new)))  # in one round trip
-        for file in files_of("functions"):
+        for file in changed:
             if file.name in installed:
                 await _install(connection, file, installed[file.name])
         for file in files_of("views"):
             await connection.execute(file.text)
         await connection.execute("REVOKE CREATE ON SCHEMA weft FROM weft_tenant, weft_system")
         await connection.execute(f"COMMENT ON SCHEMA weft IS '{replaceable_checksum()}'")
+
+
+async def changed_functions(connection: asyncpg.Connection) -> list[SqlFile]:
+    """Return the functions that the database lacks, or has otherwise than this program."""
+    installed = await _installed(connection)
+    return [
+        file
+        for file in files_of("functions")
+        if [row["checksum"] for row in installed.get(file.name, ())] != [file.checksum]
+    ]
 
 
 async def obsolete_functions(connection: asyncpg.Connection) -> list[str]:
@@ -76,8 +87,6 @@ async def _install(
     A signature may change in place only where no older program calls the function, which a test
     checks; two functions of one name would be ambiguous.
     """
-    if [row["checksum"] for row in installed] == [file.checksum]:
-        return
     try:
         async with connection.transaction():
             await connection.execute(_script(file))

@@ -30,6 +30,7 @@ _after_step = fault_point("migrate.after_step")
 
 OLDEST_SERVER = 150000
 DEADLOCKS_MAX = 10
+FUNCTIONS = "functions and views"
 _LOCK_KEY = 7700  # advisory (7700, 0): one migration run at a time; one number alone is a batch
 
 
@@ -79,7 +80,7 @@ async def migration_status(connection: asyncpg.Connection) -> MigrationStatus:
     await _check_server(connection)
     applied = await _applied(connection)
     problem = _problem_of(applied)
-    missing = _missing(applied) if applied else ()
+    missing = missing_migrations(applied) if applied else ()
     obsolete = await obsolete_functions(connection) if applied and not problem else []
     pending = (file.name for file in missing if not is_post(file))
     is_current = bool(applied) and await functions_current(connection)
@@ -115,7 +116,7 @@ async def require_schema(connection: asyncpg.Connection) -> None:
             hint=MIGRATE_HINT,
         )
     _check_applied(applied)
-    missing = [file.name for file in _missing(applied) if not is_post(file)]
+    missing = [file.name for file in missing_migrations(applied) if not is_post(file)]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         raise SchemaTooOld(
@@ -148,21 +149,18 @@ async def migrate(connection: asyncpg.Connection) -> list[str]:
     Safe to repeat and to run twice at once: a lock lets one run at a time. Raises `SchemaTooNew`,
     `SchemaUnreleased`, `MigrationChanged` or `ServerTooOld`; then nothing was changed.
     """
-    await _check_server(connection)
     async with _one_at_a_time(connection):
-        applied = await _applied(connection)
-        _check_applied(applied)
+        applied = await checked_migrations(connection)
         if applied:
-            missing = [file for file in _missing(applied) if not is_post(file)]
+            missing = [file for file in missing_migrations(applied) if not is_post(file)]
             done = [await _apply(connection, file) for file in missing]
         else:
             done = [await _make_schema(connection)]
         if done or not await functions_current(connection):
             await install_functions(connection)
             _after_step()
-            done.append("functions and views")
-        if await connection.fetchval(text_of("catalog", "said_schema")) < program_schema():
-            await connection.execute(text_of("catalog", "say_schema"), program_schema())
+            done.append(FUNCTIONS)
+        await connection.execute(text_of("catalog", "say_schema"), program_schema())
         return done
 
 
@@ -172,11 +170,9 @@ async def contract(connection: asyncpg.Connection, *, force: bool = False) -> li
     Safe to repeat. Raises `SchemaNotExpanded`, and `OlderProgramsConnected` unless forced; then
     nothing was changed.
     """
-    await _check_server(connection)
     async with _one_at_a_time(connection):
-        applied = await _applied(connection)
-        _check_applied(applied)
-        missing = _missing(applied)
+        applied = await checked_migrations(connection)
+        missing = missing_migrations(applied)
         expanded = all(is_post(file) for file in missing)
         if not (applied and expanded and await functions_current(connection)):
             raise SchemaNotExpanded(
@@ -195,6 +191,7 @@ async def contract(connection: asyncpg.Connection, *, force: bool = False) -> li
 
 @asynccontextmanager
 async def _one_at_a_time(connection: asyncpg.Connection) -> AsyncIterator[None]:
+    await _check_server(connection)
     await connection.execute("SELECT pg_advisory_lock($1, 0)", _LOCK_KEY)
     try:
         yield
@@ -222,7 +219,18 @@ async def _applied(connection: asyncpg.Connection) -> dict[str, str]:
     }
 
 
-def _missing(applied: Mapping[str, str]) -> list[SqlFile]:
+async def checked_migrations(connection: asyncpg.Connection) -> dict[str, str]:
+    """Return checksum by name of what was applied; empty: to an empty database. Raises as
+    `migrate`.
+    """
+    await _check_server(connection)
+    applied = await _applied(connection)
+    _check_applied(applied)
+    return applied
+
+
+def missing_migrations(applied: Mapping[str, str]) -> list[SqlFile]:
+    """Return those that were not applied, in their order."""
     return [file for file in files_of("migrations") if file.name not in applied]
 
 

@@ -17,10 +17,10 @@ def audit(*, shared: Local = LOCAL) -> int:
 
     If providers have made machines, all of them are listed with their owners.
     """
-    from weft.run.admin import run_audit, run_machines  # noqa: PLC0415 (heavy: the server's side)
+    from weft.run.admin import ask_owner, run_audit  # noqa: PLC0415 (heavy: the server's side)
 
     findings = run_audit(settings_of(shared))
-    machines = run_machines(settings_of(shared))
+    machines = ask_owner(settings_of(shared), lambda admin: admin.machines())
     broken = [one for one in findings if one.rows]
     if shared.json:
         listed = {MACHINES_CHECK: {"machines": machines}}

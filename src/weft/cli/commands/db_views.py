@@ -64,9 +64,9 @@ def list_logins(*, shared: Local = LOCAL) -> None:
 
     weft db views ls
     """
-    from weft.run.admin import run_list_view_logins  # noqa: PLC0415 (heavy: the server's side)
+    from weft.run.admin import ask_owner  # noqa: PLC0415 (heavy: the server's side)
 
-    found = run_list_view_logins(settings_of(shared))
+    found = ask_owner(settings_of(shared), lambda admin: admin.list_view_logins())
     shared.table(found, {
         "Login": "login", "Tenant": "tenant", "Since": at("created_at"),
     }, empty="no dashboard has a login; `weft db views add NAME` makes one")  # fmt: skip

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION weft.get_schedule(tenant_id int, of_schedule_id bigin
 DECLARE
     v_schedule weft.schedule;
 BEGIN
-    SELECT s.* INTO v_schedule FROM weft.schedule s WHERE s.schedule_id = of_schedule_id AND weft._sees_schedule(s);
+    SELECT s.* INTO v_schedule FROM weft.schedule s WHERE s.schedule_id = of_schedule_id AND weft._sees_maker(s);
     IF v_schedule.schedule_id IS NULL THEN
         PERFORM weft._no_schedule(of_schedule_id);
     END IF;

@@ -5,7 +5,7 @@ DECLARE
     v_source weft.source;
 BEGIN
     SELECT s.* INTO v_source FROM weft.source s
-    WHERE s.tenant_id = of_tenant_id AND s.name = of_name AND s.ended_at IS NULL AND weft._sees_source(s);
+    WHERE s.tenant_id = of_tenant_id AND s.name = of_name AND s.ended_at IS NULL AND weft._sees_maker(s);
     IF v_source.source_id IS NULL THEN
         PERFORM weft._fail('WF143', format('source "%s" does not exist', left(of_name, 64)), 'No line has a source of this name.',
             'List them with `weft source ls`.');

@@ -16,7 +16,7 @@ BEGIN
                     SELECT i.n, weft._item_document(i) AS document FROM weft.source_item i
                     WHERE i.source_id = s.source_id ORDER BY i.n DESC LIMIT 3) l)) ORDER BY s.name), '[]')
             FROM (SELECT x.* FROM weft.source x WHERE x.tenant_id = overview_lines.tenant_id AND x.ended_at IS NULL
-                AND weft._sees_source(x) ORDER BY x.name LIMIT limit_rows) s),
+                AND weft._sees_maker(x) ORDER BY x.name LIMIT limit_rows) s),
         'sinks', (SELECT coalesce(jsonb_agg(to_jsonb(k) - 'sink_ids' || to_jsonb(m) ORDER BY k.sink), '[]')
             FROM (SELECT x.name AS sink, (array_agg(x.setup ORDER BY x.ended_at DESC))[1] AS setup,
                     bool_and(x.ended_at IS NOT NULL) AS removed, array_agg(x.sink_id) AS sink_ids

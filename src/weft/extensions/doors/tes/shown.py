@@ -82,9 +82,9 @@ async def task_document(
             if content is not None:
                 file["content"] = content
     told = _Told(services, caller, facts, is_full=view == "FULL")
-    attempts = [one for one in facts["attempts"] if one.get("to") != "ready"]
-    logs = [await told.log(one) for one in attempts[-ATTEMPTS_SHOWN:]]
-    return {**task, **least, "creation_time": _instant(facts["created_at"]), "logs": logs}
+    attempts = [one for one in facts["attempts"] if one.get("to") != "ready"][-ATTEMPTS_SHOWN:]
+    logs = {"logs": [await told.log(one) for one in attempts]} if attempts else {}
+    return {**task, **least, "creation_time": _instant(facts["created_at"]), **logs}
 
 
 class _Told:

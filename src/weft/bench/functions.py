@@ -120,9 +120,7 @@ def _time(run: Map, calls: int) -> float:
 
 
 def _cpu_s(home: Home, up_pid: int) -> dict[str, float]:
-    """Return the time that each role and the client have used until now. Warm processes count in
-    the worker.
-    """
+    """Return the time used by each role and the client; warm processes count in the worker."""
     by_role = {role: use.cpu_s for role, use in use_by_role(home, up_pid).items()}
     client = time.process_time()
     return {**by_role, "client": client, "weft": sum(by_role.values()) + client}

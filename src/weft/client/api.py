@@ -51,9 +51,7 @@ RESULTS_AT_ONCE = 500
 
 
 class LogEvent(NamedTuple):
-    """One piece of a followed log: `stdout` or `stderr` with data; `cut` (how many bytes were
-    left out); `end`.
-    """
+    """A piece of a followed log: `stdout` or `stderr` with data; `cut` (bytes left out); `end`."""
 
     kind: str
     data: bytes

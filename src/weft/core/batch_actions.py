@@ -15,9 +15,7 @@ class BatchAction(StrEnum):
 
 
 def n_concerned(action: BatchAction, batch: Mapping[str, Any]) -> int:
-    """Return how many jobs of a batch, given as its document, an action concerns. A batch of 0 is
-    left as it is.
-    """
+    """Return how many jobs of a batch's document an action concerns; 0: it is left as it is."""
     n_left = int(batch["n_jobs"] - batch["n_completed"])
     match action:
         case BatchAction.HOLD:

@@ -64,9 +64,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def bounded(load: Callable[[], Found]) -> Found:
-    """Return what another parser reads. Raise `Unreadable` if it is too deep, and what the parser
-    raises.
-    """
+    """Return what another parser reads. Raise `Unreadable` if it is too deep, and its errors."""
     try:
         found = load()
     except RecursionError as error:

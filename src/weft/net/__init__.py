@@ -1,3 +1,1 @@
-"""HTTP/1.1 with servers of others: each request has a connection of its own, to an address that
-was checked.
-"""
+"""HTTP/1.1 with foreign servers: each request on a connection of its own, to a checked address."""

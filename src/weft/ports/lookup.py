@@ -39,9 +39,7 @@ class Answered(Struct, frozen=True):
 
 
 class LookUpAway(Exception):
-    """There is no answer now; the text says why, for who looks after it. `alone`: to this question
-    only.
-    """
+    """There is no answer now; the text tells operators why. `alone`: to this question only."""
 
     def __init__(self, message: str, *, alone: bool = False) -> None:
         super().__init__(message)

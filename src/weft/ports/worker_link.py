@@ -276,9 +276,7 @@ class LinkedStore(WorkerStore, OfferedStore, LookStore, Protocol):
         """Return the news of this store."""
 
     async def register_linked(self, by_token: int, facts: Mapping[str, Any]) -> Registered:
-        """Register a worker, as `register_worker` does, for this token: nobody else may use its
-        incarnation.
-        """
+        """Register a worker for this token: nobody else may use its incarnation."""
 
     async def database_id(self) -> str:
         """Return which database this is."""

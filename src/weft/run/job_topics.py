@@ -94,9 +94,7 @@ def opened_topics(settings: Settings) -> AbstractAsyncContextManager[Sequence[Op
 def opened_event_sinks(
     settings: Settings,
 ) -> AbstractAsyncContextManager[Sequence[tuple[str, EventsDocument, EventSink]]]:
-    """Give the connections to which events of tenants go, by name, with whose they are; none are
-    connected yet.
-    """
+    """Give unconnected connections to which events of tenants go, by name, with whose they are."""
     found = [
         (connection.name, events, EVENT_SINK_PLUGINS.load(connection.kind)(connection))
         for connection, events in named_sets(settings.transports_file, "events")

@@ -43,9 +43,7 @@ async def closed_at_end(found: FoundT, each: Iterable[_Closes]) -> AsyncIterator
 
 
 def opened_transports(settings: Settings) -> AbstractAsyncContextManager[Mapping[str, Transport]]:
-    """Give the transports by name; none are connected yet. Raise `InvalidSetting`, or
-    `PluginNotInstalled`.
-    """
+    """Give unconnected transports by name. Raise `InvalidSetting` or `PluginNotInstalled`."""
     found = {
         transport.name: TRANSPORT_PLUGINS.load(transport.kind)(transport)
         for transport in read_transports(settings.transports_file)

@@ -52,9 +52,7 @@ class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class SubmissionsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
-    """As whom batches are submitted that come by a queue or topic; a table
-    `[[transports.submissions]]`.
-    """
+    """Who submits batches that come by a queue or topic; a table `[[transports.submissions]]`."""
 
     tenant: Text
     user: Text
@@ -162,9 +160,7 @@ def _with_lists(written: dict[str, Any]) -> dict[str, Any]:
 
 
 def named_sets(path: Path | None, table: str) -> Sequence[tuple[Connection, Any]]:
-    """Return the tables of this name in all entries, each with its connection. Raise
-    `InvalidSetting`.
-    """
+    """Return all tables of this name, each with its connection. Raise `InvalidSetting`."""
     sets = {one.name: found for one in known_transports(path) if (found := getattr(one, table))}
     return [
         (connection, one)
@@ -174,18 +170,14 @@ def named_sets(path: Path | None, table: str) -> Sequence[tuple[Connection, Any]
 
 
 def named_users(path: Path | None) -> Sequence[tuple[str, str]]:
-    """Return the tenants and users that tables of the file name, each pair once. Raise
-    `InvalidSetting`.
-    """
+    """Return tenants and users that tables of the file name, once each. Raise `InvalidSetting`."""
     known = known_transports(path)
     tables = [one for entry in known for name in _TABLES for one in getattr(entry, name)]
     return sorted({(table.tenant, table.user) for table in tables})
 
 
 def password_files(path: Path | None) -> Sequence[Path]:
-    """Return the files with passwords that the file names; none if it cannot be read, of which
-    the driver tells.
-    """
+    """Return the password files it names; none if it is unreadable, which the driver tells."""
     if path is None:
         return []
     try:

@@ -128,9 +128,7 @@ class Operations(BatchDocuments):
         return None
 
     async def find_batches(self, caller: Caller, query: BatchQuery) -> Sequence[Row]:
-        """Return documents of batches that match and that the caller sees, newest first. Raise
-        `QueryTooSlow`.
-        """
+        """Return matching batches that the caller sees, newest first. Raise `QueryTooSlow`."""
         return await read_within(
             self._database,
             query.limits,

@@ -44,9 +44,7 @@ class Tenants(StorePart):
 
     @calls(number, name="of_name")
     async def find_tenant(self, name: str) -> int:
-        """Return the number of the tenant of this name, for administrators of the site. Raise
-        `TenantNotFound`.
-        """
+        """Return a tenant's number, for administrators of the site. Raise `TenantNotFound`."""
 
     @calls(
         lambda rows: Visited(**rows[0]) if rows else None, name="of_name",

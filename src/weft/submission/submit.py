@@ -389,9 +389,7 @@ def _update_answer(batch_id: int, reserved: Reserved) -> Answer:
 def _pointing(
     jobs: Sequence[JobDocument], declared_again: Iterable[FieldError] = ()
 ) -> Iterator[None]:
-    """Add pointers to what the database refuses: unknown names, groups that exist already. Count
-    full queues.
-    """
+    """Point at what the database refuses: unknown names, groups that exist. Count full queues."""
     try:
         yield
     except GroupExists as error:

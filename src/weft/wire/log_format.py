@@ -75,9 +75,7 @@ def encode_cut(stream: int, at_ms: int, n_bytes: int, n_pieces: int) -> Piece:
 
 
 def decode_pieces(data: bytes) -> Iterator[Piece]:
-    """Read the pieces that are whole; a torn one at the end (the spawner died while writing) is
-    left out.
-    """
+    """Read the whole pieces; a torn one at the end (the spawner died in writing) is left out."""
     position = 0
     while position + PIECE.size <= len(data):
         kind, length, at_ms = PIECE.unpack_from(data, position)
@@ -191,9 +189,7 @@ def arriving_path(own: Path) -> Path:
 
 
 def log_sizes(root: Path, keys: Sequence[AttemptKey], segments: Sequence[int]) -> dict[str, int]:
-    """Return the lengths of the files of these attempts, and of these segments, by their paths
-    below the root.
-    """
+    """Return lengths of these attempts' files, and of these segments, by path below the root."""
     names_of: defaultdict[Path, set[str]] = defaultdict(set)
     for key in keys:
         own = own_path(root, key.batch_id, key.job_id, key.attempt)

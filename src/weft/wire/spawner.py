@@ -123,9 +123,7 @@ class WarmLimits(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):
-    """First message of an agent: from now on the spawner serves this connection and closes any
-    older one.
-    """
+    """First message of an agent: the spawner serves this connection now, and closes older ones."""
 
     cpu_m: int
     """The capacity that all processes together may reserve from now on."""
@@ -170,9 +168,7 @@ class Kill(msgspec.Struct, frozen=True, tag="kill"):
 
 
 class Withdraw(msgspec.Struct, frozen=True, tag="withdraw"):
-    """Forget those of these attempts that were not started; `Report.withdrawn` says which those
-    were.
-    """
+    """Forget those of these attempts that were not started; `Report.withdrawn` names them."""
 
     keys: list[AttemptKey]
 

@@ -33,9 +33,7 @@ NO_MOMENT: Final = {"moment": False}
 
 
 async def note_moment(request: AnyRequest) -> None:
-    """Note the newest events before a page is read: what happens from then on
-    tells the page to be read again.
-    """
+    """Note the newest events before a page is read: any later one makes it be read again."""
     is_read_again = request.route.opt.get("moment", True)
     if request.method == "GET" and is_read_again and is_page(request.scope["path"]):
         moment = await request.services.store.events_now()

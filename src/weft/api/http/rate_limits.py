@@ -112,9 +112,7 @@ class Verdict:
 
 
 class RateLimits:
-    """A bucket of requests for each token, and one for each user with all tokens; each filled at
-    a steady rate.
-    """
+    """A bucket of requests for each token, one for each user with all tokens; filled steadily."""
 
     def __init__(
         self, per_s: float, user_per_s: float = 0.0, clock: Callable[[], float] = time.monotonic

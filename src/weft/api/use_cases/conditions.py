@@ -27,9 +27,7 @@ async def list_conditions(
 
 @call("GET /v1/conditions/{c}", Right.READ, ShownCondition)
 async def get_condition(services: Services, caller: Caller, condition_id: ConditionId) -> Row:
-    """Return a condition with the jobs that are due first, of those that you see. Raise
-    `ConditionNotFound`.
-    """
+    """Return a condition and the first due jobs that you see. Raise `ConditionNotFound`."""
     return await services.store.get_condition(caller, condition_id, limit_jobs=JOBS_SHOWN)
 
 
@@ -57,9 +55,7 @@ async def release_condition(
 
 @call("POST /v1/conditions/{c}/fail", Right.OPERATE, ShownCondition)
 async def fail_condition(services: Services, caller: Caller, condition_id: ConditionId) -> Row:
-    """End the jobs of a condition as errors; return it. Only for administrators. Raise
-    `ConditionNotFound`.
-    """
+    """End a condition's jobs as errors. Only for administrators. Raise `ConditionNotFound`."""
     await services.store.fail_condition(caller, condition_id)
     _tell(caller, condition_id, "fail")
     return await get_condition(services, caller, condition_id)

@@ -171,9 +171,7 @@ def live_attempt(
 
 
 async def files_now(services: Services, of: RunningAttempt | None) -> Sequence[RunningFile]:
-    """Return the files of an attempt that runs, as far as they are seen from here. Raise
-    `FileElsewhere`.
-    """
+    """Return the files of a running attempt that can be seen from here. Raise `FileElsewhere`."""
     if of is None:
         return ()
     for seer in _seers(services):

@@ -92,9 +92,7 @@ class _Search:
     async def job(
         self, log: AttemptLog, streams: Sequence[int], begin: Position
     ) -> Position | None:
-        """Search the output of a job from a position on; return where to go on in it, if there is
-        more.
-        """
+        """Search a job's output from a position on; return where to go on, if there is more."""
         if log.ended and not log.stdout_bytes + log.stderr_bytes:
             return None
         if (missing := missing_output(self._logs, log)) is not None:

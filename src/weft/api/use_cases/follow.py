@@ -1,6 +1,4 @@
-"""Follow the output of a job while it runs: from its first byte, or where a client was cut off, to
-its end.
-"""
+"""Follow the output of a job while it runs: from its first byte, or where a client was cut off."""
 
 import asyncio
 import contextlib
@@ -58,9 +56,7 @@ Followed = Written | Gap | End
 
 
 class Follower:
-    """One followed job. `attempt` None: all its attempts from the present one on; `stream` None:
-    both.
-    """
+    """One followed job. `attempt` None: all from the present one on; `stream` None: both."""
 
     def __init__(
         self,

@@ -48,9 +48,7 @@ async def get_licence(services: Services, caller: Caller, name: str) -> Answer:
 
 @call("DELETE /v1/licences/{l}", Right.ADMINISTER, LicenceRemoved, silent=True)
 async def remove_licence(services: Services, caller: Caller, name: LicenceName) -> Answer:
-    """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
-    `LicenceNotFound`.
-    """
+    """Forget a licence; who waits for it waits on. For administrators. Raise `LicenceNotFound`."""
     if not await services.store.remove_licence(name):
         raise _not_found(name)
     services.forget_licences()

@@ -27,9 +27,7 @@ _MOST_OF_A_CHARACTER: Final = 3
 
 @dataclass(frozen=True)
 class Window:
-    """Bytes `start` to `stop` of one stream or of both, in whole lines where they are shorter than
-    a window.
-    """
+    """Bytes `start` to `stop` of one stream or of both, in whole lines if these are shorter."""
 
     start: int
     stop: int

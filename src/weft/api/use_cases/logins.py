@@ -159,9 +159,7 @@ async def finish_in_browser(
     named: str | None,
     error: tuple[str, str | None] | None,
 ) -> tuple[Provider, Caller]:
-    """Return whom the answer of an issuer is about, with which a browser has come back. Raise
-    `LoginRefused`.
-    """
+    """Return whom the issuer's answer is about that a browser brought. Raise `LoginRefused`."""
     if login is None or not secrets.compare_digest(state.encode(), login.state.encode()):
         raise _refused("This browser has not begun it, or another login since.")
     if login.is_over(time.time()):

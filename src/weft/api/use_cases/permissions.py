@@ -39,9 +39,7 @@ async def share_batch(
     user: UserName,
     document: PermissionDocument,
 ) -> Row:
-    """Share a batch with a user of the tenant, or let them do more or less than before. Raise
-    `UserNotFound`.
-    """
+    """Share a batch with a user of the tenant, or change what they may. Raise `UserNotFound`."""
     permission = Permission[document.permission.upper()]
     return await services.store.share_batch(caller, batch_id, user, permission)
 
@@ -92,9 +90,7 @@ async def share_job(
 async def unshare_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, user: UserName
 ) -> Row:
-    """Share one job with a user no longer. What they may do with its batch stays. Raise
-    `UserNotFound`.
-    """
+    """Unshare one job with a user, who keeps what the batch allows. Raise `UserNotFound`."""
     return await services.store.share_job(caller, batch_id, job_id, user, None)
 
 

@@ -1,6 +1,4 @@
-"""What pictures of batches show: dependencies and the time axis. Each reads a bounded number of
-rows.
-"""
+"""What pictures of batches show: dependencies and the time axis, from a bounded number of rows."""
 
 import asyncio
 from collections.abc import Sequence
@@ -59,9 +57,7 @@ class FoundGraph:
 async def get_graph(
     services: Services, caller: Caller, batch_id: int, wanted: GraphPage
 ) -> FoundGraph:
-    """Return the dependencies between the groups below a group, or between its jobs. Raise
-    `GroupNotFound`.
-    """
+    """Return dependencies between a group's groups, or between its jobs. Raise `GroupNotFound`."""
     group = await read.get_group(services, caller, batch_id, wanted.group)
     if wanted.level != "jobs":
         below = await read.list_child_groups(

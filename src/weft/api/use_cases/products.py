@@ -38,9 +38,7 @@ async def list_products(
 
 @call("GET /v1/products/{product}", Right.READ, Product)
 async def get_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
-    """Return a product, with what is known of its job, which may be deleted. Raise
-    `ProductNotFound`.
-    """
+    """Return a product and its job, which may be deleted. Raise `ProductNotFound`."""
     product = await services.store.get_product(caller, product_id)
     if product is None:
         raise _not_found(product_id)
@@ -49,9 +47,7 @@ async def get_product(services: Services, caller: Caller, product_id: ProductId)
 
 @call("DELETE /v1/products/{product}", Right.WRITE, ProductRemoved, silent=True)
 async def remove_product(services: Services, caller: Caller, product_id: ProductId) -> Answer:
-    """Forget a product. What it names is not touched. Raise `ProductNotFound`,
-    `PermissionMissing`.
-    """
+    """Forget a product, not what it names. Raise `ProductNotFound`, `PermissionMissing`."""
     if not await services.store.remove_product(caller, product_id):
         raise _not_found(product_id)
     return {"id": product_id}

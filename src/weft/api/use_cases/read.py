@@ -85,9 +85,7 @@ async def list_batches(services: Services, caller: Caller, wanted: BatchList) ->
 async def page_of_batches(
     services: Services, caller: Caller, wanted: BatchList
 ) -> tuple[Sequence[Row], BatchPlace | None]:
-    """Return batches in any order, and the place after which the next page begins; None: there is
-    none.
-    """
+    """Return batches in any order, and the place after which the next page begins, or None."""
     if wanted.order is not None:
         return await services.store.sort_batches(caller, _batch_query(services.settings, wanted))
     rows = await list_batches(services, caller, wanted)

@@ -46,9 +46,7 @@ async def create_code(services: Services, caller: Caller) -> tuple[str, datetime
 
 
 async def user_of_link(services: Services, code: str) -> Caller:
-    """Return as whom a link would log somebody in; it can still be used. Raise
-    `LoginLinkRefused`.
-    """
+    """Return as whom a link would log in; it can still be used. Raise `LoginLinkRefused`."""
     caller = None
     if 0 < len(code) <= SECRET_CHARS_MAX:
         caller = await services.store.authenticate_code(code)

@@ -40,9 +40,7 @@ async def watch_events(
 
 
 class EventWatch:
-    """One watcher of a batch, or of all (None), at its own position: after the last event that it
-    got.
-    """
+    """One watcher of a batch, or of all (None), at its position: after the last event it got."""
 
     def __init__(
         self,

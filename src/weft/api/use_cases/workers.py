@@ -82,9 +82,7 @@ def _link_of(told: Mapping[tuple[str, str], LinkFacts], worker: Row) -> Answer |
 async def get_worker(
     services: Services, caller: Caller, name: WorkerName, *, pool: str | None
 ) -> Row:
-    """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
-    `WorkerAmbiguous`.
-    """
+    """Return a worker and who changed its state. Raise `WorkerNotFound`, `WorkerAmbiguous`."""
     return with_link(services, [await services.store.get_worker(caller, name, pool)])[0]
 
 

@@ -100,9 +100,7 @@ class WebTokens:
         raise TokenRefused("Its issuer and audience are not known here.")
 
     def _bearer(self, claims: Mapping[str, Any], issuer: IssuerDocument) -> Bearer:
-        """Return the bearer of a token that its issuer has signed. Raise `TokenRefused`, which
-        says whose it is.
-        """
+        """Return the bearer of a signed token. Raise `TokenRefused`, which says whose it is."""
         user = _user_of(claims, issuer)
         try:
             expires_at = _check_times(claims, self._clock(), issuer.leeway_s)

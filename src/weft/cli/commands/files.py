@@ -168,9 +168,7 @@ def make_directory(to: Path) -> None:
 async def fetch_file(
     client: Api, job: tuple[int, int], left: Document, to: Path, path: str
 ) -> None:
-    """Write a file that has its name when it is whole, to a path below `to`; the server cannot
-    lead out of that.
-    """
+    """Write a file, named when whole, to a path below `to`; no server leads out of that."""
     pieces = client.read_file(*job, left["path"], attempt=left["attempt"])
     await write_below(to, parts_of(path), pieces)
 

@@ -1,6 +1,4 @@
-"""Where the token of `weft login` is kept, and for which server; and pages in a browser of
-this machine.
-"""
+"""Where the token of `weft login` is kept, and for which server; and pages in a browser here."""
 
 import os
 import sys

@@ -11,9 +11,7 @@ SIGNAL_BASE = 128
 
 
 def exit_code_of(job: Mapping[str, Any]) -> int:
-    """Return the exit code for an ended job, as a shell would: 128 + n for a signal, 127 for a
-    missing program.
-    """
+    """Return the exit code as a shell would: 128 + n for a signal, 127 for a missing program."""
     if job["state"] == "success":
         return 0
     reason = job.get("reason")

@@ -60,9 +60,7 @@ class NoticePolicy(Struct, frozen=True, kw_only=True):
 
 
 def next_notice_s(policy: NoticePolicy, attempts: int) -> float | None:
-    """Return the delay before the next attempt, or None if there is none. `attempts`: those made,
-    at least one.
-    """
+    """Return the delay before the next attempt, or None. `attempts`: those made, at least one."""
     if policy.strategy == "none" or attempts > policy.retries:
         return None
     if policy.strategy == "exponential":

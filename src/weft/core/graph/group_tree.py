@@ -74,9 +74,7 @@ def plan_groups(
 
 
 def plan_sets(names: Sequence[str], existing: Mapping[str, int], *, after: int) -> dict[str, int]:
-    """Return the number of every set: those to be made follow `after`, those that are there have
-    negative ones.
-    """
+    """Return each set's number: new ones follow `after`, those that are there are negative."""
     number = {name: -group_id for name, group_id in existing.items()}
     for name in names:
         if name not in number:

@@ -295,9 +295,7 @@ def _note_cycle(
     names: Sequence[str | None],
     problems: Problems,
 ) -> None:
-    """Walk up from any job that is left, always to a parent that is left too, until a job comes
-    again.
-    """
+    """Walk up from any job left, always to a parent that is left too, until a job comes again."""
     index = next(index for index, count in enumerate(missing) if count)
     seen: dict[int, int] = {}
     path: list[int] = []

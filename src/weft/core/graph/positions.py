@@ -1,6 +1,4 @@
-"""Where the jobs of a document stand in their update: an array takes as many positions as it has
-jobs.
-"""
+"""Where the jobs of a document stand in their update: an array takes a position for each job."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

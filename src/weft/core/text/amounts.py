@@ -58,9 +58,7 @@ def counted(count: int, noun: str, more: str = "") -> str:
 
 
 def coming(at: datetime, now: datetime) -> str:
-    """Write a time of the future in the zone of `now`: `18:00 (in 2 h)`, with its date if that is
-    another day.
-    """
+    """Write a future time in the zone of `now`: `18:00 (in 2 h)`, with its date if not today's."""
     local = at.astimezone(now.tzinfo)
     left_s = (at - now).total_seconds()
     clock = "%H:%M" if left_s >= HOUR or not local.second else "%H:%M:%S"

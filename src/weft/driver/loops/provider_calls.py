@@ -37,9 +37,7 @@ def heard(task: asyncio.Future[Any]) -> None:
 
 
 class Creations:
-    """When each pool was given machines: whatever rings the bell, the next ones are asked for one
-    period later.
-    """
+    """When each pool was given machines: whatever rings, the next ones come one period later."""
 
     def __init__(self, period_s: float) -> None:
         self._period_s = period_s

@@ -182,9 +182,7 @@ class _Each:
         return feed
 
     async def _n_at_once(self, client: Api, *, has_slots: bool) -> int:
-        """Return how many jobs run at the same time, 0: as many as there is room for; and have
-        as many slots.
-        """
+        """Return how many jobs run at a time (0: as many as fit), with as many slots."""
         limit = self._job_limit
         if limit is None and has_slots:
             limit = JobLimit(per_core=1.0)
@@ -281,9 +279,7 @@ def _print_command(command: Sequence[str]) -> None:
 
 
 async def _both(feed: JobFeed, printer: Printer, ledger: Ledger) -> None:
-    """Run feed and printer. If the batch is cancelled elsewhere, print what there is, then say
-    so.
-    """
+    """Run feed and printer. Cancelled elsewhere: print what there is, then say so."""
     feeding = asyncio.ensure_future(feed.run())
     printing: asyncio.Future[None] | None = None
     stopping = asyncio.ensure_future(stop_when_halted(feed.client, feed, feeding))

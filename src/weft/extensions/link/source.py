@@ -1,6 +1,4 @@
-"""What a worker outside works for: an api, by the link, which also keeps its checkpoints and
-signs.
-"""
+"""What a worker outside works for: an api, by the link, which also keeps checkpoints and signs."""
 
 import asyncio
 import hashlib
@@ -33,9 +31,7 @@ from weft.wire.spec import JobSpec, have_functions
 
 
 class LinkedSigner:
-    """URLs for objects: the api signs, and the worker never has what it signs with; see the port
-    `UrlSigner`.
-    """
+    """URLs for objects: the api signs, its key never leaves it; see the port `UrlSigner`."""
 
     def __init__(self, caller: LinkCaller) -> None:
         self._caller = caller

@@ -56,9 +56,7 @@ async def show_incidents(request: AnyRequest) -> Response[bytes]:
 
 
 async def _retryable(request: AnyRequest, batch_ids: Iterable[int]) -> Collection[int]:
-    """Return those that the caller may change, but for cancelled ones, whose jobs do not run
-    again.
-    """
+    """Return those that the caller may change, but no cancelled ones: their jobs run no more."""
     ids = await changeable(request, batch_ids)
     found = await request.services.store.read_batches(request.caller, sorted(ids))
     return {one["id"] for one in found if not one["cancelled"]}

@@ -1,6 +1,4 @@
-"""The calls about sources of production lines and their items: those of the api, and what the
-driver is told.
-"""
+"""Calls about sources of production lines and their items: the api's, and what drivers hear."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

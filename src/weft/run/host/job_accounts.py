@@ -1,6 +1,4 @@
-"""Under which accounts and in which cgroups jobs run, and where they have their directories (ADR
-61).
-"""
+"""The accounts and cgroups in which jobs run, and where their directories are (ADR 61)."""
 
 import hashlib
 import os
@@ -74,9 +72,7 @@ def _refused(detail: str, hint: str) -> NoAccounts:
 
 
 def cgroup_of(settings: Settings, home: Home) -> CgroupTerms | None:
-    """Return how cgroups limit the jobs of this worker; None: nothing does. Raise `NoCgroup` if
-    something must.
-    """
+    """Return how cgroups limit this worker's jobs, or None. Raise `NoCgroup` if something must."""
     if settings.job_limits == "never":
         return None
     try:

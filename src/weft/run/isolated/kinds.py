@@ -61,9 +61,7 @@ Refused = tuple[str, str, str, str, Sequence[FieldError]]
 
 
 class Asked(NamedTuple):
-    """Questions, answered one after another, and the seconds of CPU for one of them and for all;
-    0: without end.
-    """
+    """Questions, answered in turn, and seconds of CPU for one and for all; 0: unlimited."""
 
     questions: Sequence[Any]
     one_s: float = 0.0

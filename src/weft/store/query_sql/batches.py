@@ -1,6 +1,4 @@
-"""The statement for a query of batches: b is the batch, c its folded counts, f what is not folded
-of them.
-"""
+"""The statement for a query of batches: b is the batch, c its folded counts, f the others."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

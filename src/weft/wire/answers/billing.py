@@ -123,9 +123,7 @@ class ReportRow(Struct, kw_only=True):
 
 
 class BillingReport(Struct, kw_only=True):
-    """What billing projects cost in a period, or a page of it. The costs of the rows add up to the
-    cost.
-    """
+    """What billing projects cost in a period, or a page of it. The rows add up to the cost."""
 
     by: Annotated[str, Meta(examples=["user", "attribute=cohort"])]
     project: Annotated[str | None, Meta(description="null: all that the caller may see")]

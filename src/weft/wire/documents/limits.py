@@ -1,6 +1,4 @@
-"""The documents about billing projects, and about limits of what is used, licences and incidents
-among them.
-"""
+"""Documents about billing projects, limits of what is used, licences and incidents."""
 
 from typing import Annotated, Literal
 

@@ -12,9 +12,7 @@ MonitorAction = Literal["requeue", "fail"]
 
 
 class MonitorDocument(Struct, forbid_unknown_fields=True):
-    """How long jobs of a queue may wait, and their attempts be in each phase, and what happens
-    then.
-    """
+    """How long jobs of a queue may wait and be in each phase, and what happens then."""
 
     action: Annotated[
         MonitorAction,

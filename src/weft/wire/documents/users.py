@@ -1,6 +1,4 @@
-"""The documents in which administrators say who is a user of their tenant, and those
-about sharing batches.
-"""
+"""Documents by which administrators keep users of their tenant, and those about sharing."""
 
 from datetime import datetime
 from typing import Annotated, Literal

@@ -15,9 +15,7 @@ DAYS = (*PAGE, "before")
 
 @get("/v1/billing-projects/{p:str}/days", Right.READ, opt={"page": DayCost, "query": DAYS})
 async def list_project_days(request: AnyRequest) -> Response[bytes]:
-    """List what a billing project cost on each date (UTC), newest first. `before`: only dates
-    before this one.
-    """
+    """List what a project cost on each date (UTC), newest first. `before`: only earlier dates."""
     query = request.query
     services, name = request.services, project_of(request)
     limit = limit_of(query, services.settings)

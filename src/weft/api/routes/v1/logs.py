@@ -43,9 +43,7 @@ _POSITION: Final = re.compile(r"([0-9]{1,10})\.([12])\.([0-9]{1,16})\.([0-9]{1,1
     },
 )
 async def read_log(request: AnyRequest) -> Stream:
-    """Read what a job wrote. A single stream also in ranges; with `follow=true` as events while
-    the job runs.
-    """
+    """Read what a job wrote, one stream also in ranges; `follow=true`: as events while it runs."""
     query = request.query
     batch_id, job_id = batch_id_of(request), job_id_of(request)
     stream = query.choice("stream", STREAMS)

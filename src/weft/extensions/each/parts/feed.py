@@ -251,9 +251,7 @@ def name_of(line: str) -> str:
 
 
 def _refused_jobs(error: InvalidDocument) -> dict[int, str]:
-    """Return the positions of the jobs that an error is about, and why; none if it is about
-    more.
-    """
+    """Return the positions of the jobs that an error is about, and why; none if of more."""
     refused: dict[int, str] = {}
     for one in error.errors:
         match = _JOB_POINTER.fullmatch(one.pointer)

@@ -1,6 +1,4 @@
-"""From ended jobs to outputs: the event stream says what ended, one request fetches many
-outputs.
-"""
+"""From ended jobs to outputs: events say what ended, one request fetches many outputs."""
 
 import asyncio
 import sys

@@ -45,9 +45,7 @@ def addresses_of(setup: Setup) -> Mapping[str, str]:
 
 
 def with_transports(setup: Setup, brokers: Mapping[str, Broker]) -> Setup:
-    """Return a setup that names transports instead, where one alone goes there. `brokers`: the
-    entries, by name.
-    """
+    """Return a setup with transports named where only one goes. `brokers`: the entries by name."""
     sinks = {**setup.sinks}
     for sink, address in addresses_of(setup).items():
         found = [name for name, one in brokers.items() if _is_there(address, one)]

@@ -99,9 +99,7 @@ async def save_setup(
 async def checked_setup(
     services: Services, caller: Caller, name: str, text: str, decode: DecodeBatch
 ) -> tuple[str, Setup, Mapping[str, bytes]]:
-    """Return the file as it is kept, what it says, and the secrets that it has. Raise
-    `InvalidSetup`.
-    """
+    """Return the file as it is kept, what it says, and its secrets. Raise `InvalidSetup`."""
     setup = await _parsed(services, caller, text)
     await asyncio.to_thread(_check_plugins, setup, text)
     refuse(text, await asyncio.to_thread(list, out_of_reach(services.settings, setup)))
@@ -173,9 +171,7 @@ def _check_plugins(setup: Setup, text: str) -> None:
 
 
 async def _check_lifecycles(services: Services, caller: Caller, setup: Setup, text: str) -> None:
-    """Refuse sources whose lifecycle there is not, and statuses that it does not have. Raise
-    `InvalidSetup`.
-    """
+    """Refuse sources whose lifecycle or statuses there are not. Raise `InvalidSetup`."""
     problems: dict[Where, str] = {}  # two sources may have one series or sink
     for name, source in setup.sources.items():
         statuses: Sequence[str] | None = None
@@ -278,9 +274,7 @@ async def remove_setup(services: Services, caller: Caller, name: SetupName) -> A
 async def change_status(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: StatusDocument
 ) -> Row:
-    """Set the status of a job, if its lifecycle allows it now; a job that waits or has ended goes
-    along.
-    """
+    """Set the status of a job, if its lifecycle allows it now; the job's state goes along."""
     return await services.store.change_status(
         caller, batch_id, job_id, status=document.status, message=document.message
     )

@@ -38,9 +38,7 @@ WAITING: Final[Missing] = "waiting"
 
 
 def check_lets(given: object, wrong: Wrong, taken: frozenset[str]) -> frozenset[str]:
-    """Check the table `let`, all but its expressions; return the names. `taken`: names that mean
-    something else.
-    """
+    """Check the table `let`, not its expressions; return the names. `taken`: names in use."""
     if not isinstance(given, Mapping) or len(given) > LETS_MAX:
         wrong(("let",), f"it should be a table of at most {LETS_MAX} look-ups")
         return frozenset()
@@ -108,9 +106,7 @@ def _words() -> list[str]:
 
 
 def missing_of(word: str, cores: Mapping[str, str]) -> Missing | None:
-    """Return what becomes of an item without an answer; None: the word is not known. `cores`:
-    states by status.
-    """
+    """Return the fate of an item without answer; None: unknown word. `cores`: states by status."""
     by_core = BY_CORE.get(cores.get(word, ""))
     return by_core or next((one for one in BY_CORE.values() if one == word), None)
 

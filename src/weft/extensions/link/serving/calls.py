@@ -144,9 +144,7 @@ async def _claim_reserved(parts: Parts, asked: Asked) -> object:
 
 
 async def _claim_offered(parts: Parts, asked: Asked) -> Sequence[OfferAnswer]:
-    """Take offers of queues that the worker consumes: of others it does not hear even whether
-    there are any.
-    """
+    """Take offers of queues that the worker consumes: it does not even hear of others."""
     given = asked.given
     known = await asked.store.list_consumed(asked.incarnation_id, [given["transport"]])
     if (given["transport"], given["tenant"], given["queue"]) not in known:

@@ -52,9 +52,7 @@ class LinkedHandOver:
         wanted: Sequence[tuple[AttemptKey, str]],
         public_key: bytes,
     ) -> Sequence[StoredSecret | None]:
-        """Return secrets of live attempts, sealed for a key. Raise `LinkFrameRefused`,
-        `SecretKeyMissing`.
-        """
+        """Return sealed secrets of live attempts. Raise `LinkFrameRefused`, `SecretKeyMissing`."""
         secrets = await store.get_secrets(incarnation_id, wanted)
         keys = self.open_secrets()
 

@@ -1,6 +1,4 @@
-"""What workers outside write: files of their live attempts only, and checkpoints, which the next
-attempts read.
-"""
+"""What linked workers write: files of their live attempts, and checkpoints that the next read."""
 
 import asyncio
 import time

@@ -68,9 +68,7 @@ class Engine(Protocol):
         """
 
     def avoid(self, nodes: Collection[str]) -> None:
-        """Begin nothing on these nodes that is submitted from now on; an engine that says no node
-        is told none.
-        """
+        """Begin nothing new on these nodes; an engine that names no node is told none."""
 
     async def settle(self, names: Sequence[str]) -> None:
         """Return once submissions of these that were not answered have arrived, or never will."""

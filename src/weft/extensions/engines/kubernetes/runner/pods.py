@@ -56,9 +56,7 @@ def pod_of(
     name: str, assignment: Assignment, settings: KubernetesSettings, limits: ExecutorLimits, *,
     tag: str, avoided: Sequence[str] = (),
 ) -> dict[str, Any]:  # fmt: skip
-    """Return the pod of an attempt, which runs on none of these nodes. Raise `Invalid` if there
-    cannot be one.
-    """
+    """Return an attempt's pod, off these nodes. Raise `Invalid` if there cannot be one."""
     spec = assignment.spec
     _check(spec)
     container: dict[str, Any] = {

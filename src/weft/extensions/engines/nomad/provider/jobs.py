@@ -117,9 +117,7 @@ def is_machine(job: Mapping[str, Any], tag: str) -> bool:
 
 
 def machine_of(job: Mapping[str, Any], *, unplaced: str, last: str) -> FoundMachine:
-    """Return what a job says of its machine. `unplaced`: why no node takes it; `last`: what
-    became of its task.
-    """
+    """Return what a job says of its machine. `unplaced`: why not; `last`: how its task ended."""
     error, waits = "", ""
     if job["Status"] == "dead":
         error = f"its worker has ended: {last or 'Nomad job ' + job['ID']}"

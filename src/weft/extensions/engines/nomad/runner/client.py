@@ -81,9 +81,7 @@ class NomadClient:
         return found
 
     async def news(self, prefix: str) -> AsyncIterator[None]:
-        """Yield when something happens to an allocation of our jobs, for a while. Raise
-        `Unavailable`.
-        """
+        """Yield when an allocation of our jobs changes, for a while. Raise `Unavailable`."""
         target = self._target(["event", "stream"], {"topic": "Allocation"})
         until = time.monotonic() + _NEWS_S
         async with self._calls.stream(target, self._headers(), longer_s=_BEAT_S) as news:

@@ -138,9 +138,7 @@ class Feed:
                 changed.set()
 
     async def read(self, now: Position | None) -> bool:
-        """Read all new events; say whether there were any. `now`: the newest position;
-        the first read needs it.
-        """
+        """Read new events; say whether there were any. `now`: the newest, at first."""
         if self.position is None:
             assert now is not None
             self._known_from = self.position = now

@@ -122,9 +122,7 @@ class LogStore(Protocol):
     """The output of attempts: the reading half."""
 
     def can_read(self, directory: LogDirectory) -> bool:
-        """Say whether this store reads what is kept in a directory. Elsewhere its methods find
-        nothing.
-        """
+        """Say whether this store reads a directory; elsewhere its methods find nothing."""
 
     def why_gone(self, log: AttemptLog) -> str | None:
         """Return why the output of an attempt that has ended was removed, in one sentence; None:

@@ -205,9 +205,7 @@ class RunnerSuite:
             assert (await agent.end_of(assignment)).exit_code == 0
 
     def sampled_logs(self) -> LogStore | None:
-        """Return what reads the samples that the runner keeps every 100 ms; None: it measures
-        nothing.
-        """
+        """Return what reads the runner's samples of each 100 ms; None: it keeps none."""
         return None
 
     async def test_what_a_long_attempt_uses_is_sampled(self) -> None:

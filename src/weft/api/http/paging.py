@@ -169,9 +169,7 @@ KIND: Final = "u"
 
 
 def after_of(query: Query) -> ShareKey | None:
-    """Return the user after whom the page begins; None: it is the first page. Raise
-    `InvalidParameter`.
-    """
+    """Return the user after whom the page begins, if not the first. Raise `InvalidParameter`."""
     text = cursor_text(query, KIND)
     if text is None:
         return None

@@ -139,9 +139,7 @@ async def read_nested(
 
 
 async def read_body(request: AnyRequest) -> Body:
-    """Read the body. Raise `TooLarge` as soon as it is known to be, `RequestTimeout` if it does
-    not come.
-    """
+    """Read the body. Raise `TooLarge` as soon as it is, `RequestTimeout` if it comes too late."""
     media = media_of(request.headers.get("content-type"), is_patch=request.method == "PATCH")
     data = await read_bytes(request)
     digest = hashlib.sha256(f"{request.method} {request.scope['path']}\n".encode() + data).digest()

@@ -19,9 +19,7 @@ JOBS_SHOWN: Final = 10
 async def list_conditions(
     services: Services, caller: Caller, *, after: int, limit: int
 ) -> Sequence[Row]:
-    """Yield what blocked jobs that you see wait for together, the oldest first. One that is over
-    is forgotten.
-    """
+    """Yield what blocked jobs that you see wait for, oldest first; what is over goes."""
     return await services.store.list_conditions(caller, after_id=after, limit=limit)
 
 

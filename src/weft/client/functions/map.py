@@ -24,9 +24,7 @@ Chunk = WeftFuture[Values]
 
 
 class MapRun:
-    """One map. `start` and what it leads to run in the event loop, `values` in the caller's
-    thread.
-    """
+    """One map. `start` and what it calls run in the event loop, `values` in the caller."""
 
     def __init__(
         self,
@@ -52,9 +50,7 @@ class MapRun:
         self._changed = threading.Condition()
 
     def values(self, timeout: float | None) -> Iterator[Any]:
-        """Yield what the calls return, in order. Raise what one of them raised: then the others
-        are cancelled.
-        """
+        """Yield what the calls return, in order; what one raises is raised, and ends the rest."""
         until = None if timeout is None else time.monotonic() + timeout
 
         def left_s() -> float | None:

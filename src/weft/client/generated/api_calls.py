@@ -234,8 +234,7 @@ class ApiCalls(DocumentCalls):
     async def change_status(
         self, batch_id: int, job_id: int, status: str, *, message: str | None = None
     ) -> Answer:
-        """Set the status of a job, if its lifecycle allows it now; a job that waits or has ended
-        goes along.
+        """Set the status of a job, if its lifecycle allows it now; the job's state goes along.
 
         Use case: `weft.extensions.lines.calls.lines.change_status`.
 
@@ -862,8 +861,7 @@ class ApiCalls(DocumentCalls):
         return await self._patch(f"/v1/tenants/{segment(name, 'tenant')}", changes)
 
     async def settle_given_up(self, sink: str, decision: str, *, dry_run: bool = False) -> Answer:
-        """Send messages that were given up again, or drop them: at most 10,000; also of a sink
-        that is removed.
+        """Send given-up messages again, or drop them: 10,000 at most; also of a removed sink.
 
         Use case: `weft.extensions.lines.calls.sinks.settle_given_up`.
 
@@ -878,8 +876,7 @@ class ApiCalls(DocumentCalls):
         )
 
     async def share_batch(self, batch_id: int, user: str, permission: str) -> Answer:
-        """Share a batch with a user of the tenant, or let them do more or less than before. Raise
-        `UserNotFound`.
+        """Share a batch with a user of the tenant, or change what they may. Raise `UserNotFound`.
 
         Use case: `weft.api.use_cases.permissions.share_batch`.
 
@@ -987,8 +984,7 @@ class ApiCalls(DocumentCalls):
         return await self._delete(f"/v1/batches/{batch_id}/permissions/{segment(user, 'user')}")
 
     async def unshare_job(self, batch_id: int, job_id: int, user: str) -> Answer:
-        """Share one job with a user no longer. What they may do with its batch stays. Raise
-        `UserNotFound`.
+        """Unshare one job with a user, who keeps what the batch allows. Raise `UserNotFound`.
 
         Use case: `weft.api.use_cases.permissions.unshare_job`.
 

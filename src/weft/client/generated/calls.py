@@ -267,8 +267,7 @@ class Calls(DocumentCalls):
         )
 
     async def fail_condition(self, condition_id: int) -> Answer:
-        """End the jobs of a condition as errors; return it. Only for administrators. Raise
-        `ConditionNotFound`.
+        """End a condition's jobs as errors. Only for administrators. Raise `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.fail_condition`.
 
@@ -311,8 +310,7 @@ class Calls(DocumentCalls):
         return await self._get(f"/v1/apps/{segment(name, 'application')}")
 
     async def get_condition(self, condition_id: int) -> Answer:
-        """Return a condition with the jobs that are due first, of those that you see. Raise
-        `ConditionNotFound`.
+        """Return a condition and the first due jobs that you see. Raise `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.get_condition`.
 
@@ -343,8 +341,7 @@ class Calls(DocumentCalls):
         return await self._get(f"/v1/pools/{segment(name, 'pool')}")
 
     async def get_product(self, product_id: int) -> Answer:
-        """Return a product, with what is known of its job, which may be deleted. Raise
-        `ProductNotFound`.
+        """Return a product and its job, which may be deleted. Raise `ProductNotFound`.
 
         Use case: `weft.api.use_cases.products.get_product`.
 
@@ -426,8 +423,7 @@ class Calls(DocumentCalls):
         return await self._get(f"/v1/tenants/{segment(name, 'tenant')}")
 
     async def get_worker(self, name: str, *, pool: str | None = None) -> Answer:
-        """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
-        `WorkerAmbiguous`.
+        """Return a worker and who changed its state. Raise `WorkerNotFound`, `WorkerAmbiguous`.
 
         Use case: `weft.api.use_cases.workers.get_worker`.
 
@@ -459,16 +455,14 @@ class Calls(DocumentCalls):
         return await self._get("/v1/lines")
 
     async def list_apps(self) -> list[Answer]:
-        """Return the applications that the caller may run, by name; operators see those of others,
-        too.
+        """Return the applications that the caller may run, by name; operators see all.
 
         Use case: `weft.extensions.apps.calls.list_apps`.
         """
         return await self._items("/v1/apps")
 
     def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> Listing:
-        """Yield what blocked jobs that you see wait for together, the oldest first. One that is
-        over is forgotten.
+        """Yield what blocked jobs that you see wait for, oldest first; what is over goes.
 
         Use case: `weft.api.use_cases.conditions.list_conditions`.
 
@@ -710,8 +704,8 @@ class Calls(DocumentCalls):
         all_tenants: bool = False,
         page_rows: int = PAGE_ROWS,
     ) -> Listing:
-        """List requests that changed something or were refused, newest first, within a second.
-        Raise `RightMissing`.
+        """List requests that changed something or were refused, newest first. Raise
+        `RightMissing`.
 
         Use case: `weft.api.use_cases.trail.list_trail`.
 
@@ -817,7 +811,7 @@ class Calls(DocumentCalls):
         return await self._delete(f"/v1/dead-messages/{dead_id}")
 
     async def remove_licence(self, name: str) -> None:
-        """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
+        """Forget a licence; who waits for it waits on. For administrators. Raise
         `LicenceNotFound`.
 
         Use case: `weft.api.use_cases.licences.remove_licence`.
@@ -828,8 +822,7 @@ class Calls(DocumentCalls):
         await self._delete(f"/v1/licences/{segment(name, 'licence')}")
 
     async def remove_product(self, product_id: int) -> None:
-        """Forget a product. What it names is not touched. Raise `ProductNotFound`,
-        `PermissionMissing`.
+        """Forget a product, not what it names. Raise `ProductNotFound`, `PermissionMissing`.
 
         Use case: `weft.api.use_cases.products.remove_product`.
 

@@ -94,8 +94,7 @@ class JobCalls:
         return await self._api.share_job(self.batch_id, self.job_id, user, permission)
 
     async def unshare(self, user: str) -> Answer:
-        """Share one job with a user no longer. What they may do with its batch stays. Raise
-        `UserNotFound`.
+        """Unshare one job with a user, who keeps what the batch allows. Raise `UserNotFound`.
 
         Use case: `weft.api.use_cases.permissions.unshare_job`.
 
@@ -186,8 +185,7 @@ class BatchCalls:
         return await self._api.unhide_batch(self._batch_id)
 
     async def share(self, user: str, permission: str = "read") -> Answer:
-        """Share a batch with a user of the tenant, or let them do more or less than before. Raise
-        `UserNotFound`.
+        """Share a batch with a user of the tenant, or change what they may. Raise `UserNotFound`.
 
         Use case: `weft.api.use_cases.permissions.share_batch`.
 

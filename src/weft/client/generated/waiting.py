@@ -234,8 +234,7 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.drain_worker(name, reason=reason, pool=pool))
 
     def fail_condition(self, condition_id: int) -> Answer:
-        """End the jobs of a condition as errors; return it. Only for administrators. Raise
-        `ConditionNotFound`.
+        """End a condition's jobs as errors. Only for administrators. Raise `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.fail_condition`.
 
@@ -278,8 +277,7 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.get_app(name))
 
     def get_condition(self, condition_id: int) -> Answer:
-        """Return a condition with the jobs that are due first, of those that you see. Raise
-        `ConditionNotFound`.
+        """Return a condition and the first due jobs that you see. Raise `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.get_condition`.
 
@@ -310,8 +308,7 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.get_pool(name))
 
     def get_product(self, product_id: int) -> Answer:
-        """Return a product, with what is known of its job, which may be deleted. Raise
-        `ProductNotFound`.
+        """Return a product and its job, which may be deleted. Raise `ProductNotFound`.
 
         Use case: `weft.api.use_cases.products.get_product`.
 
@@ -393,8 +390,7 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.get_tenant(name))
 
     def get_worker(self, name: str, *, pool: str | None = None) -> Answer:
-        """Return a worker, with who changed its state, when and why. Raise `WorkerNotFound`,
-        `WorkerAmbiguous`.
+        """Return a worker and who changed its state. Raise `WorkerNotFound`, `WorkerAmbiguous`.
 
         Use case: `weft.api.use_cases.workers.get_worker`.
 
@@ -424,16 +420,14 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.line_overview())
 
     def list_apps(self) -> list[Answer]:
-        """Return the applications that the caller may run, by name; operators see those of others,
-        too.
+        """Return the applications that the caller may run, by name; operators see all.
 
         Use case: `weft.extensions.apps.calls.list_apps`.
         """
         return self._loop_thread.wait(self._async.list_apps())
 
     def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
-        """Yield what blocked jobs that you see wait for together, the oldest first. One that is
-        over is forgotten.
+        """Yield what blocked jobs that you see wait for, oldest first; what is over goes.
 
         Use case: `weft.api.use_cases.conditions.list_conditions`.
 
@@ -688,8 +682,8 @@ class Waits(Twin[CallsT_co]):
         all_tenants: bool = False,
         page_rows: int = PAGE_ROWS,
     ) -> WaitingListing:
-        """List requests that changed something or were refused, newest first, within a second.
-        Raise `RightMissing`.
+        """List requests that changed something or were refused, newest first. Raise
+        `RightMissing`.
 
         Use case: `weft.api.use_cases.trail.list_trail`.
 
@@ -791,7 +785,7 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.remove_dead_message(dead_id))
 
     def remove_licence(self, name: str) -> None:
-        """Forget a licence. Jobs that wait for it go on waiting. Only for administrators. Raise
+        """Forget a licence; who waits for it waits on. For administrators. Raise
         `LicenceNotFound`.
 
         Use case: `weft.api.use_cases.licences.remove_licence`.
@@ -802,8 +796,7 @@ class Waits(Twin[CallsT_co]):
         self._loop_thread.wait(self._async.remove_licence(name))
 
     def remove_product(self, product_id: int) -> None:
-        """Forget a product. What it names is not touched. Raise `ProductNotFound`,
-        `PermissionMissing`.
+        """Forget a product, not what it names. Raise `ProductNotFound`, `PermissionMissing`.
 
         Use case: `weft.api.use_cases.products.remove_product`.
 

@@ -46,9 +46,7 @@ class NotTrusted(CouldNotConnect):
 
 
 class ConnectionLost(Exception):
-    """The connection broke before the whole reply was there; the server may have done what it
-    was asked.
-    """
+    """The connection broke before the reply was whole; the server may have done what was asked."""
 
 
 @dataclass

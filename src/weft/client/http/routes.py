@@ -72,9 +72,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
     async def add_groups(
         self, batch_id: int, update_id: int, first: int, groups: Sequence[Document]
     ) -> Answer:
-        """Send groups; `first` is the number of the first of them in the update (from 1). A
-        repeat does nothing.
-        """
+        """Send groups; the first is number `first` in the update (from 1). Repeatable."""
         path = f"/v1/batches/{batch_id}/updates/{update_id}/groups"
         return await self._post(path, {"first": first, "groups": groups})
 
@@ -87,9 +85,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         *,
         inherit_env: Mapping[str, str] | None = None,
     ) -> Answer:
-        """Send one bunch; `first` is the number of its first job in the update (from 1). A
-        repeat does nothing.
-        """
+        """Send one bunch; its first job is number `first` in the update (from 1). Repeatable."""
         path = f"/v1/batches/{batch_id}/updates/{update_id}/jobs"
         env = {} if inherit_env is None else {"inherit_env": inherit_env}
         return await self._post(path, {"first": first, "jobs": jobs, **env})

@@ -171,9 +171,7 @@ class Job(JobCalls):
     def follow_log(
         self, *, stream: Stream = "both", attempt: int | None = None
     ) -> AsyncGenerator[LogEvent, None]:
-        """Yield the output while it is written. The last event is `end`: state, reason, exit
-        code, signal.
-        """
+        """Yield output as it comes. The last event is `end`: state, reason, exit code, signal."""
         return self._api.follow_log(self.batch_id, self.job_id, stream=stream, attempt=attempt)
 
     async def usage(self, attempt: int) -> Sequence[Answer]:

@@ -67,9 +67,7 @@ class Release:
         self._sending: set[asyncio.Task[None]] = set()
 
     async def round(self) -> bool | None:
-        """Withdraw, offer and send once; return whether offers came or went, None: there are
-        none.
-        """
+        """Withdraw, offer and send once; return whether offers moved, None if there are none."""
         store, epoch = self._transports.store, self._context.epoch
         looks = time.monotonic() >= self._looked_s + LOOK_S
         if looks:

@@ -33,9 +33,7 @@ _IN_MEMORY: Final = 4 << 20
 
 @call("GET /v1/apps", Right.READ, page=App)
 async def list_apps(services: Services, caller: Caller) -> Sequence[Row]:
-    """Return the applications that the caller may run, by name; operators see those of others,
-    too.
-    """
+    """Return the applications that the caller may run, by name; operators see all."""
     return await services.store.list_apps(caller, sees_all=sees_all(caller))
 
 

@@ -273,9 +273,7 @@ class WorkerStore(Protocol):
     async def list_job_users(
         self, jobs: Annotated[Sequence[JobIds], Entries]
     ) -> Sequence[JobUser]:
-        """Return whose these jobs are, by batch and job, in no fixed order; jobs that are gone are
-        left out.
-        """
+        """Return whose these jobs are, by batch and job, unordered, without lost ones."""
 
     async def home_tenant(self) -> str | None:
         """Return what the installation's own tenant is called, which `weft up` has made; None:

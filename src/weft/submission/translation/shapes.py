@@ -106,9 +106,7 @@ class ShapeBook:
         problems: Problems,
         router: Router | None = None,
     ) -> list[int]:
-        """Return the shape's index of each job, or one for all if they agree. `rare`: see
-        `DocumentContext`.
-        """
+        """Return each job's shape index, or one for all alike. `rare`: see `DocumentContext`."""
         given = [job.resources for job in jobs]
         besides = (_executors(rare), self._words_of(rare), _limit_classes(jobs))
         words = zip(*besides, strict=False)

@@ -20,9 +20,7 @@ _STEP_S = 0.01
 
 
 def make(attempt: SpawnerAttempt) -> None:
-    """Make the cgroup of an attempt with its limits if there is none, and open its entrance. Raise
-    `OSError`.
-    """
+    """Make an attempt's cgroup with its limits and open its entrance. Raise `OSError`."""
     terms = attempt.request.cgroup
     assert terms is not None
     key = attempt.key

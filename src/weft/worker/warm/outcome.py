@@ -125,9 +125,7 @@ def _encode(value: Any, form: str, bytes_max: int) -> bytes:  # noqa: ANN401 (wh
 
 
 def _dumps(value: Any, bytes_max: int) -> bytes:  # noqa: ANN401
-    """Pickle by the fast way; use cloudpickle for what that cannot do (lambdas, classes of a
-    notebook).
-    """
+    """Pickle the fast way; use cloudpickle for lambdas and classes of a notebook."""
     try:
         data = pickle.dumps(value, protocol=_PROTOCOL)
     except Exception:  # noqa: BLE001 (any class can refuse to be pickled, in any way)

@@ -16,9 +16,7 @@ class Failures:
         self.last = "it does not answer"
 
     def note(self, error: KafkaError) -> None:
-        """Note a failure; librdkafka goes on by itself. Its summary, that no broker is left,
-        hides the reason.
-        """
+        """Note a failure; librdkafka goes on. Its summary (no broker left) hides the reason."""
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 (the library's name)
             self.last = error.str()[:500]
 

@@ -60,9 +60,7 @@ async def decide_message(
 async def settle_given_up(
     services: Services, caller: Caller, sink: SinkName, document: GivenUpDecision
 ) -> Answer:
-    """Send messages that were given up again, or drop them: at most 10,000; also of a sink that
-    is removed.
-    """
+    """Send given-up messages again, or drop them: 10,000 at most; also of a removed sink."""
     decision = None if document.dry_run else document.decision
     n_messages = await services.store.settle_given_up(caller, sink, decision)
     return {"sink": sink, "n_messages": n_messages}

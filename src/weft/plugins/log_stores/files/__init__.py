@@ -92,9 +92,7 @@ class FileLogStore:
 
 
 def _close_after(reading: asyncio.Future[list[Piece]] | None, reader: PartReader) -> None:
-    """Close the file, but not while an abandoned thread is still reading it: that thread would
-    open it again.
-    """
+    """Close the file, unless an abandoned thread still reads and would reopen it."""
 
     def close(done: asyncio.Future[list[Piece]]) -> None:
         if not done.cancelled():

@@ -78,9 +78,7 @@ class Watches:
             grown.end()
 
     def add(self, grown: Grown, own: Path) -> int | None:
-        """Watch the file's directory, or its deepest existing parent. None: the kernel has no
-        watches left.
-        """
+        """Watch the file's directory or its deepest parent. None: no watches are left."""
         if self._handle < 0 and not self._open():
             return None
         # A directory may be made while its parent is being watched: then go down again.

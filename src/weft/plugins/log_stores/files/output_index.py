@@ -70,9 +70,7 @@ class _Part:
                 self.marks.append(self.end)
 
     def is_in(self, file: BinaryIO) -> bool:
-        """Say whether a file still begins with what is known of it; another one may have got its
-        inode.
-        """
+        """Say whether a file still begins as known; another may have got its inode."""
         at, header = self.last
         file.seek(at)
         return file.read(len(header)) == header

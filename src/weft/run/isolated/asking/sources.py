@@ -98,9 +98,7 @@ class SourceReads(AsksPool):
         return {**options, "url": url, "below": parse_bucket(store.url).prefix}
 
     def _of_broker(self, source: DueSource) -> Mapping[str, Any]:
-        """Return the options with the connection that they name. Raise `TransportError`,
-        `InvalidSetting`.
-        """
+        """Return options with their connection. Raise `TransportError`, `InvalidSetting`."""
         kind, what = BROKERS[source.kind]
         options, tenant = source.options, str((source.sealed or {}).get("tenant"))
         to = allowed_connection(

@@ -52,7 +52,7 @@ class EventsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class SubmissionsDocument(Struct, forbid_unknown_fields=True, kw_only=True):
-    """Who submits batches that come by a queue or topic; a table `[[transports.submissions]]`."""
+    """The submitter of batches that come by a queue or topic: `[[transports.submissions]]`."""
 
     tenant: Text
     user: Text

@@ -29,6 +29,7 @@ FREE: Mapping[str, str] = {
         up--broker transport-show-0 transport-test-0""",
     "a system whose jobs can be imported: one": "import-0",
     "a status, of which each lifecycle has its own": "line-set-1",
+    "a version of Python, of which each worker has its own": "--python",
     "how far a job is, and a word on it": "progress-0 progress-1",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit

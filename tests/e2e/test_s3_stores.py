@@ -31,6 +31,7 @@ from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.plugins.file_stores.s3.signing import ObjectUrls
 from weft.ports.file_store import FileDiffers, HeldFile, Signed, StoreAway, ToSign
 from weft.ports.store import StoredFileStore
+from weft.settings import Settings
 from weft.wire.sealed import SecretKeys, SecretRow
 from weft.worker.agent.object_uploads import ObjectUploads
 from weft.worker.stager.directories import JobDirectories, Plan
@@ -40,6 +41,7 @@ pytestmark = pytest.mark.engine(name="s3")
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "coming-from-hail.md"
 PART = 5 << 20
+SMALL = Settings(store_single_bytes_max=PART)
 """The smallest part that S3 takes."""
 LARGE = f"head -c {2 * PART + 7} /dev/zero > large.bin"
 
@@ -340,7 +342,7 @@ async def test_the_role_of_the_machine_stores_in_parts(
         monkeypatch.setenv("AWS_METADATA_ENDPOINT", at)
         site = replace(
             file_site(tmp_path), signer=Signer(buckets.url, "instance-role"),
-            single_bytes_max=PART, objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
+            settings=SMALL, objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
         )  # fmt: skip
         directories = JobDirectories(tmp_path / "jobs")
         directories.make(key)
@@ -368,7 +370,7 @@ async def test_an_upload_goes_on_with_the_part_that_is_missing(
         held = HeldFile(opened.fileno(), len(data), hashlib.sha256(data).digest())
         signer = Signer(f"http://127.0.0.1:{middle.port}")
         site = replace(
-            file_site(tmp_path), signer=signer, single_bytes_max=PART,
+            file_site(tmp_path), signer=signer, settings=SMALL,
             objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
         )  # fmt: skip
 

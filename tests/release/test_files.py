@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 SUFFIXES = {
     ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".md",
-    ".service",
+    ".service", ".sh",
 }  # fmt: skip
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 

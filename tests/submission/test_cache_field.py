@@ -8,7 +8,7 @@ from cases import cases
 from submission.test_simulation_field import wrong
 from submission.test_translate import rows_of
 from weft.submission.translation.cache import LEFT_OUT, key_of
-from weft.wire.documents.apps import CodeDocument
+from weft.wire.documents.apps import CodeDocument, RequirementsDocument
 from weft.wire.documents.containers import ContainerDocument, EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput
 from weft.wire.documents.secrets import SecretUse
@@ -24,6 +24,7 @@ FIELDS: dict[str, Any] = {
     "outputs": (FileOutput("a"),), "inherit_env": {"A": "1"}, "executor": "other",
     "function": FunctionSpec("math:gcd"), "identity": {"A": "1"}, "own_paths": ("/a",),
     "app": AppSpec("a-1", "0", "run"), "code": CodeDocument("0" * 64), "requires": ("a",),
+    "requirements": RequirementsDocument("0" * 64),
 }  # fmt: skip
 """Each field of a spec that belongs to the key, with a value."""
 

@@ -86,13 +86,7 @@ def file_site_of(
         signer=signer,
         objects=ObjectHttpCarrier(parse_allowed_hosts(settings.store_private_hosts)),
         web=web_files(settings),
-        single_bytes_max=settings.store_single_bytes_max,
-        web_s_max=settings.input_url_s_max,
-        parallel=settings.staging_files_max,
-        input_bytes_max=settings.input_bytes_max,
-        input_entries_max=settings.input_entries_max,
-        output_bytes_max=settings.output_bytes_max,
-        output_files_max=settings.output_files_max,
+        settings=settings,
         for_accounts=is_root,
         cache=InputCache(
             scratch / "inputs" / logs.name, settings.input_cache_bytes, for_accounts=is_root

@@ -63,7 +63,7 @@ from weft.settings.transports_file import known_transports
 from weft.telemetry.log import log
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS, ProductLimits
+from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence_renewal import FenceTerms
@@ -177,9 +177,7 @@ def _agent_of(
         accounts=job_accounts(settings, store),
         scratch=_scratch(settings, home),
         files=file_site_of(settings, home, logs, source.signer, _scratch(settings, home)),
-        products=ProductLimits(
-            products_max=settings.products_max, bytes_max=settings.product_bytes_max
-        ),
+        settings=settings,
         log_keeper=KeepsFilesToo(
             source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
             KeptFiles(home.files / logs.name),

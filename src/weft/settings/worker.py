@@ -191,7 +191,8 @@ class WorkerSettings:
     )
     staging_files_max: int = setting(
         4,
-        "files of a tenant that a worker fetches or keeps at a time; of all of them twice as many",
+        "files and requirements of a tenant that a worker fetches or keeps at a time; of all of "
+        "them twice as many",
         within=(1, 1000),
     )
     input_cache_bytes: LargeBytes = setting(
@@ -205,6 +206,20 @@ class WorkerSettings:
     )
     input_entries_max: int = setting(
         1_000_000, "files that are unpacked of one input", within=(1, 1_000_000_000)
+    )
+    requirements_index: str | None = setting(
+        None,
+        "URL of the index of packages, or directory of wheels, that requirements of jobs are "
+        "installed from; none: that of pip or uv",
+        is_secret=True,
+    )
+    requirements_s: float = setting(
+        900.0, "seconds within which requirements of jobs are installed", within=(1, 86_400)
+    )
+    requirements_cache_bytes: LargeBytes = setting(
+        20 << 30,
+        "bytes of installed requirements beyond which those go that were not used for longest",
+        within=(MIB, 1 << 50),
     )
     output_bytes_max: LargeBytes = setting(
         1 << 40, "bytes of all outputs of one attempt", within=(MIB, 1 << 50)

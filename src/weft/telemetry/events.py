@@ -144,6 +144,10 @@ EVENTS = MappingProxyType(
         "worker.image_missing": "an image cannot be had · image, why",
         "worker.image_pulled": "an image was unpacked · image, ms, size",
         "worker.image_removed": "an image went, to keep the cache within its bytes · image, size",
+        "worker.environment_failed": "requirements of jobs cannot be installed · environment, why",
+        "worker.environment_made": "requirements of jobs were installed · environment, ms, size",
+        "worker.environment_removed": "installed requirements went, to keep the cache within its "
+        "bytes · environment, size",
         "worker.spawner_found": "the agent has found its spawner · incarnation, pid_namespace",
         "worker.jobs_adopted": "jobs of an earlier agent continue · live, queued, ended, killed, "
         "handed_back",

@@ -21,6 +21,8 @@ from weft.core.states import AttemptKey
 PROTOCOL_VERSION = 5
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
+USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""Where jobs look for programs whose environment is not that of their caller."""
 CONTAINER_WORK = "/weft/work"
 """Where a container has the directory of its job. Its other own files are beside it."""
 

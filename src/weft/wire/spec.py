@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar, overload
 
 import msgspec
 
-from weft.wire.documents.apps import CodeDocument
+from weft.wire.documents.apps import CodeDocument, RequirementsDocument
 from weft.wire.documents.containers import ContainerDocument, EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput, LogDocument
 from weft.wire.documents.secrets import SecretUse
@@ -92,6 +92,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """Files that are kept when it has ended."""
     code: CodeDocument | None = None
     """Files that it begins with."""
+    requirements: RequirementsDocument | None = None
+    """Packages that it finds first."""
     service: ServiceDocument | None = None
     """It runs beneath a minder, which asks whether it is healthy."""
     inherit_env: dict[str, str] | None = None
@@ -138,8 +140,9 @@ FILES: Final = "files"
 SERVICE: Final = "a service"
 ENGINE_OPTIONS: Final = "a choice of its engine"
 CODE: Final = "code that travels with it"
+PACKAGES: Final = "packages of its requirements"
 REQUIREMENTS: Final = frozenset(
-    {SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS, SERVICE, CODE}
+    {SECRETS, NO_NETWORK, CONTAINER, FILES, ENGINE_OPTIONS, SERVICE, CODE, PACKAGES}
 )
 """All that jobs may require of their runner."""
 

@@ -3,12 +3,11 @@ own, durations in words, times from now, keys as text, the values of an array in
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from weft.cli.input.limit_options import parse_concurrency_key, parse_moment, parse_rate
-from weft.client.submission.ahead import code_of
+from weft.client.submission.ahead import Packing
 from weft.core.errors import InvalidValue, WrongType
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.durations import parse_seconds
@@ -54,10 +53,10 @@ def expand(
             else one
             for index, one in enumerate(jobs)
         ]
-        pack = cache(code_of)  # once, however many jobs have it
+        packing = Packing(directory)
         for job in document["jobs"]:
-            if isinstance(job, dict) and isinstance(folder := job.get("code"), str):
-                job["code"] = pack(directory / folder)
+            if isinstance(job, dict):
+                packing.fill(job)
     if problems.found:
         from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415 (30 ms)
         from weft.wire.field_types import check_types  # noqa: PLC0415

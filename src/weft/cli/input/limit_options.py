@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from weft.cli.input.options import bounded, check_text, read_option
 from weft.cli.input.signature import Parameter
-from weft.client.submission.ahead import code_of
+from weft.client.submission.ahead import Packing
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.durations import parse_seconds
 
@@ -92,6 +92,12 @@ class LimitOptions:
     code: Annotated[Path | None, Parameter(group="Job")] = None
     """Begin with a copy of this directory's files: those that git tracks, else all."""
 
+    requirements: Annotated[Path | None, Parameter(group="Job")] = None
+    """Install the packages of this requirements file or uv.lock before, once for all alike."""
+
+    python: Annotated[str | None, Parameter(group="Job")] = None
+    """The version of Python of these packages, such as 3.12 (default: that of the worker)."""
+
     retries: Annotated[int | None, Parameter(group="Job", validator=bounded(0, 99))] = None
     """How often a job that failed is tried again (default 0)."""
 
@@ -129,7 +135,10 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     if options.cache is not None:
         fields["cache"] = "inputs" if options.cache else "off"
     if options.code is not None:
-        fields["code"] = code_of(options.code)
+        fields["code"] = options.code
+    if options.requirements is not None:
+        fields["requirements"] = {"file": options.requirements, "python": options.python}
+    Packing().fill(fields)
     if options.machine is not None:
         check_text([options.machine])
         fields["machine"] = options.machine

@@ -17,10 +17,12 @@ import msgspec
 from weft.client.api import Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
 from weft.client.objects.ends import Ends
+from weft.client.submission.ahead import Ahead, sent_ahead
 from weft.client.submission.planner import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.billing.resources import MIB as _MIB
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.errors import Conflict, InvalidDocument, NotFound, PayloadTooLarge
+from weft.wire.documents.apps import RequirementsDocument
 from weft.wire.documents.batches import FunctionDocument, JobDocument
 
 REQUESTS: Final = 3
@@ -70,6 +72,7 @@ class JobPlan:
     interpreter: str | None
     retries: Mapping[str, Any] = field(default_factory=dict)
     """Those of `RetryKeywords` that were given."""
+    requirements: Ahead | None = None
     encoded_resources: msgspec.Raw = field(init=False)
 
     def __post_init__(self) -> None:
@@ -197,6 +200,8 @@ class Calls:
         said = {"name": self._plan.name, "max_running": self._plan.max_running}
         batch = {key: value for key, value in said.items() if value}
         self.batch_id = int((await self._api.create_batch(batch))["id"])
+        for digest, body in sent_ahead([{"requirements": self._plan.requirements}]).items():
+            await self._api.send_payload(self.batch_id, digest, body)
         for loop in self._ends.loops(self.batch_id):
             self._start(loop)
         await self._ends.is_followed.wait()  # so that no event is missed
@@ -317,6 +322,7 @@ class Calls:
             resources=plan.encoded_resources,
             timeout_s=None if plan.timeout_s is None else plan.timeout_s * call.calls,
             env=dict(plan.env) if plan.env else None,
+            requirements=RequirementsDocument(**plan.requirements) if plan.requirements else None,
             **plan.retries,
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, ParamSpec, TypeVar, Unpack
 
 from weft.client.api import Api, ResultRow
@@ -28,6 +28,7 @@ from weft.client.functions.pickles import (
 )
 from weft.client.loop_thread import ClientClosed, LoopThread
 from weft.client.objects.job_keywords import RETRY_NAMES, RetryKeywords
+from weft.client.submission.ahead import requirements_of
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id
 from weft.wire.function import Initialized, InitializerFailed
@@ -63,6 +64,7 @@ class Executor(concurrent.futures.Executor):
         resources: What each job reserves: `{"cpu": 1, "memory": "512Mi"}`.
         timeout_s: How long a call may take.
         env: Variables of the environment in which functions run.
+        requirements: A requirements file or a `uv.lock`, whose packages functions find first.
         retries: `max_attempts`, `retry_on`, `retry`, `external_errors`, `retry_with`: after which
             ends a call is made again, when, and with what; as `create_job` takes them. Default:
             a call that raises is not made again. Calls that `map` combines are all made again.
@@ -82,6 +84,7 @@ class Executor(concurrent.futures.Executor):
         resources: Mapping[str, Any] | None = None,
         timeout_s: float | None = None,
         env: Mapping[str, str] | None = None,
+        requirements: str | PurePath | None = None,
         url: str | None = None,
         token: str | None = None,
         home: Path | None = None,
@@ -99,6 +102,7 @@ class Executor(concurrent.futures.Executor):
             name=name, max_running=max_workers, resources=resources, timeout_s=timeout_s, env=env,
             path=own_path(), interpreter=own_interpreter(),
             retries={name: value for name, value in retries.items() if value is not None},
+            requirements=None if requirements is None else requirements_of(Path(requirements)),
         )  # fmt: skip
         api = Api(url, token, home=home, patience_s=patience_s, wait_patience_s=patience_s)
         self.url = api.url

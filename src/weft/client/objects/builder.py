@@ -5,16 +5,15 @@ their `submit` differs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from inspect import signature
 from itertools import chain
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, Generic, TypeVar, Unpack
 
 from weft.client.api import Api
 from weft.client.http.calls import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
-from weft.client.submission.ahead import code_of, sent_ahead
+from weft.client.submission.ahead import Packing, sent_ahead
 from weft.client.submission.arrays import size_of
 from weft.client.submission.pending_update import DraftGroup, Membership, PendingUpdate
 from weft.client.submission.refs import Block, HasRef, JobRef, group_exists
@@ -57,7 +56,7 @@ class Draft:
         self._pending: PendingUpdate | None = None
         self.batch_id = batch_id
         self.answer: Document = {}
-        self.pack = cache(code_of)
+        self.packing = Packing()
         self._begin()
 
     def _begin(self) -> None:
@@ -206,8 +205,7 @@ class GroupBuilder(Generic[JobT]):
             "values": self._texts(values),
             **keywords,
         }
-        if isinstance(code := keywords.get("code"), str | PurePath):
-            document["code"] = self._draft.pack(Path(code))
+        self._draft.packing.fill(document)
         membership = self._membership_with(groups)
         return self._make_job(self._draft.add_job(membership, _given(document)))
 

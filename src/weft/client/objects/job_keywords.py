@@ -86,6 +86,10 @@ class JobKeywords(RetryKeywords, total=False):
     """`{"health": {"http": "http://127.0.0.1:8080/ready"}}`: started again whenever it ends."""
     code: str | PurePath | Mapping[str, str] | None
     """`"."`: a folder whose files it begins with: those that git tracks if it is of a checkout."""
+    requirements: str | PurePath | Mapping[str, str] | None
+    """`"requirements.txt"`, or `{"file": "uv.lock", "python": "3.12"}`: packages that its worker
+    installs before, once for all jobs with the same.
+    """
     cache: Literal["inputs", "off"] | None
     """`"inputs"`: it does not run if the same has succeeded before; default: it runs."""
     app: str | None

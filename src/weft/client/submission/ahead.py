@@ -1,10 +1,15 @@
-"""What goes to the server ahead of the jobs that name it: code."""
+"""What goes to the server ahead of the jobs that name it: code and requirements."""
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from copy import copy
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any, Final
 
 from weft.core.errors import Invalid
+
+_FIELDS: Final = ("code", "requirements")
 
 
 class Ahead(dict[str, str]):
@@ -20,8 +25,26 @@ class Ahead(dict[str, str]):
 
 def sent_ahead(jobs: Iterable[object]) -> dict[str, bytes]:
     """Return what these jobs need at the server before they are sent, by digest."""
-    fields = (job.get("code") for job in jobs if isinstance(job, Mapping))
+    fields = (job.get(name) for job in jobs if isinstance(job, Mapping) for name in _FIELDS)
     return {one.digest: one.body for one in fields if isinstance(one, Ahead)}
+
+
+class Packing:
+    """Lets jobs name files of a directory: each is read once, however many jobs have it."""
+
+    def __init__(self, directory: Path = Path()) -> None:
+        self._directory = directory
+        self._code, self._requirements = cache(code_of), cache(requirements_of)
+
+    def fill(self, job: dict[str, Any]) -> None:
+        """Put bytes in the place of the files that a job names. Raise `Invalid`."""
+        if isinstance(folder := job.get("code"), str | PurePath):
+            job["code"] = self._code(self._directory / folder)
+        field = job.get("requirements")
+        more = dict(field) if isinstance(field, Mapping) else {"file": field}
+        if isinstance(file := more.pop("file", None), str | PurePath):
+            job["requirements"] = copy(self._requirements(self._directory / file))
+            job["requirements"].update({name: more[name] for name in more if more[name]})
 
 
 def code_of(folder: Path) -> Ahead:
@@ -32,12 +55,40 @@ def code_of(folder: Path) -> Ahead:
         os.scandir(folder).close()  # raises for what is no directory
         return Ahead(pack(folder, tracked_by_git(folder), bytes_max=CODE_BYTES_MAX))
     except (BadFolder, OSError) as error:
-        why = str(getattr(error, "strerror", error))
-        raise Invalid(
-            f"the code {str(folder)!r} cannot travel",
-            detail=f"{why[:1].upper()}{why[1:]}.",
-            hint="Give a directory with a program; large data travels as `inputs`.",
-        ) from error
+        hint = "Give a directory with a program; large data travels as `inputs`."
+        raise _cannot_travel(f"the code {str(folder)!r}", error, hint) from error
+
+
+def requirements_of(file: Path) -> Ahead:
+    """Return what a requirements file or a `uv.lock` names. Raise `Invalid`."""
+    from weft.wire.requirements import plain_requirements  # noqa: PLC0415 (few need it)
+
+    try:
+        text = _exported(file) if file.name == "uv.lock" else file.read_bytes()
+        return Ahead(plain_requirements(text))
+    except (ValueError, OSError) as error:
+        hint = "Give lines such as numpy==2.1.0; your own modules travel as `code`."
+        raise _cannot_travel(f"the requirements {str(file)!r}", error, hint) from error
+
+
+def _cannot_travel(what: str, error: Exception, hint: str) -> Invalid:
+    why = str(getattr(error, "strerror", error))
+    detail = f"{why[:1].upper()}{why[1:]}."
+    return Invalid(f"{what} cannot travel", detail=detail, hint=hint)
+
+
+def _exported(lock: Path) -> bytes:
+    """Return the requirements that a lock of uv means. Raise `ValueError`, `OSError`."""
+    import subprocess  # noqa: PLC0415 (few need it)
+
+    lock.open("rb").close()
+    command = ["uv", "export", "--frozen", "--no-emit-project", "--format", "requirements-txt"]
+    try:
+        return subprocess.run(command, cwd=lock.parent, capture_output=True, check=True).stdout
+    except FileNotFoundError as error:
+        raise ValueError("only the program uv reads its lock, and it is not here") from error
+    except subprocess.CalledProcessError as error:
+        raise ValueError(f"uv says: {error.stderr.decode(errors='replace')[-400:]}") from error
 
 
 def tracked_by_git(folder: Path) -> list[str] | None:

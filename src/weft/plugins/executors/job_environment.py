@@ -12,10 +12,9 @@ from weft.core.progress import PROGRESS_VARIABLE
 from weft.core.states import AttemptKey
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.telemetry.trace import format_traceparent
-from weft.wire.spawner import StartProcess
+from weft.wire.spawner import USUAL_PATH, StartProcess
 from weft.wire.spec import JobSpec
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SHELL = "/bin/sh"
 MESSAGES_VARIABLE = "WEFT_MESSAGES"
 _ARGUMENT_BYTES_MAX = 100_000
@@ -29,7 +28,7 @@ def small_environment() -> dict[str, str]:
         "HOME": home,
         "LANG": os.environ.get("LANG", "C.UTF-8"),
         "LOGNAME": name,
-        "PATH": _PATH,
+        "PATH": USUAL_PATH,
         "SHELL": SHELL,
         "TMPDIR": os.environ.get("TMPDIR", "/tmp"),  # noqa: S108 (the convention, not a file)
         "USER": name,

@@ -35,6 +35,7 @@ from weft.wire.spec import (
     ENGINE_OPTIONS,
     FILES,
     NO_NETWORK,
+    PACKAGES,
     SECRETS,
     SERVICE,
     JobSpec,
@@ -159,6 +160,7 @@ def _with_rules(name: str) -> Kept:
     return lambda job: {name: getattr(job, name), **_rules(job)}
 
 
+_NO_PROGRAMS: Final = ("app", "container", "simulation")
 _LISTED: Final = (
     JobField("count"),
     JobField("values"),
@@ -191,7 +193,8 @@ _LISTED: Final = (
         services.NOT_BESIDE,
     ),
     kept("wait", kept_of_wait, check_wait, waits.NOT_BESIDE),
-    JobField("code", spec=needing(CODE, "code"), beside=("app", "container", "cwd", "simulation")),
+    JobField("code", spec=needing(CODE, "code"), beside=("cwd", *_NO_PROGRAMS)),
+    JobField("requirements", spec=needing(PACKAGES, "requirements"), beside=_NO_PROGRAMS),
     kept(CACHE, check=check_cache),
 )
 

@@ -143,8 +143,9 @@ def payloads_of(jobs: Sequence[JobDocument]) -> dict[str, str]:
     for entry, job in enumerate(jobs):
         if job.function is not None and job.function.arguments_digest is not None:
             digests[f"/jobs/{entry}/function/arguments_digest"] = job.function.arguments_digest
-        if job.code is not None:
-            digests[f"/jobs/{entry}/code/digest"] = job.code.digest
+        for name, field in (("code", job.code), ("requirements", job.requirements)):
+            if field is not None:
+                digests[f"/jobs/{entry}/{name}/digest"] = field.digest
     return {pointer: one for pointer, one in digests.items() if DIGEST.fullmatch(one)}
 
 

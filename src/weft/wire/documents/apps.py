@@ -23,8 +23,10 @@ JobParameters = Annotated[
         {"lines": True},
     ),
 ]
+_Version = Annotated[str, Meta(pattern=r"^3\.[0-9]{1,2}" + END)]
+_Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}" + END)]
 FolderDigest = Annotated[
-    Annotated[str, Meta(pattern=r"^[0-9a-f]{64}" + END)],
+    _Digest,
     says(
         "SHA-256 of the packed folder, in hex.",
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -43,6 +45,24 @@ JobCode = Annotated[
     says(
         "Files that it begins with: they are copied into its directory, and functions import "
         "from them. In job files and the Python client a folder, which is packed and sent."
+    ),
+]
+
+
+class RequirementsDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`requirements`: packages of Python, whose names were sent to the batch as a payload."""
+
+    digest: Annotated[_Digest, says("SHA-256 of their text, in hex.", "0" * 64)]
+    python: Annotated[
+        _Version | None, says("The version of Python; without it that of its worker.", "3.12")
+    ] = None
+
+
+JobRequirements = Annotated[
+    RequirementsDocument | None,
+    says(
+        "Packages that its worker installs before, once for all jobs with the same. In job files "
+        "and the Python client a requirements file or a `uv.lock`."
     ),
 ]
 _NAME = Meta(description="name and version, as jobs ask for it")

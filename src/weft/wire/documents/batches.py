@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from weft.core.deliveries.sinks import SINKS_MAX
 from weft.core.graph.parents import ParentRef
 from weft.wire.description import END, says
-from weft.wire.documents.apps import JobApp, JobCode, JobParameters
+from weft.wire.documents.apps import JobApp, JobCode, JobParameters, JobRequirements
 from weft.wire.documents.containers import JobContainer, JobEngine, JobNetwork
 from weft.wire.documents.files import JobInputs, JobLog, JobOutputs
 from weft.wire.documents.retries import (
@@ -324,6 +324,7 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
     service: JobService = None
     wait: JobWait = None
     code: JobCode = None
+    requirements: JobRequirements = None
     cache: Annotated[
         Literal["inputs", "off"] | None,
         says(

@@ -6,7 +6,6 @@ import stat
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from weft.core.states import AttemptKey, Reason, parse_attempt_name
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, without_products
 from weft.ports.store import ProgressReport, WorkerStore
+from weft.settings import Settings
 from weft.wire.documents.files import FileInput
 from weft.worker.private_files import make_private
 
@@ -150,22 +150,14 @@ _WITH_PRODUCTS: Final = frozenset({None, Reason.EXIT})
 """Ends that may be successes: a lifecycle says which exit codes are."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProductLimits:
-    """How many products an attempt may name, and how long they are together."""
-
-    products_max: int = 1000
-    bytes_max: int = 1 << 20
-
-
 class ProductFiles(AttemptFiles):
     """What attempts of one incarnation have made."""
 
     def __init__(
-        self, directory: Path, limits: ProductLimits, store: WorkerStore, incarnation_id: int
+        self, directory: Path, settings: Settings, store: WorkerStore, incarnation_id: int
     ) -> None:
         super().__init__(directory)
-        self._limits = limits
+        self._settings = settings
         self._store = store
         self._incarnation_id = incarnation_id
 
@@ -190,13 +182,13 @@ class ProductFiles(AttemptFiles):
 
     def read(self, key: AttemptKey) -> Sequence[dict[str, Any]]:
         """Return the products that an attempt names. Raise `WrongProducts`."""
-        limits = self._limits
+        n_max, bytes_max = self._settings.products_max, self._settings.product_bytes_max
         try:
-            content = self.content(key, limits.bytes_max)
+            content = self.content(key, bytes_max)
         except FileNotFoundError:
             return ()
         except NoPlainFile as error:
             raise WrongProducts("they are in no plain file") from error
         except OSError as error:
             raise WrongProducts(error.strerror) from error
-        return read_products(content, products_max=limits.products_max, bytes_max=limits.bytes_max)
+        return read_products(content, products_max=n_max, bytes_max=bytes_max)

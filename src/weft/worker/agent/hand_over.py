@@ -23,6 +23,7 @@ from weft.ports.runner import Assignment, Ended, RunnerGone, never_started
 from weft.ports.store import Claimed
 from weft.telemetry.log import log
 from weft.wire.app_folder import CODE_BYTES_MAX
+from weft.wire.spawner import USUAL_PATH
 from weft.wire.spec import JobSpec
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.commands import Commands
@@ -44,6 +45,7 @@ class HandOver:
         self._runner = site.runner
         self._arguments = incarnation.arguments
         self._apps, self._code = incarnation.apps, incarnation.code
+        self._environments = incarnation.environments
         self._files = incarnation.files
         self._checkpoints = incarnation.checkpoints
         self._accounts = site.accounts
@@ -106,11 +108,7 @@ class HandOver:
                 held.executor, held.trace_id = spec.executor, spec.trace_id
                 if spec.secrets or self._accounts is not None:
                     secretive.append(assignment)
-                elif _waits_for_bytes(spec):
-                    self._begin(self._hand_over_fetched(assignment), [assignment])
-                elif self._has_files(assignment):
-                    self._begin(self._hand_over_with_files(assignment), [assignment])
-                else:
+                elif not self._goes_apart(assignment):
                     held.is_sent = True
                     assignments.append(assignment)
         if secretive:
@@ -153,6 +151,16 @@ class HandOver:
                 message = f"it could not be handed over: {error!r}"
                 self._attempts.end_unstarted(assignment.key, Reason.SYSTEM, message)
 
+    def _goes_apart(self, one: Assignment) -> bool:
+        """Say whether a job waits for what it needs; if so, begin to bring it."""
+        if _waits_for_bytes(one.spec):
+            self._begin(self._hand_over_fetched(one), [one])
+        elif self._has_files(one):
+            self._begin(self._hand_over_with_files(one), [one])
+        else:
+            return False
+        return True
+
     async def _hand_over_secretive(self, some: Sequence[Assignment]) -> None:
         ready = []
         given: Sequence[Assignment | Ended] = some
@@ -166,11 +174,7 @@ class HandOver:
                 continue  # cancelled while they were read
             if isinstance(one, Ended):
                 self._attempts.end(one)
-            elif _waits_for_bytes(one.spec):
-                self._begin(self._hand_over_fetched(one), [one])
-            elif self._has_files(one):
-                self._begin(self._hand_over_with_files(one), [one])
-            else:
+            elif not self._goes_apart(one):
                 ready.append(one)
         await self._submit_late(ready)
 
@@ -187,7 +191,9 @@ class HandOver:
             return  # cancelled while they were fetched
         if reason is not None:
             self._attempts.end_unstarted(assignment.key, reason, message)
-        elif code is not None or self._has_files(assignment):
+            return
+        held.phase = None  # a lease again
+        if code is not None or self._has_files(assignment):
             await self._hand_over_with_files(assignment, code)
         else:
             await self._submit_late([assignment])
@@ -197,6 +203,10 @@ class HandOver:
         its directory. Raise `OSError`, `WeftError`.
         """
         spec, code, batch_id = one.spec, None, one.key.batch_id
+        if spec.requirements is not None:
+            phase, message = Phase.STAGING_INPUTS, "installs its requirements"
+            enter = partial(self._attempts.enter, one.key, phase, message)
+            spec = _within(spec, await self._environments.bring(one.key, spec, enter))
         if spec.app is not None:
             app = spec.app
             folder = str(await self._apps.fetch(batch_id, app.digest, app.n_bytes_max))
@@ -274,13 +284,24 @@ class HandOver:
 def _waits_for_bytes(spec: JobSpec) -> bool:
     function = spec.function
     has_payload = function is not None and function.arguments_digest is not None
-    return has_payload or spec.app is not None or spec.code is not None
+    needs = {spec.app, spec.code, spec.requirements}
+    return has_payload or needs != {None}
 
 
-def _with_path(spec: JobSpec, name: str, first: Path) -> JobSpec:
+def _within(spec: JobSpec, environment: Path) -> JobSpec:
+    """Return a spec whose program finds the packages of an environment first."""
+    programs, function = environment / "bin", spec.function
+    spec = _with_path(spec, "PATH", programs, USUAL_PATH)
+    if function is not None:
+        function = msgspec.structs.replace(function, interpreter=str(programs / "python"))
+    env = {**(spec.env or {}), "VIRTUAL_ENV": str(environment)}
+    return msgspec.structs.replace(spec, env=env, function=function)
+
+
+def _with_path(spec: JobSpec, name: str, first: Path, usual: str = "") -> JobSpec:
     """Return a spec whose program looks there before it looks where a variable says."""
     env = spec.env or {}
-    rest = env.get(name) or (spec.inherit_env or {}).get(name)
+    rest = env.get(name) or (spec.inherit_env or {}).get(name) or usual
     path = f"{first}{os.pathsep}{rest}" if rest else str(first)
     return msgspec.structs.replace(spec, env={**env, name: path})
 

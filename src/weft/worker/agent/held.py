@@ -24,6 +24,7 @@ class Held:
         "claimed_ns",
         "cpu_m",
         "ended",
+        "environment",
         "executor",
         "is_sent",
         "key",
@@ -41,6 +42,8 @@ class Held:
         self.claimed_ns = time.monotonic_ns()
         self.executor = ""
         """Empty: its spec was not read, or an earlier process of the agent has read it."""
+        self.environment = ""
+        """The name of that of its requirements, if it has some."""
         self.trace_id: str | None = None
         self.is_sent = False
         """Whether it was submitted to the runner."""

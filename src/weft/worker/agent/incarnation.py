@@ -13,6 +13,7 @@ from weft.worker.agent.attempt_files import (
 )
 from weft.worker.agent.checkpoint_travel import CheckpointTravel
 from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.environments import Environments
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.message_files import MESSAGES, MessageFiles
@@ -35,6 +36,7 @@ class Incarnation:
     arguments: ArgumentFiles
     apps: Folders
     code: Folders
+    environments: Environments
     block_files: BlockFiles
     message_files: MessageFiles
     products: ProductFiles
@@ -57,10 +59,11 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         arguments=ArgumentFiles(site.store, site.scratch / "arguments"),
         apps=Folders(site.store.get_app_part, site.scratch / "apps", "its application"),
         code=Folders(site.store.get_payload_part, site.scratch / "code", "its code"),
+        environments=Environments(site, held),
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
         products=ProductFiles(
-            site.scratch / PRODUCTS, site.products, site.store, registered.incarnation_id
+            site.scratch / PRODUCTS, site.settings, site.store, registered.incarnation_id
         ),
         progress=ProgressFiles(site.scratch / PROGRESS, site.store, registered.incarnation_id),
         files=JobFiles(site.files, site.store, registered.incarnation_id, site.scratch / "files"),

@@ -196,8 +196,8 @@ class JobFiles:
                 find_outputs,
                 work,
                 outputs,
-                files_max=self._site.output_files_max,
-                bytes_max=self._site.output_bytes_max,
+                files_max=self._site.settings.output_files_max,
+                bytes_max=self._site.settings.output_bytes_max,
                 folder=None if plan.folder is None else Path(plan.folder),
                 product_of=partial(product_in, work, named, plan.owner),
             )

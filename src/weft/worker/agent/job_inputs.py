@@ -47,16 +47,16 @@ class JobInputs:
         incarnation_id: int,
         directory: Path,
     ) -> None:
-        self._site = site
+        self._site, self._settings = site, site.settings
         self._uploads = uploads
         self._store = store
         self._incarnation_id = incarnation_id
         self._room = DiskRoom(directory, site.cache.free_some)
         self.tenants = JobTenants(store)
         # Stores of tenants may be silent, and what they pack may take hours to unpack.
-        self.places = SharedRoom(2 * site.parallel)
+        self.places = SharedRoom(2 * site.settings.staging_files_max)
         # Web servers, which may be slow, hold up no other files.
-        self._web_room = SharedRoom(2 * site.parallel)
+        self._web_room = SharedRoom(2 * site.settings.staging_files_max)
 
     async def bring_all(
         self, one: Assignment, work: Path, tell: Callable[[str], None]
@@ -119,11 +119,11 @@ class JobInputs:
             is_url = isinstance(source, file_paths.UrlFile)
             tenant_id = await self.tenants.id_of(assignment.key)
             room = self._web_room if is_url else self.places
-            limit_s = self._site.web_s_max if is_url else None
+            limit_s = self._settings.input_url_s_max if is_url else None
             async with room.of(tenant_id), asyncio.timeout(limit_s):
                 return await self._bring_now(assignment, work, given, source, found, part)
         except TimeoutError as error:
-            most = f"{self._site.web_s_max:g} s (input_url_s_max)"
+            most = f"{self._settings.input_url_s_max:g} s (input_url_s_max)"
             raise FileRefused(f"its input {given.from_} did not come within {most}") from error
         except FileMissing as error:
             if given.optional:
@@ -166,7 +166,7 @@ class JobInputs:
             into, name = work, parts
             if given.unpack:
                 into, name = work.parent, (f"archive-{os.urandom(8).hex()}",)
-            most = self._site.input_bytes_max
+            most = self._settings.input_bytes_max
             await put_file(into, name, pieces, digest=checksum, n_bytes=n_bytes, bytes_max=most)
             if given.unpack:
                 try:
@@ -191,7 +191,7 @@ class JobInputs:
         with self._room.for_files() as promise, suppress(NotCached):
             getting = Getting(
                 lambda head: self._fetch(key, source, head, promise, part),
-                self._site.input_bytes_max,
+                self._settings.input_bytes_max,
                 part,
             )
             return await cache.get(wanted, getting)
@@ -245,13 +245,13 @@ class JobInputs:
             os.close(held.fd)
 
     def _check_size(self, n_bytes: int) -> None:
-        if n_bytes > (most := self._site.input_bytes_max):
+        if n_bytes > (most := self._settings.input_bytes_max):
             raise FileRefused(f"it has {n_bytes} bytes, at most {most} (input_bytes_max)")
 
     async def _unpack(self, work: Path, parts: tuple[str, ...], archive: Path) -> None:
         await asyncio.to_thread(
-            unpack, work, parts, archive, bytes_max=self._site.input_bytes_max,
-            entries_max=self._site.input_entries_max,
+            unpack, work, parts, archive, bytes_max=self._settings.input_bytes_max,
+            entries_max=self._settings.input_entries_max,
         )  # fmt: skip
 
     def _place_of(

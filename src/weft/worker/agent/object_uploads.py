@@ -1,6 +1,6 @@
 """The stores of a worker, and how objects get there: in one request, or in parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
@@ -21,6 +21,7 @@ from weft.ports.file_store import (
     UrlSigner,
 )
 from weft.ports.patience import until_answered
+from weft.settings import Settings
 from weft.worker.stager.cache import InputCache
 from weft.worker.stager.directories import JobDirectories
 
@@ -41,14 +42,7 @@ class FileSite:
     """Objects of stores, by the URLs that are signed for an attempt."""
     web: UrlReader
     """What web servers have."""
-    single_bytes_max: int = 256 << 20
-    """Larger objects are stored in parts."""
-    web_s_max: float = 3600.0
-    parallel: int = 4
-    input_bytes_max: int = 1 << 40
-    input_entries_max: int = 1_000_000
-    output_bytes_max: int = 1 << 40
-    output_files_max: int = 10_000
+    settings: Settings = field(default_factory=Settings)
     for_accounts: bool = False
     cache: InputCache
 
@@ -81,7 +75,9 @@ class ObjectUploads:
         """Store a file. Raise `FileDiffers`, `FileRefused`, `StoreAway`; after the last one, a
         repeat goes on with what is missing.
         """
-        if file.n_bytes > self._site.single_bytes_max and await self._has_parts(key, target, file):
+        if file.n_bytes > self._site.settings.store_single_bytes_max and await self._has_parts(
+            key, target, file
+        ):
             await self._store_parts(key, target, file)
             return
         url = await self.url(key, "PUT", parse_source(target))
@@ -108,7 +104,7 @@ class ObjectUploads:
                 uploads = {**plan.uploads, target: upload}
                 self._directories.keep_plan(key, msgspec.structs.replace(plan, uploads=uploads))
 
-        single = min(self._site.single_bytes_max, _PART_BYTES)
+        single = min(self._site.settings.store_single_bytes_max, _PART_BYTES)
         await self._site.objects.write_parts(
             sign, file, part_bytes=max(single, -(-file.n_bytes // _PARTS_MAX)),
             upload="" if plan is None else plan.uploads.get(target, ""), begun=begun,

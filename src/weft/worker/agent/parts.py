@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import shutil
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
@@ -18,6 +19,7 @@ from weft.core.errors import WeftError
 from weft.core.states import AttemptKey
 from weft.ports.patience import until_answered
 from weft.ports.store import WorkerStore
+from weft.ports.tree_cache import Once
 from weft.wire.app_folder import BadFolder, unpack
 from weft.wire.payload import DIGEST, parts_of
 from weft.wire.plain_files import open_plain
@@ -31,8 +33,9 @@ length of the whole; None: there is none.
 
 
 async def write_parts(
-    file: IO[bytes], read: ReadPart, batch_id: int, digest: str, *, what: str
-) -> None:
+    file: IO[bytes], read: ReadPart, batch_id: int, digest: str, *, what: str,
+    bytes_max: int = sys.maxsize,
+) -> None:  # fmt: skip
     """Write all parts to a file. Raise `OSError`, `WeftError` if it is not whole. `what`: "its
     arguments are".
     """
@@ -42,6 +45,8 @@ async def write_parts(
         row = await until_answered(partial(read, batch_id, bytes.fromhex(digest), part))
         if row is None:
             raise WeftError(f"{what} missing")
+        if row[0] > bytes_max:
+            raise WeftError(f"{what} larger than {bytes_max} bytes")
         n_parts = parts_of(row[0])
         await asyncio.to_thread(file.write, row[1])
         content.update(row[1])
@@ -111,7 +116,7 @@ class Folders:
         self._directory = directory
         self._what = what
         """Such as "its application"."""
-        self._fetching: dict[str, asyncio.Task[None]] = {}
+        self._making = Once[None]()
 
     def tidy(self) -> None:
         """Remove what an earlier agent left half unpacked, and what was not used for long."""
@@ -127,15 +132,10 @@ class Folders:
         `WeftError` if it is not whole.
         """
         folder = self._directory / digest
-        if digest in self._fetching:
-            await asyncio.shield(self._fetching[digest])
-        elif folder.is_dir():
+        if folder.is_dir():  # it gets its name when it is whole
             os.utime(folder)
         else:
-            task = asyncio.create_task(self._make(batch_id, digest, bytes_max))
-            self._fetching[digest] = task
-            task.add_done_callback(lambda _: self._fetching.pop(digest, None))
-            await asyncio.shield(task)
+            await self._making.get(digest, partial(self._make, batch_id, digest, bytes_max))
         return folder
 
     async def _make(self, batch_id: int, digest: str, bytes_max: int) -> None:

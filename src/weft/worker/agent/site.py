@@ -10,8 +10,8 @@ from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Runner
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.transport import Transport
+from weft.settings import Settings
 from weft.wire.sealed import OpensSecrets, SecretKeys
-from weft.worker.agent.attempt_files import ProductLimits
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.fence_renewal import FenceTerms
@@ -66,7 +66,7 @@ class AgentSite:
     """Where large arguments wait for the processes that read them."""
     log_keeper: LogKeeper
     files: FileSite
-    products: ProductLimits = field(default_factory=ProductLimits)
+    settings: Settings = field(default_factory=Settings)
     checkpoint_removal: CheckpointRemoval
     signatures: FunctionSignatures
     checkpoint_travel: TravelSite | None = None

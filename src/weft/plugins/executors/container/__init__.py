@@ -19,7 +19,6 @@ from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.core.states import AttemptKey, Reason
 from weft.core.text.texts import parse_paths
 from weft.plugins.executors.container.image import (
-    USUAL_PATH,
     Image,
     has_program,
     numbers_of,
@@ -36,7 +35,7 @@ from weft.plugins.executors.job_environment import (
     variables_of,
 )
 from weft.ports.executor import CannotRun, ExecutorSite, ToStart
-from weft.wire.spawner import CONTAINER_WORK, StartProcess
+from weft.wire.spawner import CONTAINER_WORK, USUAL_PATH, StartProcess
 from weft.wire.spec import JobSpec
 
 _APART: Final = (

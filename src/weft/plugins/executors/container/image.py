@@ -17,7 +17,6 @@ from weft.core.bounded import read_json
 _LINKS_MAX: Final = 40
 _FIELDS: Final = 3
 _TAG: Final = re.compile(r":[^/:@]+$")
-USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Image(msgspec.Struct, frozen=True):

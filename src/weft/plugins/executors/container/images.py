@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,17 +23,13 @@ import msgspec
 
 from weft.core.states import AttemptKey
 from weft.plugins.executors.container.image import Image, path_of, scheme_of
-from weft.plugins.executors.container.pulling import ask_digest, no_image, pull, remove_tree
+from weft.plugins.executors.container.pulling import ask_digest, no_image, pull
 from weft.plugins.executors.container.settings import ContainerSettings
 from weft.ports.executor import CannotRun, TenantOf, one_tenant
 from weft.ports.shared_room import SharedRoom
+from weft.ports.tree_cache import Once, free_some
 from weft.telemetry.log import log
 
-_YOUNG_S: Final = 60.0
-"""An image that was used as recently as this stays: another worker of this home may be starting a
-container of it.
-"""
-_STALE_S: Final = 86_400.0
 _FAILED_S: Final = 5.0
 _DECODER: Final = msgspec.json.Decoder(Image)
 _Asked = tuple[str, str]
@@ -50,10 +47,9 @@ class Images:
         self._settings = settings
         self._digests: dict[_Asked, tuple[float, str]] = {}
         """What a registry said, and until when that holds."""
-        self._failed: dict[_Asked, tuple[float, CannotRun]] = {}
         self._images: dict[str, Image] = {}
-        self._under_way: dict[_Asked, asyncio.Task[Image]] = {}
-        self._pulls: dict[str, asyncio.Task[Image]] = {}
+        self._under_way = Once[Image](_FAILED_S)
+        self._pulls = Once[Image]()
         # Any job names a registry, which may be silent.
         self._slots = SharedRoom(2 * settings.container_pulls_max)
         self._tenant_of = tenant_of
@@ -69,16 +65,8 @@ class Images:
     async def get(self, reference: str, login: Login, key: AttemptKey) -> Image:
         """Return an image for an attempt, pulled if need be. Raise `CannotRun`."""
         asked = _asked(reference, login)
-        until, error = self._failed.get(asked, (0.0, None))
-        if error is not None and until > time.monotonic():
-            raise error
-        task = self._under_way.get(asked)
-        if task is None:
-            task = self._under_way[asked] = asyncio.create_task(
-                self._get(reference, login, asked, key)
-            )
-            task.add_done_callback(lambda _: self._under_way.pop(asked, None))
-        return await asyncio.shield(task)
+        get = partial(self._get, reference, login, asked, key)
+        return await self._under_way.get(asked, get)
 
     def use(self, key: AttemptKey, image: Image) -> None:
         """Keep an image until `forget`, and note that it was used now."""
@@ -93,8 +81,8 @@ class Images:
 
     def close(self) -> None:
         """Stop what is being pulled."""
-        for task in (*self._under_way.values(), *self._pulls.values()):
-            task.cancel()
+        self._under_way.close()
+        self._pulls.close()
 
     async def _get(self, reference: str, login: Login, asked: _Asked, key: AttemptKey) -> Image:
         try:
@@ -102,27 +90,16 @@ class Images:
                 tenant = await self._tenant_of(key)
                 async with self._slots.of(tenant):
                     pin = await ask_digest(reference, login)
-                image = self._known(pin) or await self._pulled(reference, pin, login, tenant)
+                # It is pulled once for all that wait for it, by whatever name.
+                pull_it = partial(self._pull, reference, pin, login, tenant)
+                image = self._known(pin) or await self._pulls.get(pin, pull_it)
         except TimeoutError:
-            error = no_image(reference, "the pull takes too long (container_pull_s)")
-            self._failed[asked] = (time.monotonic() + _FAILED_S, error)
-            raise error from None
+            raise no_image(reference, "the pull takes too long (container_pull_s)") from None
         except CannotRun as error:
-            self._failed[asked] = (time.monotonic() + _FAILED_S, error)
             log.warning("worker.image_missing", image=reference, why=error.message)
             raise
         self._digests[asked] = (time.monotonic() + self._settings.container_tag_s, pin)
         return image
-
-    async def _pulled(self, reference: str, pin: str, login: Login, tenant: str) -> Image:
-        """Pull an image, once for all that wait for it by whatever name."""
-        task = self._pulls.get(pin)
-        if task is None:
-            task = self._pulls[pin] = asyncio.create_task(
-                self._pull(reference, pin, login, tenant)
-            )
-            task.add_done_callback(lambda _: self._pulls.pop(pin, None))
-        return await asyncio.shield(task)
 
     async def _pull(self, reference: str, pin: str, login: Login, tenant: str) -> Image:
         begun = time.monotonic()
@@ -154,29 +131,19 @@ class Images:
 
     def _prune(self, new: str, used: Mapping[str, int]) -> None:
         """Remove the images that were not used for longest, until the rest fits."""
-        found: list[tuple[float, Path, int]] = []
-        now = time.time()
-        for folder in self._cache.iterdir():
-            with suppress(OSError, msgspec.MsgspecError):
-                if folder.name.startswith("."):
-                    if now - folder.stat().st_mtime > _STALE_S:
-                        remove_tree(folder)  # an agent was killed while it pulled this
-                    continue
-                image = _DECODER.decode((folder / "image.json").read_bytes())
-                found.append(((folder / "lock").stat().st_mtime, folder, image.size_bytes))
-        total = sum(size for _, _, size in found)
-        for used_at, folder, size in sorted(found):
-            if total <= self._settings.container_cache_bytes:
-                return
+
+        def is_kept(folder: Path) -> bool:
             lock = str(folder / "lock")
-            if folder.name == new or lock in used or now - used_at < _YOUNG_S or _is_locked(lock):
-                continue
-            gone = folder.with_name(f".gone-{folder.name}")
-            with suppress(OSError):
-                folder.rename(gone)
-                remove_tree(gone)
-                total -= size
-                log.info("worker.image_removed", image=folder.name, size=size)
+            return folder.name == new or lock in used or _is_locked(lock)
+
+        bytes_max = self._settings.container_cache_bytes
+        for name, size in free_some(self._cache, _read, bytes_max, is_kept):
+            log.info("worker.image_removed", image=name, size=size)
+
+
+def _read(folder: Path) -> tuple[float, int]:
+    image = _DECODER.decode((folder / "image.json").read_bytes())
+    return (folder / "lock").stat().st_mtime, image.size_bytes
 
 
 def _asked(reference: str, login: Login) -> _Asked:

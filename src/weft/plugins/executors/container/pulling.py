@@ -5,7 +5,6 @@ import base64
 import os
 import re
 import shutil
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from weft.plugins.executors.container.image import (
     scheme_of,
 )
 from weft.ports.executor import CannotRun
+from weft.ports.tree_cache import remove_tree
 
 _SAID_MAX: Final = 400
 _FULL: Final = "no space left on device"
@@ -96,16 +96,6 @@ def size_of(directory: Path) -> int:
             with suppress(OSError):
                 total += Path(at, name).lstat().st_blocks * 512
     return total
-
-
-def remove_tree(directory: Path) -> None:
-    """Remove a tree, also where it has directories that its owner may not write."""
-    if not directory.exists():
-        return
-    for at, _, _ in os.walk(directory):
-        with suppress(OSError):
-            Path(at).chmod(stat.S_IRWXU)
-    shutil.rmtree(directory, ignore_errors=True)
 
 
 async def _run(

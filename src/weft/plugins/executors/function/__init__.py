@@ -22,6 +22,12 @@ from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, FunctionSpec, JobSpec
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PROGRAM = ("-P", "-X", "faulthandler", "-m", "weft.worker.warm")
 """With faulthandler, the log of a crashed job shows where it crashed."""
+_SERVE = (
+    f"import sys; sys.path += {sys.path!r}; from weft.worker.warm.serve import serve; "
+    "sys.exit(serve(result_bytes_max=int(sys.argv[1])))"
+)
+_APART = (*_PROGRAM[:-2], "-c", _SERVE)
+"""Of a Python with packages of its own, which finds those of the worker last."""
 _ENVIRONMENTS_KEPT = 256
 _INTERPRETERS_KNOWN_S = 1.0
 """One that is removed or installed is noticed after this time."""
@@ -79,7 +85,8 @@ class FunctionExecutor:
             function.each,
             function.arguments_file,
         )
-        argv = (self._interpreter_of(function), *_PROGRAM, str(attempt.limits.result_bytes_max))
+        program = _PROGRAM if attempt.spec.requirements is None else _APART
+        argv = (self._interpreter_of(function), *program, str(attempt.limits.result_bytes_max))
         call = WarmCall(_ENCODE(body), attempt.definition)
         return process_of(attempt, argv, _variables_of(attempt), warm=call, stdin=None, umask=None)
 

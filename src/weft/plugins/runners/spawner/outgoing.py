@@ -67,8 +67,12 @@ class Outgoing:
         if self._limits.sandbox and not process.is_contained:
             if process.warm is not None:
                 raise WeftError("a worker whose jobs run in sandboxes calls no functions")
+            sandbox = self._limits.sandbox
+            if spec.requirements is not None:  # they are in the home, which is hidden
+                packages = process.env["VIRTUAL_ENV"]
+                sandbox = (*sandbox, "--ro-bind", packages, packages)
             process = msgspec.structs.replace(
-                process, sandbox=self._limits.sandbox, hidden_files=self._hidden_files
+                process, sandbox=sandbox, hidden_files=self._hidden_files
             )
         if spec.own_paths and process.is_contained:
             process = msgspec.structs.replace(process, own_paths=spec.own_paths)

@@ -1,0 +1,124 @@
+"""Packages that jobs require, installed once for all jobs of this worker that require the same.
+
+DIRECTORY/<digest>/env       as Python makes it
+complete  its bytes; there when all is installed
+"""
+
+import asyncio
+import hashlib
+import io
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from weft.core.errors import WeftError
+from weft.core.states import AttemptKey
+from weft.ports.shared_room import SharedRoom
+from weft.ports.tree_cache import Once, free_some
+from weft.telemetry.log import log
+from weft.wire.requirements import BYTES_MAX, plain_requirements
+from weft.wire.spec import JobSpec
+from weft.worker.agent.held import HeldAttempts
+from weft.worker.agent.job_tenants import JobTenants
+from weft.worker.agent.parts import write_parts
+from weft.worker.agent.site import AgentSite
+
+_INSTALLER: Final = str(Path(__file__).with_name("installer.sh"))
+_OWN: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
+_PAUSE_S: Final = 30.0
+_TOO_LONG: Final = 124
+"""As `timeout` ends."""
+
+
+class Environments:
+    """One directory for each set of packages and version of Python."""
+
+    def __init__(self, site: AgentSite, held: HeldAttempts) -> None:
+        self._directory = site.scratch / "environments"
+        self._store, self._settings, self._held = site.store, site.settings, held
+        self._tenants = JobTenants(site.store)
+        # An index may be silent, and any job may ask for much.
+        self._room = SharedRoom(2 * site.settings.staging_files_max)
+        self._making = Once[None](_PAUSE_S)
+
+    async def bring(self, key: AttemptKey, spec: JobSpec, on_wait: Callable[[], None]) -> Path:
+        """Return the environment of an attempt, which stays until that has ended. Raise
+        `WeftError`, `OSError`. `on_wait` is called if it is not there yet.
+        """
+        assert spec.requirements is not None
+        digest, python = spec.requirements.digest, spec.requirements.python or _OWN
+        if spec.function is not None and python != _OWN:
+            raise WeftError(f"functions run in Python {_OWN} on its worker, not in {python}")
+        name = hashlib.sha256(f"{digest} {python}".encode()).hexdigest()
+        folder = self._directory / name
+        self._held.by_key[key].environment = name
+        if (folder / "complete").exists() and (folder / "env/bin/python").exists():
+            os.utime(folder)
+        else:
+            on_wait()
+            install = partial(self._install, key, digest, python, folder)
+            await self._making.get(name, install)
+        return folder / "env"
+
+    async def _install(self, key: AttemptKey, digest: str, python: str, folder: Path) -> None:
+        begun, name, file = time.monotonic(), folder.name, io.BytesIO()
+        try:
+            async with self._room.of(await self._tenants.name_of(key)):
+                read, what = self._store.get_payload_part, "they are"
+                await write_parts(file, read, key.batch_id, digest, what=what, bytes_max=BYTES_MAX)
+                text = plain_requirements(file.getvalue())
+                self._directory.mkdir(mode=0o711, exist_ok=True)
+                await self._run(text, python, folder)
+        except (WeftError, ValueError) as error:
+            log.warning("worker.environment_failed", environment=name, why=str(error))
+            raise WeftError(f"its requirements cannot be installed: {error}") from error
+        ms, (_, size) = round((time.monotonic() - begun) * 1000), _read(folder)
+        log.info("worker.environment_made", environment=name, ms=ms, size=size)
+        live = [held for held in self._held.by_key.values() if not held.ended]
+        if all(held.executor or not held.is_sent for held in live):  # else it may use any
+            used = {name, *(held.environment for held in live)}
+            await asyncio.to_thread(self._prune, used)
+
+    async def _run(self, text: bytes, python: str, folder: Path) -> None:
+        """Let a program install them that goes on if this process is killed: the next one waits
+        for it. Raise `ValueError` with its last words, `OSError`.
+        """
+        index, seconds = self._settings.requirements_index or "", self._settings.requirements_s
+        blocks = self._settings.requirements_cache_bytes >> 9
+        env = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+        process = await asyncio.create_subprocess_exec(
+            "timeout", "-k", "5", str(seconds),
+            "/bin/sh", _INSTALLER, folder, python, sys.executable, str(blocks),
+            # It may have a password, which no command shows.
+            env={**env, "INDEX": index}, start_new_session=True,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            output, _ = await process.communicate(text)
+        except asyncio.CancelledError:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+            raise
+        if process.returncode == _TOO_LONG:
+            raise ValueError("it takes too long (requirements_s)")
+        if process.returncode:
+            why = (
+                output.decode(errors="replace").strip() or f"{process.returncode} is its exit code"
+            )
+            raise ValueError(why.replace(index, "the index") if index else why)
+
+    def _prune(self, used: set[str]) -> None:
+        bytes_max = self._settings.requirements_cache_bytes
+        for name, size in free_some(self._directory, _read, bytes_max, lambda at: at.name in used):
+            log.info("worker.environment_removed", environment=name, size=size)
+
+
+def _read(folder: Path) -> tuple[float, int]:
+    return folder.stat().st_mtime, int((folder / "complete").read_text())

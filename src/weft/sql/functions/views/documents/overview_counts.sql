@@ -19,7 +19,7 @@ CREATE OR REPLACE FUNCTION weft.overview_counts(tenant_id int) RETURNS jsonb LAN
         UNION ALL
         SELECT c.n_pending, c.n_ready, c.n_running, c.n_queued, c.n_blocked
         FROM caller u JOIN weft.batch_grant g ON g.user_id = u.user_id AND g.job_id = 0 AND g.tenant_id = overview_counts.tenant_id
-        JOIN weft.batch b ON b.batch_id = g.batch_id AND b.user_id <> u.user_id
+        CROSS JOIN LATERAL (SELECT x.* FROM weft.batch x WHERE x.batch_id = g.batch_id AND x.user_id <> u.user_id OFFSET 0) b
         JOIN weft.group_count c ON c.batch_id = b.batch_id AND c.group_id = 0
         WHERE NOT EXISTS (SELECT FROM weft.billing_member m WHERE m.project_id = b.project_id AND m.user_id = u.user_id)
         UNION ALL

@@ -18,8 +18,8 @@ OWN = {
 }
 
 
-OF_NO_EXTRA = {"attrs", "pandas", "pytest", "ray", "sklearn"}
-"""What a dependency brings, or only those call who have it."""
+OF_NO_EXTRA = {"pandas", "pytest", "ray", "sklearn"}
+"""Only those call it who have it."""
 
 
 def imported() -> Iterator[tuple[Path, set[str]]]:
@@ -42,12 +42,14 @@ def test_each_package_is_everybodys_or_an_extras() -> None:
     tops = {name.partition(".")[0] for _, modules in imported() for name in modules}
     lines = distribution("weft").requires or ()
     everybodys = {line.partition(">")[0] for line in lines if "extra ==" not in line}
-    owners = packages_distributions()
-    others = {
-        top
-        for top in tops - sys.stdlib_module_names - {"weft"}
-        if everybodys.isdisjoint(one.lower().replace("_", "-") for one in owners.get(top, ()))
+    declared = {line.partition(">")[0] for line in lines}
+    owners = {
+        top: {name.lower().replace("_", "-") for name in names}
+        for top, names in packages_distributions().items()
     }
+    foreign = tops - sys.stdlib_module_names - {"weft"} - OF_NO_EXTRA
+    others = {top for top in foreign if everybodys.isdisjoint(owners.get(top, ()))}
 
-    assert others - OF_NO_EXTRA <= set(EXTRA_OF)
+    assert others <= set(EXTRA_OF)
+    assert {top for top in others & owners.keys() if declared.isdisjoint(owners[top])} == set()
     assert {extra for extra in EXTRA_OF.values() if f"'{extra}'" not in str(lines)} == set()

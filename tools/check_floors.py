@@ -5,7 +5,7 @@ call up. Print the floors and the calls between them.
     check_floors.py --callers NAME    files of sql/ and store/ that name this function
 
 A floor is a folder, its subjects are folders in it. A hook is a file in `hooks/`, which lists
-what policies do at that moment: `_before_submit`, `_after_ends`, … Functions from `offers` up call
+what policies do there: `_before_submit`, `_after_ends`, … Functions from `offers` up call
 it, and it calls everything but views.
 """
 
@@ -22,7 +22,7 @@ FLOORS: Final = ("ground", "ledger", "offers", "verbs", "policies", "views")
 HOOKS: Final = "hooks"
 _CALLED: Final = "offers"
 _CALLS: Final = "policies"
-"""Moments are called from this floor up, and call this floor and lower ones."""
+"""Hooks are called from this floor up, and call this floor and lower ones."""
 
 EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset()
 """Caller and called function of each call upwards that may be there today."""

@@ -52,7 +52,7 @@ def armed(fired: Path, mode: str, *points: str) -> str:
 
 
 def test_each_point_is_fired_by_a_test_here() -> None:
-    """Each test fires its points in all modes: there is none in which one makes no sense."""
+    """Each test fires its points in all modes: there is none that one cannot have."""
     fired = [SHIPPING, MIGRATING, *AT_ROLES["roles"], *AT_ROLES["spawner"]]
 
     assert sorted(fired) == sorted(POINTS)

@@ -51,7 +51,7 @@ class DirectoryEngine:
         root.mkdir(parents=True, exist_ok=True)
         self._refused = root.with_name(f"{root.name}.refused")
         self._odd = root.with_name(f"{root.name}.odd")
-        """It exists while what this engine says makes no sense, and lists those calls."""
+        """It exists while this engine answers nonsense, and lists those calls."""
 
     @asynccontextmanager
     async def away(self) -> abc.AsyncIterator[abc.Callable[[str], abc.Awaitable[None]]]:

@@ -1,4 +1,4 @@
-"""What engines' files and servers say that makes no sense, or that a job has put there."""
+"""What engines' files and servers say that cannot be read, or that a job has put there."""
 
 import asyncio
 import os

@@ -21,6 +21,7 @@ PHRASES = {
     "as long as": r"\bso long (those|as|is|are)\b",
     "so that … not": r"\blest\b",
     "a sentence with a subject": r"(?:^|[.;] )Who (?!is\b)[a-z]+s? [^?]*$",
+    "what is wrong with it": r"\bmakes? no sense\b|\bnobody was told\b",
     "does not have": r"\b(has|have) not (a|an|the|any)\b",
     "a positive number": r"\bnumbers? (of|from) [01] on\b",
     "is not a": r"\bis no (number|name|path|job|group|batch|terminal|error of|position|range)\b",

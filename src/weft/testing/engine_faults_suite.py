@@ -19,7 +19,7 @@ class EngineFaultsSuite(RemoteRunnerSuite):
     """Whether the engine says when such a one began."""
 
     def garbled(self) -> AbstractAsyncContextManager[Callable[[str], Awaitable[None]]]:
-        """Let what the engine says make no sense for a time; yield as `away` does."""
+        """Let the engine answer nonsense for a time; yield as `away` does."""
         raise NotImplementedError
 
     async def remove_by_hand(self, name: str) -> None:

@@ -28,7 +28,7 @@ _DOCUMENTS: Final = ("body", "answer", "accepted", "page", "explained", "stream"
 _REF: Final = "#/components/schemas/{name}"
 STREAM: Final = "text/event-stream"
 _REFUSALS: Final = {
-    400: "the request makes no sense",
+    400: "the request is not valid",
     401: "no token, or one that is not valid",
     403: "the caller may not do this",
     404: "it does not exist, or the caller may not see it",

@@ -297,7 +297,7 @@ class Running:
         if why is not None and attempt.killed_for is None:
             attempt.failure, attempt.message = why.reason, why.message
             if attempt.ended_ns - attempt.started_ns < _TELL_AFTER_NS:
-                attempt.started_ns = 0  # nobody was told that it had started
+                attempt.started_ns = 0  # its start is unreported
         self._exited.append(attempt)
 
     def keep_what_ended(self) -> None:

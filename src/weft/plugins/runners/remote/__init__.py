@@ -141,8 +141,8 @@ class RemoteRunner:
             giving.result()
 
     def _refuse(self, new: Sequence[Handle]) -> list[Handle]:
-        """Let all wait for one thing while the engine is away, but for one that asks it, unless
-        another does. By the phase of that one the database knows that it is away (ADR 129).
+        """Block new attempts while the engine is away; return one of them, which is submitted to
+        ask it again, or none if another already asks. Its phase tells the database (ADR 129).
         """
         tries = 0 if self._submitting else 1
         error = Blocked(

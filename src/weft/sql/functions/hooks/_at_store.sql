@@ -1,4 +1,4 @@
--- _at_store: refuse to store this number of further bytes for the owner of a batch.
+-- _at_store: refuse further bytes that would exceed the quotas of the owner of a batch.
 -- For: add_jobs, add_payload_part, _copy_parts, if _before_submit says that there is something to check.
 -- Safe to repeat: yes, it only reads.   Plan: the batch by key; as _check_bytes.   Raises WF134.
 -- Owner: weft_tenant.  Granted to: weft_system.

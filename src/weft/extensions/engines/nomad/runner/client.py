@@ -66,7 +66,7 @@ class NomadClient:
         try:
             return read_json(text or "null")
         except ValueError as error:
-            raise Unavailable(f"Nomad makes no sense: {text[:SAID_MAX]!r}", hint=_HINT) from error
+            raise Unavailable(f"Nomad sent no JSON: {text[:SAID_MAX]!r}", hint=_HINT) from error
 
     async def read(
         self, path: Sequence[str], /, *, bytes_max: int, head_bytes: int, **query: str

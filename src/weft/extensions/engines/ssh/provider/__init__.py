@@ -175,7 +175,7 @@ class SshProvider:
         try:
             told: dict[str, Any] = read_json(out)
         except ValueError:
-            raise ProviderError(f"{known.title} makes no sense: {out[:200]!r}") from None
+            raise ProviderError(f"{known.title} sent no JSON: {out[:200]!r}") from None
         return told
 
 

@@ -126,3 +126,10 @@ def end_report(
         location=None,
         message=message,
     )
+
+
+def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
+    """Give jobs rare fields: `j2={…}`."""
+    rows.rare_job = [int(job[1:]) for job in fields_of]
+    rows.rare_fields = list(fields_of.values())  # type: ignore[arg-type]
+    return rows

@@ -349,3 +349,16 @@ class EventReader:
         async with asyncio.timeout(DEADLINE_S):
             while await anext(self._lines) != ": keep-alive":
                 pass
+
+
+async def add(http: httpx.AsyncClient, name: str, **document: Any) -> dict[str, str]:  # noqa: ANN401
+    answer = await http.post("/v1/users", json={"name": name, **document})
+    assert answer.status_code == 201, answer.text
+    return {"authorization": f"Bearer {answer.json()['token']}"}
+
+
+async def until(http: httpx.AsyncClient, status: int, header: dict[str, str]) -> None:
+    """Return when an api answers a read of this user so."""
+    async with asyncio.timeout(60):
+        while (await http.get("/v1/batches", headers=header)).status_code != status:
+            await asyncio.sleep(0)

@@ -7,9 +7,8 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveApi, LiveWorker, leading
+from api.live import LiveApi, LiveWorker, add, leading
 from api.test_trail import trail
-from api.test_users import add
 from weft.driver.operations import advance_operation
 
 COUNT, ACT, API = "/ui/batch-actions/count", "/ui/batch-actions", "/v1/batch-actions"

@@ -6,8 +6,7 @@ from typing import Any
 import httpx
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveApi, LiveWorker, fold, leading
-from api.test_users import add
+from api.live import LiveApi, LiveWorker, add, fold, leading
 from weft.core.states import Reason
 from weft.driver.callback_forms import body_of
 from weft.run.doors import api_doors, callback_forms

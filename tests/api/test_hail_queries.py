@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveWorker, fold
-from api.test_users import add
+from api.live import LiveWorker, add, fold
 from builders import end_report
 from weft.core.states import Reason
 from weft.run.doors import api_doors

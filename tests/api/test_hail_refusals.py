@@ -1,8 +1,7 @@
 """What Hail's contract refuses, and what it does not."""
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveWorker
-from api.test_users import add
+from api.live import LiveWorker, add
 from weft.run.doors import api_doors
 
 LIVE_DOORS = api_doors()

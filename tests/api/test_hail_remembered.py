@@ -1,8 +1,7 @@
 """What the door remembers of batches and updates is shown to nobody else, and is never wrong."""
 
 from api.hail_door import API, Hail, batch, job
-from api.live import LiveWorker
-from api.test_users import add
+from api.live import LiveWorker, add
 from weft.core.states import Reason
 from weft.run.doors import api_doors
 

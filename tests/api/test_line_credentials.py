@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from httpx import AsyncClient
 
-from api.live import Dsns, as_admin
+from api.live import Dsns, add, as_admin
 from api.test_sources import TOML, apply
-from api.test_users import add
 from web_server import Answer, Question, web_server
 from weft.settings import Settings
 

@@ -8,9 +8,8 @@ import pytest
 from httpx import AsyncClient
 
 from api.ask_lines import HRSI, SINK
-from api.live import Dsns, LiveApi, as_admin, leading
+from api.live import Dsns, LiveApi, add, as_admin, leading
 from api.test_sources import SETUP, TOML, find
-from api.test_users import add
 
 TOLD = """
 SELECT a.name, o.name FROM weft.batch b

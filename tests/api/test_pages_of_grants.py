@@ -5,8 +5,7 @@ import re
 import httpx
 import pytest
 
-from api.live import LiveWorker, submit
-from api.test_users import add
+from api.live import LiveWorker, add, submit
 
 MEMBERS = {"ann": ("ann", "vic"), "bob": ("bob",)}
 """Of billing projects; vic only looks."""

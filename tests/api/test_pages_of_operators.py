@@ -8,9 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.live import LiveWorker, fold
+from api.live import LiveWorker, add, fold
 from api.test_conditions import block
-from api.test_users import add
 from weft.api.html.filters import page_of
 from weft.core import why
 from weft.core.ends.conditions import Ask

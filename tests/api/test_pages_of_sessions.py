@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from api.live import NO_TLS, LiveApi
-from api.test_users import add
+from api.live import NO_TLS, LiveApi, add
 
 PAGE = "/ui/sessions"
 

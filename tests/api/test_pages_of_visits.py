@@ -7,10 +7,9 @@ import re
 
 import httpx
 
-from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, logged_in
+from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker, add, logged_in
 from api.problems import code_of
 from api.test_tenants import create
-from api.test_users import add
 from weft.core.ends.conditions import Ask
 
 FORM = re.compile(r'<form [^>]*method="post" action="([^"]+)"')

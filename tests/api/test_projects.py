@@ -4,8 +4,7 @@ from typing import Any
 
 from httpx import AsyncClient
 
-from api.live import LiveWorker
-from api.test_users import add
+from api.live import LiveWorker, add
 
 
 async def submit(http: AsyncClient, project: str, **headers: str) -> tuple[int, Any]:

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import httpx
 
-from api.live import LiveApi
+from api.live import LiveApi, add
 from api.problems import code_of
-from api.test_users import add
 
 PATH = "/v1/saved-queries"
 

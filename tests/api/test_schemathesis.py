@@ -8,8 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.live import TOKEN, LiveApi
-from api.test_users import add
+from api.live import TOKEN, LiveApi, add
 from weft.settings import Settings
 
 HERE = Path(__file__).parent

@@ -5,8 +5,7 @@ from typing import Any
 import asyncpg
 import httpx
 
-from api.live import LiveApi, LiveWorker
-from api.test_users import add
+from api.live import LiveApi, LiveWorker, add
 from weft.core.states import AttemptKey
 from weft.wire.sealed import key_id_of, new_key, parse_keys
 

@@ -10,10 +10,9 @@ import httpx
 import pytest
 from httpx import AsyncClient
 
-from api.live import LiveApi, LiveWorker
+from api.live import LiveApi, LiveWorker, add
 from api.problems import code_of, problem_of
 from api.test_answers import DOCUMENT
-from api.test_users import add
 from benches.route_bodies import QUERIES, document_of
 from cases import cases
 from weft.api.app import PERMISSIONS_OF_ROUTES as PERMISSIONS

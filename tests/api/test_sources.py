@@ -7,8 +7,7 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveApi, as_admin, leading
-from api.test_users import add
+from api.live import LiveApi, add, as_admin, leading
 from cases import cases
 from weft.core.errors import Internal
 from weft.sql import text_of

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 import httpx
 import pytest
 
-from api.live import DEADLINE_S, LiveApi, LiveWorker
-from api.test_users import add
+from api.live import DEADLINE_S, LiveApi, LiveWorker, add
 from weft.api.use_cases import follow, watch
 
 Cause = Callable[[httpx.AsyncClient, Mapping[str, str]], Awaitable[httpx.Response]]

@@ -7,7 +7,7 @@ import asyncpg
 import httpx
 import pytest
 
-from api.test_users import add
+from api.live import add
 from weft import __version__
 from weft.settings import Settings, all_declared
 from weft.store import open_admin

@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from httpx import AsyncClient
 
-from api.live import TOKEN, Commands, Dsns, LiveApi, leading
+from api.live import TOKEN, Commands, Dsns, LiveApi, add, leading
 from api.test_tenants import create
-from api.test_users import add
 from weft.aio import Client
 
 TRACE = "c0ffee00" * 4

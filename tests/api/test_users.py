@@ -1,12 +1,11 @@
 """Users over HTTP: who is let in, with which role, and what happens when they are removed."""
 
 import asyncio
-from typing import Any
 
 import httpx
 import pytest
 
-from api.live import LiveApi, LiveWorker, fold
+from api.live import LiveApi, LiveWorker, add, fold, until
 from weft.api.http import identity
 from weft.core.access.rights import UserRole
 from weft.core.errors import RightMissing
@@ -18,19 +17,6 @@ from weft.ports.store import Caller
 def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an api forgets, it was told to."""
     monkeypatch.setattr(identity, "REMEMBER_S", 3600.0)
-
-
-async def add(http: httpx.AsyncClient, name: str, **document: Any) -> dict[str, str]:  # noqa: ANN401
-    answer = await http.post("/v1/users", json={"name": name, **document})
-    assert answer.status_code == 201, answer.text
-    return {"authorization": f"Bearer {answer.json()['token']}"}
-
-
-async def until(http: httpx.AsyncClient, status: int, header: dict[str, str]) -> None:
-    """Return when an api answers a read of this user so."""
-    async with asyncio.timeout(60):
-        while (await http.get("/v1/batches", headers=header)).status_code != status:
-            await asyncio.sleep(0)
 
 
 async def test_role_holds_from_now_on(http: httpx.AsyncClient) -> None:

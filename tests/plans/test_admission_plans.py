@@ -2,8 +2,8 @@
 
 import pytest
 
+from plans.table_reads import reads
 from plans.test_driver_plans import read_by
-from plans.test_plans import reads
 from store.test_admissions import limit
 from store.world import Worker, World
 

@@ -3,8 +3,8 @@
 import pytest
 
 from plans.conftest import Analyse
+from plans.table_reads import reads
 from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
-from plans.test_plans import reads
 from store.test_sight import leave
 from store.world import World
 from weft.core.access.rights import Permission

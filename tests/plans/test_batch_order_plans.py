@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from plans.conftest import Analyse
-from plans.test_plans import reads
+from plans.table_reads import reads
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
-from plans.test_plans import read_by_call, reads
+from plans.table_reads import read_by_call, reads
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import NewGroup

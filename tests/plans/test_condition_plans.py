@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import end_report
-from plans.test_plans import read_by_call, reads
+from plans.table_reads import read_by_call, reads
 from plans.test_recovery_plans import scanned
 from store.test_conditions import ASK, block, conditions
 from store.world import World

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plans.conftest import Analyse
-from plans.test_plans import read_by_call
+from plans.table_reads import read_by_call
 from store.test_sight import grant, join, leave
 from store.world import World
 from weft.core.access.rights import Permission

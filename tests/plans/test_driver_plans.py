@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import job_rows
-from plans.test_plans import Reads, read_by_call, reads
+from plans.table_reads import Reads, read_by_call, reads
 from store.test_arrays import array_rows
 from store.test_deadlines import due
 from store.test_monitor import watched

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import end_report
-from plans.test_plans import Reads, read_by_call, reads
+from plans.table_reads import Reads, read_by_call, reads
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from plans.conftest import Analyse
-from plans.test_plans import Reads, reads
+from plans.table_reads import Reads, reads
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.query.tree import DoorTerm

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from builders import end_report, job_rows
-from plans.test_plans import N_JOBS, read_by_call
-from store.test_rare_fields import with_fields
+from builders import end_report, job_rows, with_fields
+from plans.table_reads import N_JOBS, read_by_call
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import Claimed, Shape

@@ -7,12 +7,12 @@ import asyncpg
 import pytest
 
 from builders import job_rows
+from plans.table_reads import reads
 from plans.test_driver_plans import read_by
-from plans.test_plans import reads
+from store.open_updates import add, new_batch, open_update
 from store.test_byte_quotas import ONE, stored
 from store.test_limits import limit, user
 from store.test_spending import ENOUGH
-from store.test_submission import add, new_batch, open_update
 from store.world import World
 from weft.core.billing.spending import Measure
 from weft.ports.store.queries import Limited

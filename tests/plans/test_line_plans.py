@@ -3,7 +3,7 @@
 import pytest
 
 from api.ask_lines import SOURCE
-from plans.test_plans import reads
+from plans.table_reads import reads
 from store.test_sinks import apply, due, report, scene
 from store.world import World
 from weft.extensions.lines.rules.setup import parse_setup

@@ -7,7 +7,7 @@ import pytest
 
 from builders import job_rows
 from plans.conftest import Analyse
-from plans.test_plans import Reads, reads
+from plans.table_reads import Reads, reads
 from store.world import World
 from weft.core.query import Subject, parse_query
 from weft.core.states import Reason

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plans.conftest import Analyse
-from plans.test_plans import reads
+from plans.table_reads import reads
 from store.world import World
 from weft.store.database import call_on
 

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import job_rows
-from plans.test_plans import read_by_call
+from plans.table_reads import read_by_call
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import NewGroup

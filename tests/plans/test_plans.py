@@ -4,16 +4,14 @@ The server counts per transaction what was scanned, inside functions too, so no 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from typing import Any
 
-import asyncpg
 import pytest
 
 from builders import end_report, job_rows, tree
 from plans.conftest import Analyse
+from plans.table_reads import N_JOBS, Reads, read_by_call, reads
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import UNKEYED, NewGroup, NewSet
@@ -23,44 +21,7 @@ from weft.store.offered_jobs import claimed_of
 from weft.store.submission import _bunch
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
-N_JOBS = 20_000
 GROUPS = tree("a")
-
-
-@dataclass
-class Reads:
-    """What a transaction read of one table."""
-
-    scans: int
-    rows_scanned: int
-    rows_by_index: int
-    index_scans: int
-
-
-@asynccontextmanager
-async def reads(connection: asyncpg.Connection, *tables: str) -> AsyncIterator[dict[str, Reads]]:
-    """Run in a transaction and tell what it read, without what the session read before."""
-    result: dict[str, Reads] = {}
-    await connection.execute("SELECT pg_stat_force_next_flush()")
-    async with connection.transaction():
-        yield result
-        rows = await connection.fetch(
-            "SELECT relname, seq_scan, seq_tup_read, coalesce(idx_tup_fetch, 0), "
-            "coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
-            "WHERE schemaname = 'weft' AND relname = ANY ($1)", tables
-        )  # fmt: skip
-        result.update({row[0]: Reads(*row[1:]) for row in rows})
-
-
-async def read_by_call(
-    world: World, role: str, tables: Sequence[str], function: str, **arguments: Any  # noqa: ANN401
-) -> tuple[list[asyncpg.Record], dict[str, Reads]]:  # fmt: skip
-    """Call a function on a connection without plans; return its rows, and what it read."""
-    connection = await world.connect(role)
-    async with reads(connection, *tables) as found:
-        rows = await call_on(connection, function, **arguments)
-    await connection.close()
-    return rows, found
 
 
 class Large:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import end_report
-from plans.test_plans import Reads, read_by_call, reads
+from plans.table_reads import Reads, read_by_call, reads
 from store.test_crowds import listed
 from store.test_recovery import fail, retried
 from store.test_retry_with import LIMITS_MS, timed

@@ -3,8 +3,8 @@
 import pytest
 
 from builders import job_rows
+from plans.table_reads import read_by_call
 from plans.test_failure_plans import fail
-from plans.test_plans import read_by_call
 from store.test_crowds import listed
 from store.test_resubmissions import ask
 from store.test_retry import begin

@@ -8,7 +8,7 @@ import pytest
 
 from builders import job_rows
 from plans.conftest import Analyse
-from plans.test_plans import read_by_call
+from plans.table_reads import read_by_call
 from store.usage_sums import add_up_usage
 from store.world import Worker, World
 from weft.ports.store import NewGroup

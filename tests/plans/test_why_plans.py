@@ -3,7 +3,7 @@
 import pytest
 
 from builders import job_rows, tree
-from plans.test_plans import read_by_call, reads
+from plans.table_reads import read_by_call, reads
 from store.world import Worker, World
 from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason

@@ -7,7 +7,7 @@ from hypothesis.stateful import precondition, rule
 
 from properties.jobs_model import Batch
 from properties.money_rules import MoneyRules
-from store.test_deletion import delete, operation_of, rows_of, step
+from store.removals import delete, operation_of, rows_of, step
 from store.world import Worker
 from weft.core.states import Reason
 from weft.ports.store import Claimed

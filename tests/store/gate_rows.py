@@ -1,5 +1,6 @@
-"""Gates that no interface makes yet, for tests."""
+"""Gates that no interface makes yet, their places, and the visit of the driver."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -49,3 +50,28 @@ async def change_limit(connection: asyncpg.Connection, batch: int, n: int) -> No
         "SELECT gate_id, 0, $2 FROM weft.gate WHERE kind = 'max_running' AND batch_id = $1",
         batch, n,
     )  # fmt: skip
+
+
+_PLACES = "SELECT job_id FROM weft.place WHERE batch_id = $1 ORDER BY job_id"
+
+
+async def places(world: World, batch: int) -> list[int]:
+    """Return the jobs of a batch that have a place."""
+    return [row["job_id"] for row in await world.admin.fetch(_PLACES, batch)]
+
+
+async def visit(world: World, *, in_s: float = 0) -> int:
+    """Let the driver pass the gates, as if some seconds later; return how many jobs it moved."""
+    moved = 0
+    at = datetime.now(UTC) + timedelta(seconds=in_s)
+    while count := await world.call("pass_gates", epoch=await world.lead(), limit_jobs=100, at=at):
+        moved += count[0]["pass_gates"]
+        if not count[0]["pass_gates"]:
+            break
+    return moved
+
+
+async def limit(world: World, batch: int, n: int) -> None:
+    """Change max_running of a batch, and let the driver look at its gate."""
+    await change_limit(world.admin, batch, n)
+    await visit(world)

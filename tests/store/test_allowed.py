@@ -1,6 +1,6 @@
 """What a tenant lets its jobs choose is told of batches to their workers."""
 
-from plans.test_plans import reads
+from plans.table_reads import reads
 from store.world import Worker, World
 from weft.store.database import call_on
 

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import job_rows, tree
-from store.test_submission import new_batch, open_update
+from store.open_updates import new_batch, open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason

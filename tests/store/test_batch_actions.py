@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.test_deletion import delete
+from store.removals import delete
 from store.test_retry import end_all
 from store.test_sight import grant, leave
 from store.world import Worker, World

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from builders import end_report, job_rows
-from store.test_deletion import delete, remove, settle, step
+from store.open_updates import add, new_batch, open_update
+from store.removals import delete, remove, settle, step
 from store.test_monitor import look, running
 from store.test_quotas import set_of_tenant, set_quota
 from store.test_resubmissions import copy
-from store.test_submission import add, new_batch, open_update
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason

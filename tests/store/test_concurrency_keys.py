@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from builders import job_rows
-from store.test_gates import visit
-from store.test_rare_fields import with_fields
+from builders import job_rows, with_fields
+from store.gate_rows import visit
 from store.world import Worker, World
 from weft.core.errors import IdempotencyConflict
 from weft.ports.store import Caller, JobRows, NewBatch, Origin

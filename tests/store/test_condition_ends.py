@@ -5,8 +5,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from store.removals import delete, remove, settle
 from store.test_conditions import operator
-from store.test_deletion import delete, remove, settle
 from store.world import World
 from weft.store.database import call_on
 

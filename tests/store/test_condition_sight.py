@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from store.removals import delete, remove
 from store.test_conditions import ASK, block, due, operator, record, soon
-from store.test_deletion import delete, remove
 from store.test_sight import get, grant, join, leave
 from store.world import Worker, World
 from weft.core import errors

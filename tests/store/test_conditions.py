@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from builders import tree
-from store.test_deletion import delete, remove
+from store.removals import delete, remove
 from store.test_recovery import let_attempts_age, release, retried
 from store.test_waiting import ear
 from store.world import Worker, World

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, with_fields
+from store.gate_rows import visit
 from store.test_arrays import array_rows
-from store.test_gates import visit
 from store.test_quotas import set_of_tenant, set_quota
-from store.test_rare_fields import with_fields
 from store.test_resubmissions import copy
 from store.test_retry_with import end
 from store.world import Worker, World

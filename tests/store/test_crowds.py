@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from builders import end_report, job_rows, tree
-from store.test_submission import open_update
+from store.open_updates import open_update
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed

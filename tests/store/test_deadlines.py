@@ -5,11 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, with_fields
+from store.hold_steps import park
+from store.open_updates import open_update
 from store.test_arrays import array_rows
-from store.test_holds import park
-from store.test_rare_fields import with_fields
-from store.test_submission import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup

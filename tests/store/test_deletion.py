@@ -8,75 +8,14 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.test_holds import TREE, hold, park
-from store.test_submission import add, open_update
+from store.hold_steps import TREE, hold, park
+from store.open_updates import add, open_update
+from store.removals import delete, operation_of, remove, rows_of, settle, step
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.driver.operations import advance_operation
-from weft.driver.operations import delete_batch as batch_removal
 from weft.ports.store import UNKEYED, NewBatch, NewSet, Origin
 from weft.sql import files_of
-
-
-async def delete(world: World, batch: int, key: str | None = None, digest: bytes = b"") -> int:
-    return await world.api.delete_batch(
-        world.caller, batch, Origin(key=key, digest=digest, trace_id="")
-    )
-
-
-async def operation_of(world: World, operation_id: int) -> Any:  # noqa: ANN401 (a document)
-    return await world.api.get_operation(world.caller, operation_id)
-
-
-async def step(world: World, operation_id: int, limit: int = batch_removal.STEP_ROWS) -> bool:
-    """Do one step of the removal."""
-    epoch = await world.lead()
-    for running in await world.driver.running_operations(epoch):
-        if running.operation_id == operation_id:
-            with pytest.MonkeyPatch.context() as patched:
-                patched.setattr(batch_removal, "STEP_ROWS", limit)
-                return await advance_operation(world.driver, epoch, running)
-    return False
-
-
-async def settle(world: World) -> None:
-    """Do what the driver's other loops do."""
-    await world.sweep()
-    await park(world)
-    await world.fold()
-
-
-async def remove(
-    world: World, operation_id: int, *, limit: int = batch_removal.STEP_ROWS, audited: bool = False
-) -> int:
-    """Go on until it has ended, `limit` rows a step; return in how many steps."""
-    for steps in range(10_000):
-        if (await operation_of(world, operation_id))["state"] != "running":
-            return steps
-        if not await step(world, operation_id, limit):
-            await settle(world)
-        if audited:
-            assert await world.findings() == {}
-    raise AssertionError
-
-
-async def rows_of(world: World, batch: int) -> dict[str, int]:
-    """Return how many rows each table has of a batch; those that tell of its end excepted."""
-    tables = await world.admin.fetch(
-        "SELECT table_name FROM information_schema.columns "
-        "WHERE table_schema = 'weft' AND column_name = 'batch_id'"
-    )
-    found = {}
-    for (table,) in tables:
-        but = {
-            "operation": "AND kind <> 'delete_batch'",
-            "event": "AND kind <> 'batch.deleted' AND kind NOT LIKE 'operation.%'",
-        }.get(table, "")
-        found[table] = await world.admin.fetchval(
-            f"SELECT count(*) FROM weft.{table} WHERE batch_id = $1 {but}", batch  # noqa: S608 (names of tables)
-        )  # fmt: skip
-    return {table: n for table, n in found.items() if n}
 
 
 async def bill(world: World) -> list[Any]:

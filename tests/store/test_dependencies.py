@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows, tree
-from store.test_submission import open_update
+from store.open_updates import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on

@@ -11,13 +11,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from builders import end_report, job_rows
-from store.gate_rows import change_limit, licence
-from store.test_deletion import delete, remove
-from store.test_gates import places, visit
-from store.test_holds import hold, numbers, park, release
-from store.test_rare_fields import with_fields
-from store.test_submission import open_update
+from builders import end_report, job_rows, with_fields
+from store.gate_rows import change_limit, licence, places, visit
+from store.hold_steps import hold, numbers, park, release
+from store.open_updates import open_update
+from store.removals import delete, remove
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.ports.store import Gate, JobRows

@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import job_rows
-from store.gate_rows import change_limit, licence
-from store.test_holds import hold, numbers, park, release
+from store.gate_rows import licence, limit, places, visit
+from store.hold_steps import hold, numbers, park, release
 from store.world import Worker, World
 from weft.core.states import Reason
 
-_PLACES = "SELECT job_id FROM weft.place WHERE batch_id = $1 ORDER BY job_id"
 _OTHER_POOL = """
     WITH pool AS (INSERT INTO weft.pool (name) VALUES ($1 || '-other') RETURNING pool_id),
     queue AS (
@@ -18,28 +17,6 @@ _OTHER_POOL = """
         RETURNING queue_id)
     UPDATE weft.batch b SET queue_id = q.queue_id FROM queue q WHERE b.batch_id = $3
 """
-
-
-async def places(world: World, batch: int) -> list[int]:
-    """Return the jobs of a batch that have a place."""
-    return [row["job_id"] for row in await world.admin.fetch(_PLACES, batch)]
-
-
-async def visit(world: World, *, in_s: float = 0) -> int:
-    """Let the driver pass the gates, as if some seconds later; return how many jobs it moved."""
-    moved = 0
-    at = datetime.now(UTC) + timedelta(seconds=in_s)
-    while count := await world.call("pass_gates", epoch=await world.lead(), limit_jobs=100, at=at):
-        moved += count[0]["pass_gates"]
-        if not count[0]["pass_gates"]:
-            break
-    return moved
-
-
-async def limit(world: World, batch: int, n: int) -> None:
-    """Change max_running of a batch, and let the driver look at its gate."""
-    await change_limit(world.admin, batch, n)
-    await visit(world)
 
 
 async def test_range_is_admitted_in_order_and_commit_lists_no_more(world: World) -> None:

@@ -8,10 +8,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from builders import job_rows
+from builders import job_rows, with_fields
 from store.backend import Backend
-from store.test_gates import visit
-from store.test_rare_fields import with_fields
+from store.gate_rows import visit
 from store.world import Worker, World, open_world
 from weft.core.states import Reason
 from weft.core.why.facts import JobName

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from builders import job_rows
-from plans.test_plans import reads
+from plans.table_reads import reads
 from store.test_retry import retry
 from store.world import World
 from weft.core.access.rights import UserRole

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from builders import job_rows
-from store.test_gates import visit
-from store.test_holds import hold, park, release
+from store.gate_rows import visit
+from store.hold_steps import hold, park, release
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import JobRows, Shape

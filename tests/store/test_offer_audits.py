@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from store.test_gates import visit
+from store.gate_rows import visit
 from store.test_quotas import set_quota
 from store.test_transports import Rabbit, messages_of, open_rabbit
 from store.world import World

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
+from store.open_updates import open_update
 from store.test_byte_quotas import ONE, forget, stored, wrote
-from store.test_submission import open_update
 from store.world import Worker, World
 from weft.ports.store import UNKEYED, NewBatch
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from store.test_submission import new_batch
+from store.open_updates import new_batch
 from store.world import World
 from weft.wire.payload import PART_BYTES, bytes_of_part, parts_of
 

@@ -3,10 +3,9 @@
 import msgspec
 import pytest
 
-from builders import job_rows
-from store.test_gates import visit
+from builders import job_rows, with_fields
+from store.gate_rows import visit
 from store.test_queue_limits import rows_of, save
-from store.test_rare_fields import with_fields
 from store.world import Worker, World
 from weft.core.scheduling.preemption import Host
 from weft.core.states import Reason

@@ -3,8 +3,8 @@
 import pytest
 
 from builders import job_rows
-from store.test_holds import TREE, hold, numbers, park, parked, release
-from store.test_submission import open_update
+from store.hold_steps import TREE, hold, numbers, park, parked, release
+from store.open_updates import open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from builders import job_rows
-from store.test_submission import add, new_batch, open_update
+from store.open_updates import add, new_batch, open_update
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason

@@ -4,22 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, with_fields
 from store.backend import Backend
+from store.gate_rows import places, visit
 from store.test_arrays import array_rows
-from store.test_gates import places, visit
 from store.world import Worker, World, open_world
-from weft.ports.store import EditLimits, Gate, JobRows
+from weft.ports.store import EditLimits, Gate
 
 LIMITS = EditLimits(attributes_max=10, rename_groups_max=10)
 LICENCE = {"kind": "concurrency_key", "key": "x", "max_places": 1}
-
-
-def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
-    """Give jobs rare fields: `j2={…}`."""
-    rows.rare_job = [int(job[1:]) for job in fields_of]
-    rows.rare_fields = list(fields_of.values())  # type: ignore[arg-type]
-    return rows
 
 
 async def nicknames(world: World, batch: int) -> list[str | None]:

@@ -5,11 +5,10 @@ import asyncio
 import msgspec
 import pytest
 
-from builders import job_rows
+from builders import job_rows, with_fields
+from store.gate_rows import visit
 from store.test_first_core_quotas import sweep
-from store.test_gates import visit
 from store.test_quotas import set_quota
-from store.test_rare_fields import with_fields
 from store.test_reservations import LARGE, SMALL, look
 from store.world import World
 from weft.ports.store import UNKEYED, JobRows

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders import job_rows, tree
+from builders import job_rows, tree, with_fields
 from core.test_ends import TRIES, WAITS, policies
 from store.test_arrays import array_rows
 from store.test_deadlines import due, look
-from store.test_rare_fields import with_fields
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.ends.retry_policy import EXTERNAL, wait_s

@@ -7,10 +7,9 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from builders import job_rows
-from store.test_gates import visit
-from store.test_holds import hold
-from store.test_rare_fields import with_fields
+from builders import job_rows, with_fields
+from store.gate_rows import visit
+from store.hold_steps import hold
 from store.test_recovery import fail, release, waiting
 from store.world import MUCH_CPU_M, MUCH_MEMORY_MIB, Worker, World
 from weft.core.pools.keep import Keep, LongWaiting, Room, fill_gaps, keep_workers

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows, key_of
-from store.test_rare_fields import with_fields
+from builders import job_rows, key_of, with_fields
 from store.test_recovery import A_MINUTE, release
 from store.test_resubmissions import copy
 from store.test_retry import retry

@@ -2,8 +2,7 @@
 
 import pytest
 
-from builders import job_rows
-from store.test_rare_fields import with_fields
+from builders import job_rows, with_fields
 from store.world import World
 from weft.core.errors import ServiceRuns
 from weft.ports.store import JobRows

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from builders import job_rows
-from plans.test_plans import reads
-from store.test_holds import hold, park
+from plans.table_reads import reads
+from store.hold_steps import hold, park
 from store.test_sight import get, grant, join, leave
 from store.world import World
 from weft.core.access.rights import Permission, UserRole

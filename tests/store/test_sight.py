@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
+from store.removals import delete, remove, settle, step
 from store.test_concurrency_keys import rows_with
-from store.test_deletion import delete, remove, settle, step
 from store.test_resubmissions import ask
 from store.world import World
 from weft.core import errors

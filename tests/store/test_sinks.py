@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from builders import job_rows
-from store.test_deletion import delete, remove
+from store.removals import delete, remove
 from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_recovery import fail

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from builders import job_rows
+from store.hold_steps import hold, park
+from store.hold_steps import release as release_hold
 from store.test_crowds import listed, ranges
 from store.test_edits import LIMITS
-from store.test_holds import hold, park
-from store.test_holds import release as release_hold
 from store.test_recovery import fail, release, retried
 from store.test_retry import retry
 from store.world import Worker, World

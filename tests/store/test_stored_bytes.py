@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from builders import job_rows
+from store.open_updates import add, new_batch, open_update
+from store.removals import delete, remove
 from store.test_byte_quotas import add_payload, forget, specs, stored, wrote
-from store.test_deletion import delete, remove
 from store.test_quotas import set_quota
-from store.test_submission import add, new_batch, open_update
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason

@@ -5,28 +5,11 @@ import asyncio
 import pytest
 
 from builders import job_rows, tree
+from store.open_updates import NEW, add, new_batch, open_update
 from store.world import Worker, World
 from weft.core import errors
-from weft.ports.store import UNKEYED, JobRows, NewBatch, NewGroup, NewSet, Origin, Reserved, Shape
+from weft.ports.store import JobRows, NewGroup, NewSet, Origin, Shape
 from weft.store.submission import _bunch
-
-NEW = NewBatch()
-
-
-async def open_update(world: World, batch: int, n_jobs: int, n_groups: int = 0) -> Reserved:
-    reserved, _is_new = await world.api.create_update(
-        world.caller, batch, UNKEYED, n_jobs=n_jobs, n_groups=n_groups
-    )
-    return reserved
-
-
-async def new_batch(world: World) -> int:
-    batch, _is_new = await world.api.create_batch(world.caller, NEW, UNKEYED)
-    return batch
-
-
-async def add(world: World, batch: int, update: Reserved, rows: JobRows) -> bool:
-    return bool(await world.api.add_jobs(world.caller, batch, update.update_id, rows))
 
 
 async def test_same_key_at_once_makes_one_batch(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from plans.test_plans import reads
+from plans.table_reads import reads
 from store.world import World
 from weft import __version__
 from weft.sql import program_schema

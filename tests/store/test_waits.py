@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import job_rows
+from builders import job_rows, with_fields
 from store.test_deadlines import look
-from store.test_rare_fields import with_fields
 from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.errors import NotWaiting

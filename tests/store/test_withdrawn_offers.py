@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 
 from builders import job_rows
+from store.gate_rows import limit, visit
+from store.hold_steps import park
 from store.test_fair_shares import new_user
-from store.test_gates import limit, visit
-from store.test_holds import park
 from store.test_licences import asking, other_world, used
 from store.test_moves import move
 from store.test_priorities import LIMITS, prioritize, prioritize_job

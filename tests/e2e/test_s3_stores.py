@@ -3,6 +3,7 @@
 Two buckets, opened in two ways; what opens them is found nowhere.
 """
 
+import asyncio
 import hashlib
 import json
 import os
@@ -326,7 +327,8 @@ class Signer:
         for one in wanted:
             self.sent += [one.part] if one.method == "PUT" else []
             self.before(one)
-        return [Signed(self._urls.part_url(self._store, one)) for one in wanted]
+        urls = [await asyncio.to_thread(self._urls.part_url, self._store, one) for one in wanted]
+        return [Signed(url) for url in urls]
 
 
 async def test_the_role_of_the_machine_stores_in_parts(

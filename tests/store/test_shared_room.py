@@ -17,6 +17,7 @@ SHARED = {
     "api/use_cases/schedule_runs.py",
     "driver/loops/deliveries_in_flight.py",
     "run/isolated/asking/evaluation.py", "run/isolated/asking/sources.py",
+    "worker/agent/environments.py",
     "worker/agent/job_inputs.py",
     "plugins/executors/container/images.py", "plugins/runners/simulation/steps.py",
 }  # fmt: skip

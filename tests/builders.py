@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from weft.core.states import Reason
 from weft.ports.store import (
+    ArrayRow,
     Claimed,
     ClaimRequest,
     EndReport,
@@ -14,7 +15,7 @@ from weft.ports.store import (
     Shape,
     StartReport,
 )  # fmt: skip
-from weft.wire.spec import JobSpec, encode_chunk
+from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
 
 T = TypeVar("T")
 MUCH = 10**8
@@ -132,4 +133,44 @@ def with_fields(rows: JobRows, **fields_of: object) -> JobRows:
     """Give jobs rare fields: `j2={…}`."""
     rows.rare_job = [int(job[1:]) for job in fields_of]
     rows.rare_fields = list(fields_of.values())  # type: ignore[arg-type]
+    return rows
+
+
+def array_rows(
+    *counts: int | None, first: int = 1, edges: dict[int, list[range]] | None = None,
+    **columns: object,
+) -> JobRows:  # fmt: skip
+    """Return a bunch of entries: `None` is an ordinary job, a number an array.
+
+    `edges`: parents by the first job of an entry.
+    """
+    sizes = [count or 1 for count in counts]
+    firsts = [first + sum(sizes[:place]) for place in range(len(sizes))]
+    template = JobSpec(command=("/bin/echo", "$WEFT_INDEX"))
+    rows = job_rows(len(counts), first_job=first, **columns)  # type: ignore[arg-type]
+    rows.n_jobs = sum(sizes)
+    rows.entry_n = sizes
+    rows.chunk_first, rows.chunk_n = firsts, sizes
+    rows.chunk_body = [
+        encode_chunk([JobSpec(command=("/bin/true",))])
+        if count is None
+        else encode_array(template, ArrayRange(10, count))
+        for count in counts
+    ]
+    rows.arrays = [
+        ArrayRow(
+            first_job=at,
+            n_jobs=count,
+            first_index=10,
+            name=f"array{at}",
+            attributes={"k": str(at)},
+        )
+        for at, count in zip(firsts, counts, strict=True)
+        if count is not None
+    ]  # fmt: skip
+    for child, parents in (edges or {}).items():
+        for parent in parents:
+            rows.edge_child.append(child)
+            rows.edge_parent.append(parent.start)
+            rows.edge_parent_n.append(len(parent))
     return rows

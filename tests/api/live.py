@@ -362,3 +362,19 @@ async def until(http: httpx.AsyncClient, status: int, header: dict[str, str]) ->
     async with asyncio.timeout(60):
         while (await http.get("/v1/batches", headers=header)).status_code != status:
             await asyncio.sleep(0)
+
+
+async def seal(database: Dsns) -> None:
+    """Do once what a driver does."""
+    async with leading(database["weft_driver"]) as (store, epoch):
+        await store.sweep("seal_trail", epoch, limit_jobs=1000)
+
+
+async def trail(
+    http: httpx.AsyncClient, database: Dsns, query: str = "", **more: Any  # noqa: ANN401
+) -> list[Any]:  # fmt: skip
+    """Return entries, oldest first."""
+    await seal(database)
+    answer = await http.get(f"/v1/trail{query}", **more)
+    assert answer.status_code == 200, answer.text
+    return list(reversed(answer.json()["items"]))

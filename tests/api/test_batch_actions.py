@@ -7,8 +7,7 @@ from typing import Any
 
 import httpx
 
-from api.live import LiveApi, LiveWorker, add, leading
-from api.test_trail import trail
+from api.live import LiveApi, LiveWorker, add, leading, trail
 from weft.driver.operations import advance_operation
 
 COUNT, ACT, API = "/ui/batch-actions/count", "/ui/batch-actions", "/v1/batch-actions"

@@ -8,8 +8,7 @@ import asyncpg
 from httpx import AsyncClient
 
 from api.fakes import RecordingStore
-from api.live import NO_TLS, Commands, LiveApi
-from api.test_trail import seal, trail
+from api.live import NO_TLS, Commands, LiveApi, seal, trail
 from weft.api.http.failed_logins import WINDOW_S, WINDOWS_MAX, LoginFailures
 from weft.core.errors import Unavailable
 from weft.core.login_attempts import LoginAttempt

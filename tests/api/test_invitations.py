@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.live import add
+from api.live import add, trail
 from api.test_link_versions import middle
-from api.test_trail import trail
 from api.test_worker_link import Outside, facts, outside
 from middle import Middle
 from weft.client.http.address import parse_url

@@ -9,10 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from httpx import AsyncClient
 
-from api.live import NO_TLS, LiveApi, make_user
+from api.live import NO_TLS, LiveApi, make_user, trail
 from api.openid import CLIENT, Provider, entry_of
 from api.test_logins import CALLBACK, api, browser, changed, come_back, refused, serving
-from api.test_trail import trail
 from weft.api.web_tokens.bearers import Bearer, IssuerAway
 from weft.api.web_tokens.issuer_document import IssuerDocument
 from weft.api.web_tokens.issuers import Issuer, read_issuers

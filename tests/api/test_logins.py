@@ -17,9 +17,8 @@ import pytest
 from httpx import AsyncClient
 from structlog.testing import capture_logs
 
-from api.live import NO_TLS, Dsns, LiveApi, make_user
+from api.live import NO_TLS, Dsns, LiveApi, make_user, trail
 from api.openid import CLIENT, Provider, entry_of, provider
-from api.test_trail import trail
 from weft.api.web_tokens.issuers import read_issuers
 from weft.core.access.browser_logins import VALID_S, BrowserLogin
 from weft.settings import Settings

@@ -9,9 +9,8 @@ import httpx
 import pytest
 
 from api.ask_lines import SINK
-from api.live import Commands, LiveWorker
+from api.live import Commands, LiveWorker, trail
 from api.test_line_views import apply, stranger
-from api.test_trail import trail
 
 TRIED = "UPDATE weft.callback_delivery SET n_attempts = 3, last_error = 'no route', held = NULL, "
 LATER = f"{TRIED} next_at = now() + interval '1 h'"

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from httpx import AsyncClient
 
-from api.live import LiveApi
-from api.test_trail import trail
+from api.live import LiveApi, trail
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.files.file_stores import parse_bucket, wrong_endpoint
 

@@ -2,33 +2,16 @@
 
 import asyncio
 from datetime import datetime
-from typing import Any
 
 import msgspec
 import pytest
 from httpx import AsyncClient
 
-from api.live import TOKEN, Commands, Dsns, LiveApi, add, leading
+from api.live import TOKEN, Commands, Dsns, LiveApi, add, trail
 from api.test_tenants import create
 from weft.aio import Client
 
 TRACE = "c0ffee00" * 4
-
-
-async def seal(database: Dsns) -> None:
-    """Do once what a driver does."""
-    async with leading(database["weft_driver"]) as (store, epoch):
-        await store.sweep("seal_trail", epoch, limit_jobs=1000)
-
-
-async def trail(
-    http: AsyncClient, database: Dsns, query: str = "", **more: Any  # noqa: ANN401
-) -> list[Any]:  # fmt: skip
-    """Return entries, oldest first."""
-    await seal(database)
-    answer = await http.get(f"/v1/trail{query}", **more)
-    assert answer.status_code == 200, answer.text
-    return list(reversed(answer.json()["items"]))
 
 
 async def test_entry_says_who_what_when_and_from_where(http: AsyncClient, database: Dsns) -> None:

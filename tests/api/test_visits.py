@@ -13,10 +13,9 @@ from httpx import AsyncClient
 from api.fakes import RecordingStore, SilentNotices, client_of
 from api.full_tenant import FullTenant, fill
 from api.hidden_pairs import answer_of
-from api.live import DEADLINE_S, Dsns, EventReader, LiveApi, LiveWorker, add, until
+from api.live import DEADLINE_S, Dsns, EventReader, LiveApi, LiveWorker, add, trail, until
 from api.problems import code_of, problem_of
 from api.test_tenants import create
-from api.test_trail import trail
 from cases import cases, part
 from weft.api.app import Application, create_app
 from weft.api.http import visits as visiting

@@ -137,3 +137,9 @@ def until(is_so: Callable[[], bool]) -> None:
             return
         never.wait(max(0.02, 2 * (time.monotonic() - looked)))
     raise AssertionError(is_so)
+
+
+def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
+    done = weft.run(*arguments, "--json")
+    assert done.returncode in {0, 1}, done.stderr
+    return json.loads(done.stdout)

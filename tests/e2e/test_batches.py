@@ -2,11 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft, lines
+from e2e.conftest import Weft, as_json, lines
 
 pytestmark = pytest.mark.slow
 
@@ -27,12 +26,6 @@ def submit(weft: Weft, tmp_path: Path, text: str = PIPELINE, suffix: str = ".yam
     done = weft.run("submit", str(file))
     assert done.returncode == 0, done.stderr
     return done.stdout.decode().strip()
-
-
-def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
-    done = weft.run(*arguments, "--json")
-    assert done.returncode in {0, 1}, done.stderr
-    return json.loads(done.stdout)
 
 
 def test_wait_for_a_batch_without_jobs_says_so(weft: Weft) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, until
-from e2e.test_batches import as_json
+from e2e.conftest import Weft, as_json, until
 from weft import Client
 from weft.core.errors import NoTimeLimit
 

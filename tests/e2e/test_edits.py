@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
+from e2e.conftest import Weft, as_json
 from e2e.terminal import on_terminal, script_of
-from e2e.test_batches import as_json, submit
+from e2e.test_batches import submit
 from weft import Client
 from weft.core.errors import BadQuery, BatchNotFound
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from e2e.conftest import Weft
-from e2e.test_batches import as_json
+from e2e.conftest import Weft, as_json
 from weft import Client
 
 pytestmark = pytest.mark.heavy

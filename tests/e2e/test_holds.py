@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Started, Weft
-from e2e.test_batches import as_json, submit
+from e2e.conftest import Started, Weft, as_json
+from e2e.test_batches import submit
 from weft import Client
 
 pytestmark = pytest.mark.heavy

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
-from e2e.test_batches import as_json
+from e2e.conftest import Weft, as_json
 
 pytestmark = pytest.mark.heavy
 

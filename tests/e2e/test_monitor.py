@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, until, weft_up
-from e2e.test_batches import as_json
+from e2e.conftest import Weft, as_json, until, weft_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 SETTINGS = {"WEFT_HEARTBEAT_S": "5", "WEFT_GRACE_S": "0.5", "WEFT_LOST_AFTER_S": "20"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft
-from e2e.test_batches import as_json, submit
+from e2e.conftest import Weft, as_json
+from e2e.test_batches import submit
 from weft import Client
 from weft.core.errors import JobEnded, WrongType
 

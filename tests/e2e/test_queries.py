@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
-from e2e.test_batches import as_json, submit
+from e2e.conftest import Weft, as_json
+from e2e.test_batches import submit
 
 pytestmark = pytest.mark.heavy
 

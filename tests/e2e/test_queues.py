@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, lines
+from e2e.conftest import Weft, as_json, lines
 from e2e.terminal import on_terminal, script_of
-from e2e.test_batches import as_json
 
 pytestmark = pytest.mark.heavy
 QUEUES = """

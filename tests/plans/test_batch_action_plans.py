@@ -5,7 +5,7 @@ import pytest
 from plans.conftest import Analyse
 from plans.table_reads import reads
 from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
-from store.test_sight import leave
+from store.grants import leave
 from store.world import World
 from weft.core.access.rights import Permission
 from weft.driver.operations.batch_action import STEP_BATCHES, page_query

@@ -6,7 +6,7 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.table_reads import read_by_call
-from store.test_sight import grant, join, leave
+from store.grants import grant, join, leave
 from store.world import World
 from weft.core.access.rights import Permission
 from weft.ports.store import Caller

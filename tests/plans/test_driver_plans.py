@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import job_rows
+from builders import array_rows, job_rows
 from plans.table_reads import Reads, read_by_call, reads
-from store.test_arrays import array_rows
 from store.test_deadlines import due
 from store.test_monitor import watched
 from store.test_queue_limits import rows_of, save

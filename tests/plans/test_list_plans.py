@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from plans.conftest import Analyse
-from store.test_sight import grant, join, leave
+from store.grants import grant, join, leave
 from store.world import World
 from weft.core.access.rights import Permission, UserRole
 from weft.core.states import Reason

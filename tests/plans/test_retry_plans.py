@@ -5,9 +5,9 @@ import pytest
 from builders import job_rows
 from plans.table_reads import read_by_call
 from plans.test_failure_plans import fail
+from store.retries import begin
 from store.test_crowds import listed
 from store.test_resubmissions import ask
-from store.test_retry import begin
 from store.world import Worker, World
 from weft.core.states import Reason
 

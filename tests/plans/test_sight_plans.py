@@ -4,7 +4,7 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.table_reads import reads
-from store.test_sight import grant, join, leave
+from store.grants import grant, join, leave
 from store.world import World
 from weft.core.access.rights import Permission
 

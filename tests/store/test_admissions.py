@@ -9,7 +9,7 @@ import pytest
 
 from builders import job_rows
 from store.hold_steps import TREE, hold, park, parked, release
-from store.test_retry import retry
+from store.retries import retry
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.billing.spending import ROOM_TICKS, Measure, Stage, is_near, room_per_hour, stage_of

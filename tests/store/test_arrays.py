@@ -2,53 +2,12 @@
 
 import pytest
 
-from builders import job_rows, tree
+from builders import array_rows, tree
 from store.open_updates import new_batch, open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason
-from weft.ports.store import ArrayRow, JobRows, NewGroup, Shape
-from weft.wire.spec import ArrayRange, JobSpec, encode_array, encode_chunk
-
-
-def array_rows(
-    *counts: int | None, first: int = 1, edges: dict[int, list[range]] | None = None,
-    **columns: object,
-) -> JobRows:  # fmt: skip
-    """Return a bunch of entries: `None` is an ordinary job, a number an array.
-
-    `edges`: parents by the first job of an entry.
-    """
-    sizes = [count or 1 for count in counts]
-    firsts = [first + sum(sizes[:place]) for place in range(len(sizes))]
-    template = JobSpec(command=("/bin/echo", "$WEFT_INDEX"))
-    rows = job_rows(len(counts), first_job=first, **columns)  # type: ignore[arg-type]
-    rows.n_jobs = sum(sizes)
-    rows.entry_n = sizes
-    rows.chunk_first, rows.chunk_n = firsts, sizes
-    rows.chunk_body = [
-        encode_chunk([JobSpec(command=("/bin/true",))])
-        if count is None
-        else encode_array(template, ArrayRange(10, count))
-        for count in counts
-    ]
-    rows.arrays = [
-        ArrayRow(
-            first_job=at,
-            n_jobs=count,
-            first_index=10,
-            name=f"array{at}",
-            attributes={"k": str(at)},
-        )
-        for at, count in zip(firsts, counts, strict=True)
-        if count is not None
-    ]  # fmt: skip
-    for child, parents in (edges or {}).items():
-        for parent in parents:
-            rows.edge_child.append(child)
-            rows.edge_parent.append(parent.start)
-            rows.edge_parent_n.append(len(parent))
-    return rows
+from weft.ports.store import NewGroup, Shape
 
 
 async def test_template_is_stored_once(world: World) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from builders import job_rows
+from store.grants import grant, leave
 from store.removals import delete
-from store.test_retry import end_all
-from store.test_sight import grant, leave
+from store.retries import end_all
 from store.world import Worker, World
 from weft.core.access.rights import Permission, UserRole
 from weft.core.errors import (

@@ -6,9 +6,9 @@ import pytest
 
 from builders import job_rows, tree
 from store.open_updates import NEW, add, new_batch, open_update
+from store.quota_rows import quotas_locked, set_of_tenant, set_quota, used
 from store.removals import delete, remove
 from store.test_byte_quotas import forget
-from store.test_quotas import quotas_locked, set_of_tenant, set_quota, used
 from store.world import World
 from weft.core.errors import QuotaExceeded
 from weft.ports.store import UNKEYED, Origin

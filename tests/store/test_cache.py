@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows, with_fields
+from builders import array_rows, job_rows, with_fields
 from store.backend import Backend
-from store.test_arrays import array_rows
+from store.retries import retry
 from store.test_deadlines import look
-from store.test_retry import retry
 from store.world import Worker, World, open_world
 from weft.core.states import AttemptKey, Reason
 from weft.ports.store import UNKEYED, Claimed, FileWanted, JobRows, KeptFile

@@ -10,8 +10,8 @@ import pytest
 
 from builders import tree
 from store.removals import delete, remove
-from store.test_recovery import let_attempts_age, release, retried
 from store.test_waiting import ear
+from store.waiting_retries import let_attempts_age, release, retried
 from store.world import Worker, World
 from weft.core.access.rights import UserRole
 from weft.core.ends.conditions import Ask

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from store.test_pools import others
+from store.pool_rows import others
 from store.world import Worker, World
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide
 from weft.ports.store import Row

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from builders import job_rows, with_fields
+from builders import array_rows, job_rows, with_fields
 from store.gate_rows import visit
-from store.test_arrays import array_rows
-from store.test_quotas import set_of_tenant, set_quota
+from store.quota_rows import set_of_tenant, set_quota
 from store.test_resubmissions import copy
 from store.test_retry_with import end
 from store.world import Worker, World

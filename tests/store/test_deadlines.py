@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import job_rows, with_fields
+from builders import array_rows, job_rows, with_fields
 from store.hold_steps import park
 from store.open_updates import open_update
-from store.test_arrays import array_rows
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 
-from store.test_pools import described
+from store.pool_rows import described
 from store.world import World
 from weft.core.pools import Pool
 from weft.core.pools.pool import Option

@@ -9,9 +9,9 @@ from builders import end_report, job_rows
 from store.gate_rows import visit
 from store.hold_steps import hold, park, parked, release
 from store.open_updates import add, new_batch, open_update
+from store.quota_rows import set_of_tenant, set_quota
+from store.retries import begin, finish
 from store.test_core_quotas import Model, asking, cores, ids, why
-from store.test_quotas import set_of_tenant, set_quota
-from store.test_retry import begin, finish
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Caller, Claimed

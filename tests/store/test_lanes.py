@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from builders import job_rows
-from store.test_arrays import array_rows
+from builders import array_rows, job_rows
 from store.world import World
 from weft.core.scheduling.offers import Ask, Offer, serves
 from weft.ports.store import Shape

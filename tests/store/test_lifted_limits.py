@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from builders import job_rows
+from store.retries import begin, completions, end_all, finish, retry
 from store.test_completion_times import TREE
-from store.test_retry import begin, completions, end_all, finish, retry
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled
 from weft.core.states import Reason

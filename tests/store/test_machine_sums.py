@@ -5,8 +5,8 @@ import asyncio
 import asyncpg
 import pytest
 
+from store.pool_rows import add_machine, described
 from store.test_pool_costs import age, set_price
-from store.test_pools import add_machine, described
 from store.world import World
 
 CHECK = "machines_are_counted"

@@ -6,7 +6,7 @@ from typing import Any
 
 from builders import job_rows
 from plans.table_reads import reads
-from store.test_retry import retry
+from store.retries import retry
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.states import Reason

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from builders import end_report, job_rows
-from store.test_recovery import let_attempts_age, release
-from store.test_retry import retry
+from store.retries import retry
+from store.waiting_retries import let_attempts_age, release
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Phase, Reason

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from store.gate_rows import visit
-from store.test_quotas import set_quota
+from store.quota_rows import set_quota
 from store.test_transports import Rabbit, messages_of, open_rabbit
 from store.world import World
 from weft.sql import files_of

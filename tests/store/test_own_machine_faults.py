@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
+from store.pool_rows import described
 from store.test_own_machines import OwnSite
-from store.test_pools import described
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed

@@ -7,8 +7,8 @@ import pytest_asyncio
 
 from builders import job_rows
 from store.gate_rows import visit
+from store.pool_rows import described
 from store.test_faulty_providers import Site
-from store.test_pools import described
 from store.test_rates import rows_with
 from store.world import Worker, World
 from weft.core.states import Reason

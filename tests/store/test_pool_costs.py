@@ -2,8 +2,8 @@
 
 import pytest
 
+from store.pool_rows import add_machine, described
 from store.test_faulty_providers import Site
-from store.test_pools import add_machine, described
 from store.world import World
 from weft.core.billing.rates import MachinePrice
 from weft.core.errors import FlavourNotFound

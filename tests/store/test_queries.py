@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from builders import job_rows, tree
+from builders import array_rows, job_rows, tree
 from store.backend import Backend
 from store.queried import (
     ALL,
@@ -17,7 +17,6 @@ from store.queried import (
     varied_batch,
     varied_batches,
 )
-from store.test_arrays import array_rows
 from store.world import World, open_world
 from weft.core import errors
 from weft.core.query import Node, Subject, parse_query

@@ -2,34 +2,17 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
 from builders import job_rows
 from store.open_updates import add, new_batch, open_update
+from store.quota_rows import quotas_locked, set_of_tenant, set_quota, used
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason
-from weft.ports.store import Caller
 
 STEPS = 60
-
-
-async def set_quota(world: World, user: str | None, **limits: float | None) -> None:
-    await world.api.set_quota(world.caller, user, limits)
-
-
-async def set_of_tenant(world: World, **limits: float | None) -> None:
-    await world.api.set_tenant_quota(world.caller, world.pool, limits)
-
-
-async def used(world: World, caller: Caller) -> tuple[int, int]:
-    """Return how many jobs and batches of a user have not ended."""
-    row = (await world.api.list_quotas(caller))[-1]
-    assert (row["kind"], row["name"]) == ("user", caller.user_name)
-    return row["n_jobs"], row["n_batches"]
 
 
 async def test_submission_that_would_exceed_a_quota_creates_nothing(world: World) -> None:
@@ -134,17 +117,6 @@ async def test_submissions_at_once_do_not_exceed_a_quota(world: World, of_tenant
         "SELECT sum(n_jobs) FROM weft._open_work($1)", world.caller.tenant_id
     )
     assert n_jobs == 5
-
-
-@asynccontextmanager
-async def quotas_locked(world: World) -> AsyncIterator[None]:
-    """Lock the rows that submissions with a quota lock."""
-    async with world.transaction() as other:
-        await other.execute(
-            "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
-            "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,
-        )  # fmt: skip
-        yield
 
 
 async def test_without_a_quota_nobody_waits_for_another(world: World) -> None:

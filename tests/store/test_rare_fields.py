@@ -4,10 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builders import job_rows, with_fields
+from builders import array_rows, job_rows, with_fields
 from store.backend import Backend
 from store.gate_rows import places, visit
-from store.test_arrays import array_rows
 from store.world import Worker, World, open_world
 from weft.ports.store import EditLimits, Gate
 

@@ -9,10 +9,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from builders import job_rows
-from store.test_arrays import array_rows
+from builders import array_rows, job_rows
+from store.retries import DIAMOND, begin, end_all
 from store.test_completion_times import TREE
-from store.test_retry import DIAMOND, begin, end_all
 from store.world import Worker, World
 from weft.core.errors import BatchNotFound, IdempotencyConflict, JobNotFound, NothingToResubmit
 from weft.core.states import Reason

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from store.grants import grant, join, leave
 from store.removals import delete, remove, settle, step
 from store.test_concurrency_keys import rows_with
 from store.test_resubmissions import ask
@@ -26,27 +27,6 @@ _SCHEDULE = """
     SELECT $1, $2, 'DEFAULT', '* * * * *', 'UTC', 'skip', '{}', now(), now(), '', project_id
     FROM weft.billing_project WHERE tenant_id = $1 AND name = 'default'
 """
-
-
-async def leave(world: World, caller: Caller) -> Caller:
-    """Take a user out of all projects; return them as a route that only reads knows them."""
-    await world.admin.execute("DELETE FROM weft.billing_member WHERE user_id = $1", caller.user_id)
-    return replace(caller, needs=Permission.READ)
-
-
-async def join(world: World, caller: Caller, project: int) -> None:
-    await world.admin.execute(
-        "INSERT INTO weft.billing_member VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-        project, caller.user_id, caller.tenant_id,
-    )  # fmt: skip
-
-
-async def grant(world: World, caller: Caller, batch: int, permission: Permission) -> None:
-    await world.admin.execute(
-        "INSERT INTO weft.batch_grant VALUES ($1, $2, $3, $4, 'ada', clock_timestamp()) "
-        "ON CONFLICT (batch_id, job_id, user_id) DO UPDATE SET permission = excluded.permission",
-        batch, caller.user_id, caller.tenant_id, int(permission),
-    )  # fmt: skip
 
 
 async def get(world: World, caller: Caller, batch: int) -> bool:

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from store.test_pools import stranger
+from store.pool_rows import stranger
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.pools import Pool

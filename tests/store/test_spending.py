@@ -7,7 +7,7 @@ import pytest
 
 from builders import job_rows
 from store.hold_steps import hold, park, release
-from store.test_retry import retry
+from store.retries import retry
 from store.world import Worker, World
 from weft.core.billing.spending import Stage, stage_of
 from weft.core.errors import BillingLimitReached, ProjectNotFound, ProjectOpen

@@ -3,7 +3,7 @@
 import msgspec
 
 from builders import job_rows
-from store.test_pools import others
+from store.pool_rows import others
 from store.world import Worker, World
 from weft.core.pools import Demand, Flavour, Pool, decide
 from weft.core.states import Reason

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from store.grants import leave
 from store.test_conditions import operator
-from store.test_sight import leave
 from store.test_transports import Rabbit, messages_of, rabbit
 from store.world import World
 from weft.core import errors

@@ -8,9 +8,9 @@ import pytest
 
 from builders import job_rows
 from store.open_updates import add, new_batch, open_update
+from store.quota_rows import set_of_tenant, set_quota
 from store.removals import delete, remove
 from store.test_byte_quotas import ONE, add_payload, forget, specs, stored
-from store.test_quotas import set_of_tenant, set_quota
 from store.test_resubmissions import advance, ask
 from store.world import World
 from weft.core.errors import QuotaExceeded, WeftError

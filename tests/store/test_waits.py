@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import job_rows, with_fields
+from store.retries import retry
 from store.test_deadlines import look
-from store.test_retry import retry
 from store.world import Worker, World
 from weft.core.errors import NotWaiting
 from weft.ports.store import JobRows

@@ -5,8 +5,8 @@ from datetime import timedelta
 import msgspec
 
 from builders import job_rows
+from store.pool_rows import SMALL, described, others
 from store.site import TREE, Site
-from store.test_pools import SMALL, described, others
 from store.world import World
 from weft.core.pools import Flavour, Pool, offers_of
 from weft.core.states import Reason

@@ -1,6 +1,6 @@
 """Sums that are kept beside what they count: the audit finds each that is changed."""
 
-from store.test_pools import add_machine, described
+from store.pool_rows import add_machine, described
 from store.world import World
 
 WRONG = {

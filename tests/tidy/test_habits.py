@@ -6,6 +6,7 @@ from tidy.exceptions import ADDRESS_OF_OTHERS, QUERY_TEXT, SLEEPING_TESTS
 from tidy.source_files import ROOT, nodes_of, python_files, relative, tracked_files, tree_of
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
+IMPORTS_OF_TESTS_MAX = 254
 _QUERY = re.compile(
     r"\s*(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|WITH\s+\w+\s+AS\s*\(|"
     r"CREATE\s+(TABLE|INDEX|FUNCTION|ROLE|SCHEMA)\s|ALTER\s+(TABLE|ROLE)\s)"
@@ -27,6 +28,17 @@ def test_tests_do_not_sleep() -> None:
     sleeping = {relative(path) for path in python_files("tests") if _sleeps(path)}
 
     assert sleeping == SLEEPING_TESTS
+
+
+def test_helpers_leave_files_of_tests() -> None:
+    """What tests share has a file of its own, named for its subject. Only fewer."""
+    n_imports = sum(
+        (node.module or "").rpartition(".")[2].startswith("test_")
+        for path in python_files("tests")
+        for node in nodes_of(path, ast.ImportFrom)
+    )
+
+    assert n_imports <= IMPORTS_OF_TESTS_MAX, f"{n_imports} imports of test files by others"
 
 
 def test_no_file_has_a_vague_name() -> None:

@@ -46,7 +46,7 @@ BENCHES: Mapping[str, str] = {
     "forecast": "90 % intervals of drawn and of recorded batches and jobs, and how many hold",
     "logs": "output of 200 jobs on its way to a follower and to a bucket, and its objects",
     "staging": "jobs with an input that all have and one of their own, beside curl",
-    "sight-pairs": "what another tenant has, beside what does not exist, on every route",
+    "visibility-pairs": "what another tenant has, beside what does not exist, on every route",
     "tenants": "one of 10,000 tenants with 10 users each, beside a tenant alone",
     "storm": "requests beside a tenant that sends ten times as many as it may, and without it",
     "evaluated": "reads beside a tenant whose texts cost what evaluates them, and without it",

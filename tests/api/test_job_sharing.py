@@ -9,7 +9,7 @@ import pytest
 
 from api.live import DEADLINE_S, EventReader, LiveApi, LiveWorker
 from api.problems import code_of
-from api.test_sight import NOBODY, ann, ask, batch_routes, needed, problem, stranger, submit
+from api.test_visibility import NOBODY, ann, ask, batch_routes, needed, problem, stranger, submit
 from weft import Client as WaitingClient
 from weft.aio import Client
 from weft.api.use_cases import follow, watch

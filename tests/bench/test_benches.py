@@ -181,7 +181,7 @@ def test_simulation_is_compared_with_real_time_and_with_a_static_cluster(tmp_pat
 
 @pytest.mark.heavy
 def test_what_others_have_is_compared_with_what_does_not_exist(tmp_path: Path) -> None:
-    result = measured(tmp_path, "sight-pairs", "--jobs", "1", "--rounds", "1")
+    result = measured(tmp_path, "visibility-pairs", "--jobs", "1", "--rounds", "1")
     about_batches = {one["route"] for one in result["routes"] if one["parameter"] == "b"}
     routes = {one for one in route_rights(api_doors()) if "{b}" in one}
 

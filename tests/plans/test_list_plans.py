@@ -300,8 +300,8 @@ ELSEWHERE = {
     ),
     "few rows of the installation, for all": "list_licences list_rates list_transports",
     "tests/plans/test_few_of_many_plans.py": "list_operations",
-    "tests/plans/test_condition_sight_plans.py": "list_conditions",
-    "tests/plans/test_sight_plans.py": "list_shared_jobs",
+    "tests/plans/test_condition_visibility_plans.py": "list_conditions",
+    "tests/plans/test_visibility_plans.py": "list_shared_jobs",
     "each new event once, whoever hears of it": "list_events",
     "open batches of the tenant, when operators move jobs or remove a user, or quotas are shown": (
         "list_open_batches list_quotas list_waiting"

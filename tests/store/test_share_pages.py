@@ -9,7 +9,7 @@ from builders import job_rows
 from plans.table_reads import reads
 from store.grants import grant, join, leave
 from store.hold_steps import hold, park
-from store.test_sight import get
+from store.test_visibility import get
 from store.world import World
 from weft.core.access.rights import Permission, UserRole
 from weft.core.states import JobState

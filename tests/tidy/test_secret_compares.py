@@ -2,7 +2,7 @@
 tells nothing. What looks like another comparison of one is listed, with why it is harmless.
 
 Numbers of batches, tokens and the like follow one another: that they open nothing is shown by
-`tests/api/test_sight.py` (`test_stranger_gets_on_each_route_what_does_not_exist`).
+`tests/api/test_visibility.py` (`test_stranger_gets_on_each_route_what_does_not_exist`).
 """
 
 import ast

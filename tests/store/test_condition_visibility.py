@@ -9,7 +9,7 @@ import pytest
 from store.grants import grant, join, leave
 from store.removals import delete, remove
 from store.test_conditions import ASK, block, due, operator, record, soon
-from store.test_sight import get
+from store.test_visibility import get
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.access.rights import Permission

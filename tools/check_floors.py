@@ -33,7 +33,7 @@ _COMMENT: Final = re.compile(r"--[^\n]*")
 _CALL: Final = re.compile(r"\bweft\.(\w+)\s*\(")
 
 
-def _calls(files: dict[str, Path]) -> dict[str, set[str]]:
+def calls_of(files: dict[str, Path]) -> dict[str, set[str]]:
     """Return by function the other functions that it names as called."""
     return {
         name: (files.keys() & {*_CALL.findall(_COMMENT.sub("", path.read_text()))}) - {name}
@@ -95,7 +95,7 @@ def main(folder: Path) -> int:
         sys.stderr.write("\n".join(problems) + "\n")
         return 1
     floor_of = {name: path.relative_to(folder).parts[0] for name, path in files.items()}
-    calls = _calls(files)
+    calls = calls_of(files)
     edges = Counter((floor_of[a], floor_of[b]) for a, names in calls.items() for b in names)
     for floor in (HOOKS, *reversed(FLOORS)):
         below = [

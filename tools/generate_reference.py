@@ -1,9 +1,10 @@
-"""Write docs/reference/ from the schema of documents, the declared settings and the rights of
-routes; with `--check`, only say if the pages are fresh.
+"""Write docs/reference/ from the schema of documents, the declared settings, the rights of routes
+and the hooks in SQL; with `--check`, only say if the pages are fresh.
 """
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+import check_floors
 from weft.api.app import PERMISSIONS_OF_ROUTES, route_rights
 from weft.core.access.rights import Permission, Right
 from weft.settings import all_declared
@@ -84,6 +86,14 @@ The right that each call of the API needs, and what it needs on the batch that i
 |---|---|---|
 """
 
+HOOKS_HEAD = f"""# Hooks
+
+{MADE}
+Where the house calls up in SQL, and the steps that stand there, in their order.
+What one does besides is said by its own file, `src/weft/sql/functions/hooks/NAME.sql`.
+[architecture.md](../architecture.md#floors-of-the-database) says what floors are.
+"""
+
 
 def _documents() -> str:
     _, schemas = msgspec.json.schema_components(DOCUMENTS, ref_template="#/{name}")
@@ -142,10 +152,37 @@ def _rights() -> str:
     return RIGHTS_HEAD + "".join(rows)
 
 
+def _hooks() -> str:
+    folder = check_floors.FUNCTIONS
+    files = {path.stem: path for path in folder.rglob("*.sql")}
+    calls = check_floors.calls_of(files)
+    sections = []
+    for hook in sorted((folder / check_floors.HOOKS).glob("*.sql")):
+        head, _, body = hook.read_text().partition("\nCREATE ")
+        about = re.sub(r"\n--\s{2,}", " ", head).removeprefix(f"-- {hook.stem}: ")
+        sentence = re.split(r"\.\s|\n", about + "\n", maxsplit=1)[0].rstrip(".")
+        callers = ", ".join(f"`{name}`" for name in sorted(calls) if hook.stem in calls[name])
+        steps = "".join(
+            f"- `{name}` of `{files[name].parent.relative_to(folder)}`\n"
+            for name in dict.fromkeys(re.findall(r"weft\.(\w+)\(", body))
+            if name in calls[hook.stem]
+        )
+        sections.append(
+            f"\n## {hook.stem}\n\n{sentence[0].upper()}{sentence[1:]}.\nCalled by {callers}.\n\n"
+            + (steps or "Its steps are statements of its own.\n")
+        )
+    return HOOKS_HEAD + "".join(sections)
+
+
 def main() -> int:
     """Write or check; the exit code is 1 if a page is not fresh."""
     stale = False
-    pages = {"documents.md": _documents(), "settings.md": _settings(), "rights.md": _rights()}
+    pages = {
+        "documents.md": _documents(),
+        "settings.md": _settings(),
+        "rights.md": _rights(),
+        "hooks.md": _hooks(),
+    }
     for name, text in pages.items():
         file = FOLDER / name
         if "--check" not in sys.argv[1:]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from cases import cases
 from weft.cli.terminal.live_status import Pace, line_of
-from weft.client.progress import Counts
+from weft.client.progress_bar import Counts
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

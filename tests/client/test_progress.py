@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from weft.client.answer import Answer
-from weft.client.progress import Counts, Progress
+from weft.client.progress_bar import Counts, Progress
 
 STATUS = {
     "n_jobs": 10, "n_succeeded": 0, "n_failed": 1, "n_errored": 1, "n_cancelled": 0,

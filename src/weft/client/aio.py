@@ -29,7 +29,7 @@ from weft.client.objects.group import JobGroup
 from weft.client.objects.job import Job
 from weft.client.objects.names import batch_called, job_called
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
+from weft.client.progress_bar import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted, ref_of
 from weft.core.errors import WeftError
 

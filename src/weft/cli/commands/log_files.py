@@ -12,7 +12,7 @@ from weft.cli.terminal.many_logs import Wanted, first_of, streams_of
 from weft.cli.terminal.raw_output import once, say_cut
 from weft.cli.terminal.report import note, print_error
 from weft.client.api import Api, Document, Stream
-from weft.client.progress import Progress
+from weft.client.progress_bar import Progress
 from weft.core.errors import NotFound, OutputElsewhere, OutputGone, WeftError
 from weft.core.ids import format_batch_id
 

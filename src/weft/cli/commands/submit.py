@@ -11,11 +11,11 @@ from weft.cli.input.job_values import check_values, with_values
 from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
-from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.screen import note, print_json
 from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.http.blocking import run
-from weft.client.progress import is_bar_drawable
+from weft.client.progress_bar import is_bar_drawable
 from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems

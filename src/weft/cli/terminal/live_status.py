@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from weft.cli.terminal.progress import CLEAR_LINE, line_width
+from weft.cli.terminal.progress_line import CLEAR_LINE, line_width
 from weft.cli.terminal.raw_output import write_note
-from weft.client.progress import Counts, is_bar_drawable
+from weft.client.progress_bar import Counts, is_bar_drawable
 from weft.core.text.amounts import coming
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines, PlainOutput
-from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, once, say_cut, say_left_out
 from weft.cli.terminal.report import note, print_error
 from weft.cli.terminal.runs import whole_run

@@ -6,7 +6,7 @@ from typing import Any
 
 from weft.cli.terminal.exit_code import FAILED
 from weft.cli.terminal.names import group_name
-from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.waits import waits_told

@@ -12,7 +12,7 @@ from weft.client.card import card_html
 from weft.client.http.calls import Document, Listing
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.operation import end_of
-from weft.client.progress import Progress
+from weft.client.progress_bar import Progress
 from weft.client.waiting import last_of
 
 _COMPLETE = frozenset({"batch.complete", "group.complete"})

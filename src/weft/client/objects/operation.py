@@ -7,7 +7,7 @@ from weft.client.api import Api
 from weft.client.http.calls import Document
 from weft.client.http.problems import to_error
 from weft.client.http.sse import ServerEvent
-from weft.client.progress import Progress
+from weft.client.progress_bar import Progress
 from weft.client.waiting import last_of
 
 _ENDS = frozenset({"operation.success", "operation.failed", "operation.cancelled"})

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, say_cut, write_all
 from weft.cli.terminal.screen import line_of, one_line
 from weft.client.api import Api, Document

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.cli.terminal.progress import ProgressLine
+from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.report import note
 from weft.cli.terminal.runs import find_runs
 from weft.client.api import Api

@@ -6,7 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from weft.cli.terminal.raw_output import STDERR, write_note
-from weft.client.progress import REDRAW_S, Counts, draw_rich, is_bar_drawable, rich_bar
+from weft.client.progress_bar import REDRAW_S, Counts, draw_rich, is_bar_drawable, rich_bar
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -139,3 +139,19 @@ def test_without_user_namespaces_nothing_runs_unprotected(user: PlainUser) -> No
     assert "no permissions" in offline["message"]
     assert refused.returncode != 0
     assert "no permissions" in refused.stderr
+
+
+def test_what_is_required_shows_nothing_else(user: PlainUser) -> None:
+    """A secret may have the name of the variable that names the packages."""
+    needs_sandboxes(user)
+    (user.shared / "value").write_text(str(user.weft_home))
+    (user.shared / "value").chmod(0o644)
+    with user.up(**SANDBOX):
+        user.weft("secret", "set", "home", "--file", str(user.shared / "value"))
+        (user.shared / "none.txt").write_text("")
+        (user.shared / "none.txt").chmod(0o644)
+        options = ("--requirements", str(user.shared / "none.txt"), "--secret", "home=VIRTUAL_ENV")
+        script = f'command -v python; echo "$VIRTUAL_ENV"; ls -A {user.weft_home}'
+        said = user.weft("run", *options, "--", "sh", "-c", script).split()
+    assert said[0].endswith("/env/bin/python")
+    assert (said[1], {*said[2:]}) == (str(user.weft_home), {"checkpoints", "scratch"})

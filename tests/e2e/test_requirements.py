@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from functools import partial
@@ -18,6 +19,8 @@ import pytest
 
 from e2e.conftest import Weft, until, weft_up
 from weft import Executor
+from weft.ports.tree_cache import free_some
+from weft.wire.requirements import BYTES_MAX, plain_requirements
 from weft.worker.agent import environments
 
 INSTALLER = Path(environments.__file__).with_name("installer.sh")
@@ -128,6 +131,24 @@ def test_what_cannot_be_installed_is_said(site: Weft, tmp_path: Path) -> None:
     assert b"the program uv" in site.run(*line, env={"PATH": "/nowhere"}).stderr
 
 
+def test_option_takes_the_place_of_what_a_file_has(site: Weft, tmp_path: Path) -> None:
+    (tmp_path / "r.txt").write_text("tiny>0\n")
+    (tmp_path / "other.txt").write_text("nothere>4\n")
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
+    document = {
+        "defaults": {"requirements": {"file": "other.txt", "python": own}},
+        "jobs": [{"command": ["tiny"], "requirements": {"python": own}}, {"command": ["tiny"]}],
+    }
+    (tmp_path / "jobs.json").write_text(json.dumps(document))
+    line = ("submit", str(tmp_path / "jobs.json"), "--wait")
+    site.told(*line, "--requirements", str(tmp_path / "r.txt"))
+    assert site.run(*line, "--python", "3.99").returncode == 1
+    refused = site.run("run", "--python", own, "--", "true")
+    assert (refused.returncode, b"--requirements" in refused.stderr) == (2, True)
+    refused = site.run("run", "--requirements", "/dev/zero", "--", "true")
+    assert b"more than 1048576 bytes" in refused.stderr
+
+
 def test_lines_that_lead_elsewhere_are_refused(site: Weft, tmp_path: Path) -> None:
     """By the client, and by the worker for who speaks to the api without it."""
     file, known = tmp_path / "r.txt", json.loads((site.home / "client.json").read_text())
@@ -144,6 +165,16 @@ def test_lines_that_lead_elsewhere_are_refused(site: Weft, tmp_path: Path) -> No
             assert http.post(f"{at}/updates", json=jobs).status_code == 400  # it is not there
             http.put(f"{at}/payloads/{digest}/1?bytes={len(body)}", content=body)
             assert http.post(f"{at}/updates", json=jobs).is_success
+        # Bytes of another digest fail for their own batch alone.
+        other = f"b{http.post('/v1/batches', json={}).json()['id']}"
+        digest, at = hashlib.sha256(b"tiny>=0.7\n").hexdigest(), f"/v1/batches/{other[1:]}"
+        jobs = {"jobs": [{"command": ["true"], "requirements": {"digest": digest}}]}
+        http.put(f"{at}/payloads/{digest}/1?bytes=5", content=b"other")
+        assert http.post(f"{at}/updates", json=jobs).is_success
+    site.run("wait", other)
+    assert b"not as announced" in site.told("why", f"{other}.j1")
+    file.write_text("tiny>=0.7\n")
+    assert site.told("run", "--requirements", str(file), "--", "tiny") == b"tiny\n"
     site.run("wait", name)
     said = [site.told("why", f"{name}.j{n}") for n, _ in enumerate(LEAD_ELSEWHERE, 1)]
     assert all(b"cannot be installed: line 2, " in why for why in said)
@@ -174,13 +205,55 @@ def test_installation_that_is_killed_begins_anew(site: Weft, tmp_path: Path) -> 
     assert site.told("logs", name) == b"tiny\n"
 
 
+@pytest.mark.parametrize("name", ["timeout", "sh", "uv"])
+def test_one_program_of_an_installation_is_killed(site: Weft, tmp_path: Path, name: str) -> None:
+    file, before = tmp_path / "r.txt", Index.asked
+    file.write_text(f"tiny != 0.{name.encode()[0]}\n")
+    Index.is_open.clear()
+    job = site.told("run", "--detach", "--requirements", str(file), "--", "tiny").decode().split()
+    until(lambda: Index.asked > before)
+    find = ("pgrep", "-f", f"timeout.*installer.sh {site.home}")
+    group = subprocess.check_output(find).split()[0]
+    listing = subprocess.check_output(("pgrep", "-g", group, "-x", name)).split()
+    os.kill(int(listing[0]), signal.SIGKILL)
+    Index.is_open.set()
+    site.run("wait", job[0])
+    assert site.told("logs", job[0]) == b"tiny\n"
+
+
+def test_text_that_goes_on_and_on_is_read_at_once() -> None:
+    begun = time.process_time()
+    assert plain_requirements(b"\\\n" * (BYTES_MAX // 2)) == b"\n"
+    assert time.process_time() - begun < 8
+
+
+def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
+    """In the moment between the look and the removal."""
+
+    def read(folder: Path) -> tuple[float, int]:
+        return folder.stat().st_mtime, 10
+
+    def is_kept(folder: Path) -> bool:
+        if folder.name == "begun":
+            os.utime(folder)
+        return False
+
+    for name in ("begun", "old"):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (1, 1))
+    assert [*free_some(tmp_path, read, 0, is_kept)] == [("old", 10)]
+    assert [one.name for one in tmp_path.iterdir()] == ["begun"]
+
+
 def test_pip_installs_where_there_is_no_uv(tmp_path: Path) -> None:
     """And what is there is not installed again."""
     wheel, folder = write_wheel(tmp_path), tmp_path / "made"
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    command = ("/bin/sh", INSTALLER, folder, version, sys.executable, "1000000")
+    command = ("/bin/sh", INSTALLER, folder, version, sys.executable, "1000000", "5")
+    env = {"PATH": "/usr/bin:/bin", "INDEX": str(tmp_path)}
+    half = subprocess.run(command, env=env, input=b"tin", check=False)  # who sends it was killed
+    assert (half.returncode, [*folder.iterdir()]) == (1, [])
     for _ in range(2):
-        env = {"PATH": "/usr/bin:/bin", "INDEX": str(tmp_path)}
         subprocess.run(command, env=env, input=b"tiny\n", check=True)
         wheel.unlink(missing_ok=True)
     assert subprocess.check_output([folder / "env/bin/tiny"]) == b"tiny\n"

@@ -103,10 +103,8 @@ HARMLESS = {
     ("cli/commands/store.py", "(secret is not None) + env + instance_role != 1"): NAME,
     ("plugins/file_stores/s3/carrying.py", "found.digest() != file.digest"): CONTENT,
     ("worker/agent/parts.py", "content.hexdigest() != digest"): CONTENT,
-    (
-        "worker/agent/parts.py",
-        "self._making.get(digest, partial(self._make, batch_id, digest, bytes_max))",
-    ): CONTENT,
+    ("worker/agent/parts.py", "self._making.get((batch_id, digest), make)"): CONTENT,
+    ("worker/agent/environments.py", "self._reading.get((key.batch_id, digest), read)"): CONTENT,
     ("plugins/file_stores/weft/__init__.py", "found.digest() != file.digest"): CONTENT,
     ("plugins/file_stores/weft/__init__.py", "target.name != file.digest.hex()"): CONTENT,
     ("plugins/file_stores/s3/parts.py", "found.digest() != self._file.digest"): CONTENT,

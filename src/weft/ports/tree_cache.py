@@ -78,6 +78,9 @@ def free_some(
         gone = folder.with_name(f".gone-{folder.name}")
         with suppress(OSError):
             folder.rename(gone)
+            if read(gone)[0] != used_at:  # somebody begins to use it
+                gone.rename(folder)
+                continue
             remove_tree(gone)
             total -= size
             yield folder.name, size

@@ -21,17 +21,18 @@ _NAMED: Final = re.compile(
 def plain_requirements(text: bytes) -> bytes:
     """Return requirements without comments, one a line. Raise `ValueError` for what is none."""
     if len(text) > BYTES_MAX:
-        raise ValueError(f"they have {len(text)} bytes, at most {BYTES_MAX} travel")
-    plain, first, line = [], 1, ""
-    for number, part in enumerate([*text.decode("utf-8-sig").splitlines(), ""], 1):
-        line = f"{line} {_COMMENT.sub('', part)}".rstrip()
-        if line.endswith("\\"):  # it goes on
-            line = line[:-1]
+        raise ValueError(f"they have more than {BYTES_MAX} bytes")
+    plain, first, parts = [], 1, list[str]()
+    for number, line in enumerate([*text.decode("utf-8-sig").splitlines(), ""], 1):
+        part = _COMMENT.sub("", line).rstrip()
+        parts += part.removesuffix("\\").split()
+        if part.endswith("\\"):  # it goes on
             continue
-        if line := " ".join(line.split()):
-            _check(line, f"line {first}, {line[:60]!r},")
-            plain.append(f"{line}\n")
-        first, line = number + 1, ""
+        if parts:
+            whole = " ".join(parts)
+            _check(whole, f"line {first}, {whole[:60]!r},")
+            plain.append(f"{whole}\n")
+        first, parts = number + 1, []
     return "".join(plain).encode() or b"\n"
 
 

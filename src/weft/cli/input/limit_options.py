@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final
 
 from weft.cli.input.options import bounded, check_text, read_option
 from weft.cli.input.signature import Parameter
-from weft.client.submission.ahead import Packing
 from weft.core.billing.resources import parse_bytes
 from weft.core.text.durations import parse_seconds
 
@@ -124,7 +123,7 @@ class LimitOptions:
 
 
 def limit_fields(options: LimitOptions) -> dict[str, Any]:
-    """Return the fields of a job document that these options set."""
+    """Return the fields of a job document that these options set, with paths of files."""
     fields: dict[str, Any] = {
         field: read_option("--" + name.replace("_", "-"), text, read)
         for name, (field, read) in _READERS.items()
@@ -135,10 +134,11 @@ def limit_fields(options: LimitOptions) -> dict[str, Any]:
     if options.cache is not None:
         fields["cache"] = "inputs" if options.cache else "off"
     if options.code is not None:
-        fields["code"] = options.code
-    if options.requirements is not None:
-        fields["requirements"] = {"file": options.requirements, "python": options.python}
-    Packing().fill(fields)
+        fields["code"] = options.code.absolute()
+    file = options.requirements
+    packages = {"file": file and file.absolute(), "python": options.python}
+    if wishes := {name: value for name, value in packages.items() if value is not None}:
+        fields["requirements"] = wishes
     if options.machine is not None:
         check_text([options.machine])
         fields["machine"] = options.machine

@@ -13,7 +13,7 @@ _JOB: Final = re.compile("/jobs/[0-9]+(?=/|$)")
 _OPTIONS: Final[Mapping[str, str]] = MappingProxyType({
     "/resources": "--cpu and --memory", "/resources/cpu": "--cpu",
     "/resources/memory": "--memory", "/resources/storage": "--storage", "/resources/gpu": "--gpu",
-    "/container/image": "--image",
+    "/container/image": "--image", "/requirements/python": "--python",
     "/billing_project": "--billing-project", "/unique/key": "--unique", "/timeout_s": "--timeout",
     "/max_attempts": "--retries",
     "/command": "the command", "/stdin": "standard input",

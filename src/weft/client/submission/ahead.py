@@ -44,7 +44,8 @@ class Packing:
         more = dict(field) if isinstance(field, Mapping) else {"file": field}
         if isinstance(file := more.pop("file", None), str | PurePath):
             job["requirements"] = copy(self._requirements(self._directory / file))
-            job["requirements"].update({name: more[name] for name in more if more[name]})
+            rest = {name: value for name, value in more.items() if value is not None}
+            job["requirements"].update(rest)
 
 
 def code_of(folder: Path) -> Ahead:
@@ -61,10 +62,11 @@ def code_of(folder: Path) -> Ahead:
 
 def requirements_of(file: Path) -> Ahead:
     """Return what a requirements file or a `uv.lock` names. Raise `Invalid`."""
-    from weft.wire.requirements import plain_requirements  # noqa: PLC0415 (few need it)
+    from weft.wire.requirements import BYTES_MAX, plain_requirements  # noqa: PLC0415 (few need it)
 
     try:
-        text = _exported(file) if file.name == "uv.lock" else file.read_bytes()
+        with file.open("rb") as source:
+            text = _exported(file) if file.name == "uv.lock" else source.read(BYTES_MAX + 1)
         return Ahead(plain_requirements(text))
     except (ValueError, OSError) as error:
         hint = "Give lines such as numpy==2.1.0; your own modules travel as `code`."
@@ -81,7 +83,6 @@ def _exported(lock: Path) -> bytes:
     """Return the requirements that a lock of uv means. Raise `ValueError`, `OSError`."""
     import subprocess  # noqa: PLC0415 (few need it)
 
-    lock.open("rb").close()
     command = ["uv", "export", "--frozen", "--no-emit-project", "--format", "requirements-txt"]
     try:
         return subprocess.run(command, cwd=lock.parent, capture_output=True, check=True).stdout

@@ -73,11 +73,7 @@ class Providers:
 
 
 async def _run(context: LoopContext) -> None:
-    providers = context.adapters.get(Providers)
-    if providers is None:
-        while True:
-            await context.bell.heard()
-    await Autoscaler(context, providers).run()
+    await Autoscaler(context, await context.needed(Providers)).run()
 
 
 def _pass_over(row: Row, error: Exception) -> bool:

@@ -136,11 +136,7 @@ async def _hand_in(mailer: Mailer, mail: Mail) -> None:
 
 
 async def _run(context: LoopContext) -> None:
-    transports = context.adapters.get(Transports)
-    if transports is None:
-        await asyncio.Event().wait()  # a loop that returns ends the term
-        return
-    await _DeadMessages(context, transports).run()
+    await _DeadMessages(context, await context.needed(Transports)).run()
 
 
 LOOP = Loop("dead_messages", _run)

@@ -88,11 +88,7 @@ class Post:
 
 
 async def _run(context: LoopContext) -> None:
-    post = context.adapters.get(Post)
-    if post is None:  # they stay due
-        while True:
-            await context.bell.heard()
-    await CallbackLoop(context, post).run()
+    await CallbackLoop(context, await context.needed(Post)).run()  # till then they stay due
 
 
 class CallbackLoop:

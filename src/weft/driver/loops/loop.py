@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
-from weft.driver.adapters import Adapters
+from weft.driver.adapters import Adapter, Adapters
 from weft.driver.loops.bell import Bell, DueDate
 from weft.settings import Settings
 from weft.store import DriverStore
@@ -33,6 +33,12 @@ class LoopContext:
     """Rings loops by name."""
     rest: Rest = field(default_factory=Rest)
     adapters: Adapters = field(default_factory=Adapters)
+
+    async def needed(self, kind: type[Adapter]) -> Adapter:
+        """Return an adapter. Without it wait for ever: a loop that returns ends the term."""
+        while (found := self.adapters.get(kind)) is None:
+            await self.bell.heard()
+        return found
 
     async def sweep_all(self, function: str, *, limit_jobs: int) -> int:
         """Repeat a sweep in bounded calls until nothing is left; return how many jobs it met."""

@@ -150,11 +150,7 @@ class _Outcomes:
 
 
 async def _run(context: LoopContext) -> None:
-    transports = context.adapters.get(Transports)
-    if transports is None:
-        await asyncio.Event().wait()  # a loop that returns ends the term
-        return
-    await _Outcomes(context, transports).run()
+    await _Outcomes(context, await context.needed(Transports)).run()
 
 
 LOOP = Loop("outcomes", _run)

@@ -134,10 +134,7 @@ class Release:
 
 
 async def _run(context: LoopContext) -> None:
-    transports = context.adapters.get(Transports)
-    if transports is None:
-        await asyncio.Event().wait()  # a loop that returns ends the term
-        return
+    transports = await context.needed(Transports)
     release = Release(context, transports)
     try:
         await _rounds(context, transports, release)

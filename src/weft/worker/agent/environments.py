@@ -5,14 +5,16 @@ complete  its bytes; there when all is installed
 """
 
 import asyncio
+import errno
 import hashlib
 import io
 import os
+import re
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -32,8 +34,8 @@ from weft.worker.agent.site import AgentSite
 _INSTALLER: Final = str(Path(__file__).with_name("installer.sh"))
 _OWN: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
 _PAUSE_S: Final = 30.0
-_TOO_LONG: Final = 124
-"""As `timeout` ends."""
+_TOO_LONG, _SIGNALLED = 124, 128
+"""As `timeout` ends; more or less than nothing: it or what it runs was killed."""
 
 
 class Environments:
@@ -45,7 +47,7 @@ class Environments:
         self._tenants = JobTenants(site.store)
         # An index may be silent, and any job may ask for much.
         self._room = SharedRoom(2 * site.settings.staging_files_max)
-        self._making = Once[None](_PAUSE_S)
+        self._reading, self._making = Once[bytes](_PAUSE_S), Once[None](_PAUSE_S)
 
     async def bring(self, key: AttemptKey, spec: JobSpec, on_wait: Callable[[], None]) -> Path:
         """Return the environment of an attempt, which stays until that has ended. Raise
@@ -58,26 +60,35 @@ class Environments:
         name = hashlib.sha256(f"{digest} {python}".encode()).hexdigest()
         folder = self._directory / name
         self._held.by_key[key].environment = name
-        if (folder / "complete").exists() and (folder / "env/bin/python").exists():
-            os.utime(folder)
-        else:
+        with suppress(OSError):
+            os.utime(folder)  # before the look, so that it is not removed after it
+        if not ((folder / "complete").exists() and (folder / "env/bin/python").exists()):
             on_wait()
-            install = partial(self._install, key, digest, python, folder)
-            await self._making.get(name, install)
+            read = partial(self._read_text, key, digest, name)
+            text = await self._reading.get((key.batch_id, digest), read)
+            await self._making.get(name, partial(self._install, key, text, python, folder))
         return folder / "env"
 
-    async def _install(self, key: AttemptKey, digest: str, python: str, folder: Path) -> None:
-        begun, name, file = time.monotonic(), folder.name, io.BytesIO()
-        try:
+    async def _read_text(self, key: AttemptKey, digest: str, name: str) -> bytes:
+        file, read, what = io.BytesIO(), self._store.get_payload_part, "they are"
+        with _failing(name):
+            await write_parts(file, read, key.batch_id, digest, what=what, bytes_max=BYTES_MAX)
+            return await asyncio.to_thread(plain_requirements, file.getvalue())
+
+    async def _install(self, key: AttemptKey, text: bytes, python: str, folder: Path) -> None:
+        begun, name = time.monotonic(), folder.name
+        with _failing(name):
             async with self._room.of(await self._tenants.name_of(key)):
-                read, what = self._store.get_payload_part, "they are"
-                await write_parts(file, read, key.batch_id, digest, what=what, bytes_max=BYTES_MAX)
-                text = plain_requirements(file.getvalue())
                 self._directory.mkdir(mode=0o711, exist_ok=True)
-                await self._run(text, python, folder)
-        except (WeftError, ValueError) as error:
-            log.warning("worker.environment_failed", environment=name, why=str(error))
-            raise WeftError(f"its requirements cannot be installed: {error}") from error
+                code, words = await self._run(text, python, folder)
+                if code < 0 or code > _SIGNALLED:  # nobody's fault: once more
+                    code, words = await self._run(text, python, folder)
+            if code and "no space left on device" in words.lower():
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if code == _TOO_LONG:
+                words = "it takes too long (requirements_s)"
+            if code:
+                raise ValueError(words or f"{code} is the exit code")
         ms, (_, size) = round((time.monotonic() - begun) * 1000), _read(folder)
         log.info("worker.environment_made", environment=name, ms=ms, size=size)
         live = [held for held in self._held.by_key.values() if not held.ended]
@@ -85,16 +96,16 @@ class Environments:
             used = {name, *(held.environment for held in live)}
             await asyncio.to_thread(self._prune, used)
 
-    async def _run(self, text: bytes, python: str, folder: Path) -> None:
+    async def _run(self, text: bytes, python: str, folder: Path) -> tuple[int, str]:
         """Let a program install them that goes on if this process is killed: the next one waits
-        for it. Raise `ValueError` with its last words, `OSError`.
+        for it. Return its exit code and its last words. Raise `OSError`.
         """
         index, seconds = self._settings.requirements_index or "", self._settings.requirements_s
         blocks = self._settings.requirements_cache_bytes >> 9
         env = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
         process = await asyncio.create_subprocess_exec(
             "timeout", "-k", "5", str(seconds),
-            "/bin/sh", _INSTALLER, folder, python, sys.executable, str(blocks),
+            "/bin/sh", _INSTALLER, folder, python, sys.executable, str(blocks), str(len(text)),
             # It may have a password, which no command shows.
             env={**env, "INDEX": index}, start_new_session=True,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
@@ -106,18 +117,23 @@ class Environments:
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
             raise
-        if process.returncode == _TOO_LONG:
-            raise ValueError("it takes too long (requirements_s)")
-        if process.returncode:
-            why = (
-                output.decode(errors="replace").strip() or f"{process.returncode} is its exit code"
-            )
-            raise ValueError(why.replace(index, "the index") if index else why)
+        words = output.decode(errors="replace").strip()
+        words = words.replace(index, "the index") if index else words
+        return process.returncode or 0, re.sub(r"//\S*@", "//", words)  # without logins
 
     def _prune(self, used: set[str]) -> None:
         bytes_max = self._settings.requirements_cache_bytes
         for name, size in free_some(self._directory, _read, bytes_max, lambda at: at.name in used):
             log.info("worker.environment_removed", environment=name, size=size)
+
+
+@contextmanager
+def _failing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (WeftError, ValueError) as error:
+        log.warning("worker.environment_failed", environment=name, why=str(error))
+        raise WeftError(f"its requirements cannot be installed: {error}") from error
 
 
 def _read(folder: Path) -> tuple[float, int]:

@@ -1,15 +1,17 @@
 #!/bin/sh
-# Install the requirements that are read, for environments.py: FOLDER VERSION PYTHON BLOCKS. `INDEX` says from where.
+# Install the requirements that are read, for environments.py: FOLDER VERSION PYTHON BLOCKS BYTES. `INDEX` says from where.
 #
 # It and the programs that it starts hold a lock of the folder, so that only one installs at a time. What was killed
 # leaves no file `complete`, and the next one begins anew. Packages come as wheels, so nothing of theirs runs here.
 folder=$1 version=$2 python=$3
 umask 022
+trap : TERM # those that it starts end, and it removes what they leave
 ulimit -f "$4" 2>/dev/null
 mkdir -p "$folder" && cd "$folder" && exec 9<. && flock 9 || exit 1
 if [ -e complete ] && [ -x env/bin/python ]; then exit; fi
 rm -rf complete env
 cat >requirements.txt
+if [ "$(wc -c <requirements.txt)" -ne "$5" ]; then rm requirements.txt; exit 1; fi # who sent it was killed
 
 version_of() { "$1" -I -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null; }
 for found in "$python" "python$version" "$(uv python find "$version" 2>/dev/null)"; do
@@ -19,6 +21,7 @@ done
 if [ -z "$found" ]; then
     has=$(for one in "$python" $(seq -f python3.%.0f 8 25); do version_of "$one"; done | sort -uV | tr '\n' ' ')
     echo "its worker has no Python $version; it has $has"
+    rm requirements.txt
     exit 1
 fi
 
@@ -34,5 +37,5 @@ if command -v uv >/dev/null; then
     uv venv --quiet --python "$found" env && uv pip install --quiet --python env/bin/python $what
 else
     "$found" -I -m venv env && env/bin/python -I -m pip install --quiet $what
-fi >said 2>&1 || { rm -rf env; tail -n 8 said | tail -c 1000; exit 1; }
+fi >said 2>&1 || { ended=$?; tail -n 8 said | tail -c 1000; rm -rf env said requirements.txt; exit "$ended"; }
 echo $(($(du -sk env | cut -f 1) * 1024)) >new && mv new complete

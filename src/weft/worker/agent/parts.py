@@ -36,8 +36,8 @@ async def write_parts(
     file: IO[bytes], read: ReadPart, batch_id: int, digest: str, *, what: str,
     bytes_max: int = sys.maxsize,
 ) -> None:  # fmt: skip
-    """Write all parts to a file. Raise `OSError`, `WeftError` if it is not whole. `what`: "its
-    arguments are".
+    """Write all parts to a file. Raise `OSError`; `WeftError` if it is not whole: nobody looked
+    before, and another batch may have other bytes by this digest. `what`: "its arguments are".
     """
     content, part, n_parts = hashlib.sha256(), 0, 1
     while part < n_parts:
@@ -135,14 +135,15 @@ class Folders:
         if folder.is_dir():  # it gets its name when it is whole
             os.utime(folder)
         else:
-            await self._making.get(digest, partial(self._make, batch_id, digest, bytes_max))
+            make = partial(self._make, batch_id, digest, bytes_max)
+            await self._making.get((batch_id, digest), make)
         return folder
 
     async def _make(self, batch_id: int, digest: str, bytes_max: int) -> None:
         # Jobs may run as other users, who read what they know the name of and never write here.
         self._directory.mkdir(mode=0o711, exist_ok=True)
         folder = self._directory / digest
-        packed, half = folder.with_suffix(".packed"), folder.with_suffix(".half")
+        packed, half = (folder.with_suffix(f".{batch_id}-{word}") for word in ("packed", "half"))
         try:
             with packed.open("w+b") as file:
                 what = f"{self._what} is"
@@ -150,7 +151,8 @@ class Folders:
                 file.seek(0)
                 shutil.rmtree(half, ignore_errors=True)
                 await asyncio.to_thread(unpack, file, half, bytes_max)
-            half.rename(folder)
+            if not folder.is_dir():
+                half.rename(folder)
         except BadFolder as error:
             raise WeftError(f"{self._what} cannot be unpacked: {error}") from error
         finally:

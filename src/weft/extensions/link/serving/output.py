@@ -3,9 +3,9 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from weft.core.errors import SpoolFull
 from weft.core.states import AttemptKey
@@ -18,6 +18,7 @@ from weft.telemetry import metrics
 from weft.wire.log_format import attempt_of
 
 _REMEMBERED_MAX: Final = 10_000
+Done = TypeVar("Done")
 
 
 @dataclass
@@ -84,15 +85,7 @@ class LinkedOutput:
         path, data = given["path"], given["data"]
         if (key := attempt_of(path)) is not None:
             await self._check_live(store, incarnation_id, key)
-        try:
-            return await asyncio.to_thread(
-                self._spool.write, _place(terms), path, given["offset"], data
-            )
-        except ValueError as error:
-            raise wrong_frame(str(error)) from error
-        except SpoolFull:
-            metrics.SPOOL_REFUSALS.inc()
-            raise
+        return await _in_thread(self._spool.write, _place(terms), path, given["offset"], data)
 
     async def write_many(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
@@ -115,10 +108,7 @@ class LinkedOutput:
                 metrics.SPOOL_REFUSALS.inc()
                 return -1
 
-        try:
-            return await asyncio.to_thread(lambda: [write(one) for one in parts])
-        except ValueError as error:
-            raise wrong_frame(str(error)) from error
+        return await _in_thread(lambda: [write(one) for one in parts])
 
     async def remove(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
@@ -138,10 +128,7 @@ class LinkedOutput:
             removed = set(await store.list_removed(sorted(batches)))
             paths = [path for path in paths if path not in batches.values()]
             paths += [path for one, path in batches.items() if one in removed]
-        try:
-            await asyncio.to_thread(self._spool.remove, _place(terms), paths)
-        except ValueError as error:
-            raise wrong_frame(str(error)) from error
+        await _in_thread(self._spool.remove, _place(terms), paths)
 
     async def write_checkpoint(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
@@ -150,16 +137,8 @@ class LinkedOutput:
         key: AttemptKey = given["key"]
         await self._check_live(store, incarnation_id, key, ask=True)
         found = given["found"]._replace(attempt=key.attempt)
-        try:
-            return await asyncio.to_thread(
-                self._spool.write_checkpoint,
-                _place(terms), key, given["offset"], given["data"], found,
-            )  # fmt: skip
-        except ValueError as error:
-            raise wrong_frame(str(error)) from error
-        except SpoolFull:
-            metrics.SPOOL_REFUSALS.inc()
-            raise
+        part = (given["offset"], given["data"], found)
+        return await _in_thread(self._spool.write_checkpoint, _place(terms), key, *part)
 
     async def find_checkpoint(
         self, store: LinkedStore, incarnation_id: int, key: AttemptKey
@@ -189,3 +168,14 @@ def _place(terms: LinkTerms) -> str:
     if terms.log_place is None:
         raise refused("The worker did not say at its registration that it keeps output.")
     return terms.log_place
+
+
+async def _in_thread(write: Callable[..., Done], *arguments: object) -> Done:
+    """Let a thread write. Raise `LinkFrameRefused`, `SpoolFull`."""
+    try:
+        return await asyncio.to_thread(write, *arguments)
+    except ValueError as error:
+        raise wrong_frame(str(error)) from error
+    except SpoolFull:
+        metrics.SPOOL_REFUSALS.inc()
+        raise

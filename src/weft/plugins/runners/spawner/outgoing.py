@@ -68,8 +68,8 @@ class Outgoing:
             if process.warm is not None:
                 raise WeftError("a worker whose jobs run in sandboxes calls no functions")
             sandbox = self._limits.sandbox
-            if spec.requirements is not None:  # they are in the home, which is hidden
-                packages = process.env["VIRTUAL_ENV"]
+            if spec.requirements is not None and spec.env:  # they are in the home, which is hidden
+                packages = spec.env["VIRTUAL_ENV"]  # ours; a secret may have that name
                 sandbox = (*sandbox, "--ro-bind", packages, packages)
             process = msgspec.structs.replace(
                 process, sandbox=sandbox, hidden_files=self._hidden_files

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benches import queues
 from benches.peers.sides import PEERS
 from weft.bench.main import run_bench
 from weft.bench.plan import BenchPlan
@@ -73,6 +74,7 @@ BENCHES: Mapping[str, str] = {
     "watch": "10,000 attempts in Slurm, which is stubbed: commands a second, memory, delay",
     "worlds": "tasks of 0.1 s by joblib, PSI/J and Parsl, each beside its own local executor",
     "peers": "weft beside Celery, RQ, Procrastinate and others: work, memory, kill -9",
+    "queues": "queues on one PostgreSQL, killed, restarted, pinned, overloaded; --minutes 12",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
 }
 """Name of the module that measures it, with dashes, and what it asks."""
@@ -81,6 +83,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "connect-processes": ("rates", "memory"),
     "worlds": ("joblib", "psij", "parsl", "calls"),
     "peers": (*PEERS,),
+    "queues": ("weft", *queues.PEERS),
 }
 """The parts of benches that can be measured alone."""
 

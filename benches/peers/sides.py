@@ -50,6 +50,8 @@ class Peer:
 PEERS: Final = {
     "procrastinate": Peer(server="postgres"),
     "pgqueuer": Peer(server="postgres"),
+    "awa": Peer(server="postgres"),
+    "absurd": Peer(server="postgres"),
     "rq": Peer(server="redis", port=28970, forks=True),
     "dramatiq": Peer(server="redis", port=28971),
     "celery": Peer(server="rabbitmq", port=28990),
@@ -72,7 +74,7 @@ class Side:
         self._adapter = str(ADAPTERS / f"on_{name}.py")
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._address = ""
-        self._at_once = 1
+        self._at_once, self._dead_after_s = 1, 0.0
 
     async def start(self, at_once: int) -> None:
         """Start server and worker, or the worker anew with another number of jobs at once."""
@@ -80,8 +82,14 @@ class Side:
         if not self._address or self.peer.server == "own":
             await self.stop()
             await self.start_server()
-            if self.name in {"procrastinate", "pgqueuer"}:
+            if self.peer.server == "postgres":
                 self._run("prepare")
+        self.start_worker()
+
+    async def join(self, dsn: str, at_once: int, dead_after_s: float) -> None:
+        """Start with a database of somebody else. A worker is dead after so long a silence."""
+        self._address, self._at_once, self._dead_after_s = dsn, at_once, dead_after_s
+        self._run("prepare")
         self.start_worker()
 
     async def start_server(self) -> None:
@@ -112,6 +120,10 @@ class Side:
     def submit(self, kind: str, first: int, count: int) -> "subprocess.Popen[bytes]":
         """Submit jobs of a kind."""
         return self._begin("submit", kind, str(first), str(count))
+
+    def feed(self) -> "subprocess.Popen[bytes]":
+        """Start what submits `KIND FIRST COUNT` of each line that it is given."""
+        return self._spawn("feed", [self._python, self._adapter, "feed"], stdin=subprocess.PIPE)
 
     def kill_worker(self) -> None:
         """Kill what runs the jobs, with all below it."""
@@ -157,7 +169,7 @@ class Side:
         path = f"{Path(self._python).parent}:{own['PATH']}"
         return own | {
             "PEER_DONE": str(self.done), "PEER_AT_ONCE": str(self._at_once), "PATH": path,
-            "PEER_SERVER": self._address,
+            "PEER_SERVER": self._address, "PEER_DEAD_AFTER_S": str(self._dead_after_s),
             "PYTHONPATH": str(ADAPTERS), "RAY_TMPDIR": str(self.place),
             "WEFT_HOME": str(self.place / "home"),
         }  # fmt: skip
@@ -169,11 +181,13 @@ class Side:
         if self._begin(*words).wait(START_S):
             raise BenchFailed(f"{self.name} could not {words[0]}", detail=self.log_end())
 
-    def _spawn(self, name: str, words: Sequence[str]) -> "subprocess.Popen[bytes]":
+    def _spawn(
+        self, name: str, words: Sequence[str], stdin: int = subprocess.DEVNULL
+    ) -> "subprocess.Popen[bytes]":
         with (self.place / "said").open("ab") as log:
             process = subprocess.Popen(
                 [*dying_with_parent(), *words], cwd=self.place, env=self.environment(),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                stdin=stdin, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._processes[name] = process
         return process
@@ -207,25 +221,24 @@ class Side:
 class WeftSide(Side):
     """A `weft up`, whose supervisor starts again what was killed."""
 
+    _dsn = ""
+
     async def start(self, at_once: int) -> None:
         """Start it once: resources of a job say how many run at once."""
         self._at_once = at_once
         if not self._processes:
-            self._spawn(
-                "server",
-                [
-                    sys.executable,
-                    "-P",
-                    "-m",
-                    "weft.cli",
-                    "up",
-                    "--port",
-                    "0",
-                    "--log-format",
-                    "json",
-                ],
-            )
+            words = [sys.executable, "-P", "-m", "weft.cli", "up", "--port", "0"]
+            self._spawn("server", [*words, "--log-format", "json"])
             await until(lambda: b'"up.started"' in (self.place / "said").read_bytes(), "weft up")
+
+    async def join(self, dsn: str, at_once: int, dead_after_s: float) -> None:  # noqa: ARG002 (as usual)
+        """Start with a database of somebody else."""
+        self._dsn = dsn
+        await self.start(at_once)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables of its processes."""
+        return super().environment() | ({"WEFT_DATABASE": self._dsn} if self._dsn else {})
 
     def kill_worker(self) -> None:
         """Kill the worker's agent and its spawner, with the jobs."""

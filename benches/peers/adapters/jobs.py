@@ -2,7 +2,7 @@
 
 It runs under the Python of a peer, so it stands on nothing. Each job writes lines into one file:
 `b NUMBER NS` when it begins and `e NUMBER NS` when it ends, so that what was lost or done twice is
-seen without asking the peer.
+seen without asking the peer. One that is to fail writes `f NUMBER NS` each time.
 """
 
 import asyncio
@@ -13,8 +13,14 @@ import time
 
 AT_ONCE = int(os.environ.get("PEER_AT_ONCE", "1"))
 SERVER = os.environ.get("PEER_SERVER", "")
+SENDS = sys.argv[1:2] in (["submit"], ["feed"])
+DEAD_AFTER_S = float(os.environ.get("PEER_DEAD_AFTER_S", "0"))
+"""After so many seconds without a sign of life a worker is dead; 0: what is usual."""
+ATTEMPTS = 3
+"""Of a job that fails, a second apart."""
 SECONDS = {"sleep": 1.0, "short": 0.5}
 PROGRAM = 'echo "e $0 0" >>"$PEER_DONE"'
+FAILURE = 'echo "f $0 0" >>"$PEER_DONE"; exit 1'
 SLEEPER = (
     'echo "b $0 $(date +%s%N)" >>"$PEER_DONE"; sleep "$1"; '
     'echo "e $0 $(date +%s%N)" >>"$PEER_DONE"'
@@ -31,7 +37,7 @@ def command(kind, number):
     """Return the words of a job that is a command."""
     if kind in SECONDS:
         return ["/bin/sh", "-c", SLEEPER, str(number), str(SECONDS[kind])]
-    return ["/bin/sh", "-c", PROGRAM, str(number)]
+    return ["/bin/sh", "-c", FAILURE if kind == "fail" else PROGRAM, str(number)]
 
 
 def run(kind, number):
@@ -47,9 +53,10 @@ def run(kind, number):
 
 async def run_async(kind, number):
     """Do a job as a coroutine, for peers whose jobs these are."""
-    if kind == "process":
+    if kind in {"process", "fail"}:
         process = await asyncio.create_subprocess_exec(*command(kind, number))
-        assert await process.wait() == 0
+        if await process.wait():
+            raise ChildProcessError(number)
         return
     if kind in SECONDS:
         note("b", number)
@@ -58,10 +65,16 @@ async def run_async(kind, number):
 
 
 def main(send, **others):
-    """Do what the runner asks: `submit KIND FIRST COUNT`, or one of the others by its name.
+    """Do what the runner asks: `submit KIND FIRST COUNT`, `feed`, or one of the others.
 
     Another one is a function, or the words of a program that takes our place.
     """
+    if sys.argv[1] == "feed":
+        for line in sys.stdin:
+            kind, first, count = line.split()
+            send(kind, range(int(first), int(first) + int(count)))
+            note("a", first)
+        return
     if sys.argv[1] != "submit":
         other = others[sys.argv[1]]
         if not callable(other):

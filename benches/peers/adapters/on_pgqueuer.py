@@ -1,14 +1,21 @@
 """PgQueuer on PostgreSQL: coroutines in one process."""
 
 import asyncio
+import functools
 import json
-import sys
+from datetime import timedelta
 
 import asyncpg
 import jobs
 from pgqueuer import PgQueuer
 from pgqueuer.db import AsyncpgDriver
+from pgqueuer.executors import DatabaseRetryEntrypointExecutor
 from pgqueuer.queries import Queries
+
+SIGNS = {"heartbeat_timeout": timedelta(seconds=jobs.DEAD_AFTER_S)} if jobs.DEAD_AFTER_S else {}
+RETRIES = functools.partial(
+    DatabaseRetryEntrypointExecutor, max_attempts=jobs.ATTEMPTS - 1, backoff_multiplier=1.0
+)
 
 
 async def queries():
@@ -20,11 +27,15 @@ async def work():
     """Run jobs; its own command `pgq run` fails with the newest typer."""
     queue = PgQueuer(AsyncpgDriver(await asyncpg.connect(jobs.SERVER)))
 
-    @queue.entrypoint("run")
+    @queue.entrypoint("run", executor_factory=RETRIES)
     async def run(job):
         await jobs.run_async(*json.loads(job.payload))
 
-    await queue.run(max_concurrent_tasks=jobs.AT_ONCE, batch_size=min(10, jobs.AT_ONCE // 2))
+    batch = min(10, jobs.AT_ONCE // 2)
+    await queue.run(
+        max_concurrent_tasks=jobs.AT_ONCE, batch_size=batch, **SIGNS,
+        shutdown_on_listener_failure=True,
+    )  # fmt: skip
 
 
 async def install():
@@ -40,7 +51,7 @@ def send(kind, numbers):
 
 if __name__ == "__main__":
     loop = asyncio.new_event_loop()
-    if sys.argv[1] == "submit":
+    if jobs.SENDS:
         sender = loop.run_until_complete(queries())
     jobs.main(
         send,

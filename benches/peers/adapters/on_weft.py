@@ -23,12 +23,13 @@ def send(kind, numbers):
         with weft.Executor(env=ENVIRONMENT) as executor:
             list(executor.map(jobs.run, ["noop"] * len(numbers), numbers, chunksize=1))
         return
-    cpu = f"{1000 * os.cpu_count() // SHARES.get(kind, os.cpu_count())}m"
-    resources = {"cpu": cpu, "memory": "16Mi"}
-    rows = [
-        {"command": jobs.command(kind, number), "env": ENVIRONMENT, "resources": resources}
-        for number in numbers
-    ]
+    cpu = f"{1000 * os.cpu_count() // SHARES.get(kind, jobs.AT_ONCE)}m"
+    all_have = {"env": ENVIRONMENT, "resources": {"cpu": cpu, "memory": "16Mi"}}
+    if kind == "fail":
+        all_have |= {
+            "max_attempts": jobs.ATTEMPTS, "retry": {"policy": "constant", "wait_s": 1}
+        }  # fmt: skip
+    rows = [{"command": jobs.command(kind, number), **all_have} for number in numbers]
     loop.run_until_complete(client.submit({"jobs": rows}))
 
 

@@ -1,7 +1,8 @@
-"""Check the floors of sql/functions/: a function calls its own floor and lower ones; hooks alone
-call up. Print the floors and the calls between them.
+"""Check the floors of sql/functions/, also of extensions: a function calls its own floor and lower
+ones; hooks alone call up. Extensions do not call each other, and the house calls them at hooks.
+Print the floors and the calls between them.
 
-    check_floors.py [FOLDER]
+    check_floors.py [FOLDER …]
     check_floors.py --callers NAME    files of sql/ and store/ that name this function
 
 A floor is a folder, its subjects are folders in it. A hook is a file in `hooks/`, which lists
@@ -12,6 +13,7 @@ it, and it calls everything but views.
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
@@ -27,8 +29,25 @@ _CALLS: Final = "policies"
 EXCEPTIONS: Final[frozenset[tuple[str, str]]] = frozenset()
 """Caller and called function of each call upwards that may be there today."""
 
+INTO_EXTENSIONS: Final = frozenset(
+    {
+        ("_add_details", "_use_apps"),
+        ("_job_documents", "_status_fields"),
+        ("_keep_products", "_has_products"),
+        ("_limit_statuses", "_walk_path"),
+        ("_open_messages", "_message_document"),
+        ("_unsent_of_batch", "_unsent_counts"),
+        ("_why_facts", "_travels"),
+        ("due_callbacks", "_secrets_of"),
+        ("job_history", "_delivery_changes"),
+        ("job_history", "_status_changes"),
+        ("record_deliveries", "_after_sends"),
+    }
+)
+"""Caller and called function of each call of the house into an extension that is at no hook."""
+
 WEFT: Final = Path(__file__).resolve().parents[1] / "src" / "weft"
-FUNCTIONS: Final = WEFT / "sql" / "functions"
+FUNCTIONS: Final = (WEFT / "sql/functions", *sorted(WEFT.glob("extensions/*/sql/functions")))
 _COMMENT: Final = re.compile(r"--[^\n]*")
 _CALL: Final = re.compile(r"\bweft\.(\w+)\s*\(")
 
@@ -44,7 +63,7 @@ def calls_of(files: dict[str, Path]) -> dict[str, set[str]]:
 def _callers(name: str) -> int:
     """Print the files beside its own that name a function other than in a comment of SQL."""
     word = re.compile(rf"\b{re.escape(name)}\b")
-    for path in sorted((*WEFT.glob("sql/**/*.sql"), *WEFT.glob("store/**/*.py"))):
+    for path in sorted((*WEFT.rglob("sql/**/*.sql"), *WEFT.glob("store/**/*.py"))):
         if path.stem != name and word.search(_COMMENT.sub("", path.read_text())):
             sys.stdout.write(f"{path.relative_to(WEFT)}\n")
     return 0
@@ -56,14 +75,46 @@ def _may_call(caller: str, called: str) -> bool:
     return caller_height >= FLOORS.index(_CALLED if called == HOOKS else called)
 
 
-def _misplaced(folder: Path, files: dict[str, Path]) -> list[str]:
+def files_below(folders: Iterable[Path]) -> dict[str, tuple[Path, tuple[str, ...]]]:
+    """Return by function its file, and where that stands below the folder it was found in."""
+    return {
+        path.stem: (path, path.relative_to(folder).parts)
+        for folder in folders
+        for path in sorted(folder.rglob("*.sql"))
+    }
+
+
+def _misplaced(places: Iterable[tuple[str, ...]]) -> list[str]:
     """Return what stands on no floor, or in no subject."""
     depths = dict.fromkeys(FLOORS, 3) | {HOOKS: 2}
-    places = {name: path.relative_to(folder).parts for name, path in files.items()}
     return [
         f"{'/'.join(parts)} stands on no floor: it should be {FLOORS[0]}/SUBJECT/NAME.sql or so"
-        for parts in places.values()
+        for parts in places
         if len(parts) != depths.get(parts[0])
+    ]
+
+
+def _extension_of(path: Path) -> str:
+    """Return whose function it is: an extension, or "" for the house."""
+    _, inside, below = path.as_posix().partition("/extensions/")
+    return below.split("/")[0] if inside else ""
+
+
+def _strangers(
+    found: dict[str, tuple[Path, tuple[str, ...]]], calls: dict[str, set[str]]
+) -> list[str]:
+    """Return calls into another extension, or into one from the house at no hook."""
+    home = {name: _extension_of(path) for name, (path, _) in found.items()}
+    into = {
+        (caller, called)
+        for caller, names in calls.items()
+        for called in names
+        if home[called] not in {"", home[caller]} and found[caller][1][0] != HOOKS
+    }
+    known = {pair for pair in INTO_EXTENSIONS if found.keys() >= {*pair}}
+    return [
+        *(f"{one} calls {other} of the extension {home[other]}" for one, other in into - known),
+        *(f"exception not needed: {pair}" for pair in known - into),
     ]
 
 
@@ -88,14 +139,14 @@ def _problems(floor_of: dict[str, str], calls: dict[str, set[str]]) -> list[str]
     return problems
 
 
-def main(folder: Path) -> int:
+def main(folders: Iterable[Path]) -> int:
     """Print the floors and the problems; return the exit code."""
-    files = {path.stem: path for path in sorted(folder.rglob("*.sql"))}
-    if problems := _misplaced(folder, files):
+    found = files_below(folders)
+    if problems := _misplaced(parts for _, parts in found.values()):
         sys.stderr.write("\n".join(problems) + "\n")
         return 1
-    floor_of = {name: path.relative_to(folder).parts[0] for name, path in files.items()}
-    calls = calls_of(files)
+    floor_of = {name: parts[0] for name, (_, parts) in found.items()}
+    calls = calls_of({name: path for name, (path, _) in found.items()})
     edges = Counter((floor_of[a], floor_of[b]) for a, names in calls.items() for b in names)
     for floor in (HOOKS, *reversed(FLOORS)):
         below = [
@@ -105,7 +156,7 @@ def main(folder: Path) -> int:
         ]
         n = sum(one == floor for one in floor_of.values())
         sys.stdout.write(f"{floor:9}{n:4} functions; calls {', '.join(below) or 'none below'}\n")
-    problems = _problems(floor_of, calls)
+    problems = _problems(floor_of, calls) + _strangers(found, calls)
     sys.stdout.write(f"{sum(edges.values())} calls, {len(EXCEPTIONS)} exceptions\n")
     sys.stderr.write("".join(f"{problem}\n" for problem in problems))
     return 1 if problems else 0
@@ -114,4 +165,4 @@ def main(folder: Path) -> int:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--callers"]:
         sys.exit(_callers(*sys.argv[2:]))
-    sys.exit(main(Path(sys.argv[1]) if sys.argv[1:] else FUNCTIONS))
+    sys.exit(main([Path(one) for one in sys.argv[1:]] or FUNCTIONS))

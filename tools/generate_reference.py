@@ -153,17 +153,17 @@ def _rights() -> str:
 
 
 def _hooks() -> str:
-    folder = check_floors.FUNCTIONS
-    files = {path.stem: path for path in folder.rglob("*.sql")}
-    calls = check_floors.calls_of(files)
+    found = check_floors.files_below(check_floors.FUNCTIONS)
+    calls = check_floors.calls_of({name: path for name, (path, _) in found.items()})
     sections = []
-    for hook in sorted((folder / check_floors.HOOKS).glob("*.sql")):
+    hooks = (path for path, parts in found.values() if parts[0] == check_floors.HOOKS)
+    for hook in sorted(hooks):
         head, _, body = hook.read_text().partition("\nCREATE ")
         about = re.sub(r"\n--\s{2,}", " ", head).removeprefix(f"-- {hook.stem}: ")
         sentence = re.split(r"\.\s|\n", about + "\n", maxsplit=1)[0].rstrip(".")
         callers = ", ".join(f"`{name}`" for name in sorted(calls) if hook.stem in calls[name])
         steps = "".join(
-            f"- `{name}` of `{files[name].parent.relative_to(folder)}`\n"
+            f"- `{name}` of `{'/'.join(found[name][1][:-1])}`\n"
             for name in dict.fromkeys(re.findall(r"weft\.(\w+)\(", body))
             if name in calls[hook.stem]
         )

@@ -35,7 +35,7 @@ def releases() -> Iterator[tuple[Release, Release]]:
     base = Path(mkdtemp(prefix="weft-upgrade-"))
     try:
         later = make_next_release(base / "sources" / "src").folder
-        for file in (later / "weft" / "sql" / "functions").rglob("*.sql"):
+        for file in (later / "weft").rglob("sql/functions/**/*.sql"):
             text = file.read_text().rstrip().removesuffix(";")
             file.write_text(f"{text};\n-- as in the next release\n")
         for name in ("pyproject.toml", "README.md", "LICENSE"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-import weft.sql
+import weft
 from weft.core.errors import Internal, NulCharacter, StoreUnavailable, error_classes
 from weft.store.errors import translated
 
@@ -46,7 +46,7 @@ def test_mistake_of_ours_is_no_absence() -> None:
 
 
 def test_every_sqlstate_that_a_function_raises_has_one_class() -> None:
-    folder = Path(weft.sql.__file__).parent
+    folder = Path(weft.__file__).parent
     raised = {
         code
         for file in folder.rglob("*.sql")

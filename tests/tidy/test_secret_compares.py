@@ -204,7 +204,7 @@ def test_database_is_asked_by_hashes_only() -> None:
     """No column and no parameter holds the text of a secret, and each hash is one of ours."""
     given = list(hashes())
     ours = re.compile(r"digest_of\(|hashlib\.sha256\(|digest$")
-    sql = "".join(one.read_text() for one in (WEFT / "sql/functions").rglob("*.sql"))
+    sql = "".join(one.read_text() for one in WEFT.rglob("sql/functions/**/*.sql"))
     schema = (ROOT / "tests/migrations/schema.snapshot.sql").read_text()
     secret = r"\b\w*(?:token|secret|csrf|session|cookie|password|nonce|verifier) (?:text|bytea)\b"
 

@@ -12,7 +12,8 @@ whose head says that a batch which is being removed is incomplete looks at the o
 rights a function has follows from its head (`heads.py`).
 Patterns begin with letters, and look behind for what may precede them: so `re` skips to them, ten
 times as fast.
-Functions stand in folders by subject; the name of a file is unique among all of its kind.
+Functions stand in folders by subject, those of an extension in its own folder `sql/`; the name of
+a file is unique among all of its kind.
 Must not: hold text of a query, or know how to connect.
 """
 
@@ -30,6 +31,7 @@ from weft.sql.settings import with_settings
 
 FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""
+_WEFT = Path(__file__).resolve().parents[1]
 _COMMENT = re.compile(r"\s*--[^\n]*|\s+")
 _POLICIES = re.compile(r"(ROWS_(?<=^ROWS_)[A-Z_]+) (weft\.\w+);$", re.MULTILINE)
 _TABLE = re.compile(r"TABLE (weft\.\w+) \(.*?^\)[^;]*;", re.MULTILINE | re.DOTALL)
@@ -98,7 +100,11 @@ def files_of(folder: str) -> tuple[SqlFile, ...]:
 
     No files if there is no such folder: git and wheels keep no empty ones.
     """
-    paths = sorted((Path(__file__).parent / folder).rglob("*.sql"), key=lambda path: path.stem)
+    homes = (_WEFT / "sql", *_WEFT.glob("extensions/*/sql"))
+    paths = sorted(
+        (path for home in homes for path in (home / folder).rglob("*.sql")),
+        key=lambda path: path.stem,
+    )
     found = [SqlFile(path.stem, path.read_text(encoding="utf-8")) for path in paths]
     twice = [one.name for one, other in pairwise(found) if one.name == other.name]
     assert not twice, f"{folder}/ has several files named {', '.join(twice)}"

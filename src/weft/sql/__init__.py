@@ -101,10 +101,8 @@ def files_of(folder: str) -> tuple[SqlFile, ...]:
     No files if there is no such folder: git and wheels keep no empty ones.
     """
     homes = (_WEFT / "sql", *_WEFT.glob("extensions/*/sql"))
-    paths = sorted(
-        (path for home in homes for path in (home / folder).rglob("*.sql")),
-        key=lambda path: path.stem,
-    )
+    below = (path for home in homes for path in (home / folder).rglob("*.sql"))
+    paths = sorted(below, key=lambda path: path.stem)
     found = [SqlFile(path.stem, path.read_text(encoding="utf-8")) for path in paths]
     twice = [one.name for one, other in pairwise(found) if one.name == other.name]
     assert not twice, f"{folder}/ has several files named {', '.join(twice)}"

@@ -217,9 +217,7 @@ class SubmissionCalls:
     async def add_payload_part(
         self, caller: Caller, batch_id: int, digest: bytes, part: int, body: bytes, *, n_bytes: int
     ) -> None:
-        """Store a part of a payload of `n_bytes`. A repeat does nothing. Raise `BatchNotFound`,
-        `BatchCancelled`.
-        """
+        """Store a part of a payload, once. Raise `BatchNotFound`, `BatchCancelled`."""
 
     @calls(documents, batch_id="of_batch_id", part_bytes=lambda: PART_BYTES)
     async def missing_payloads(

@@ -371,9 +371,7 @@ async def _first_answer(
     services: SubmissionServices, caller: Caller, target: NewBatch | int, batch_id: int,
     origin: Origin, *, is_new: bool,
 ) -> Answer:  # fmt: skip
-    """Return the trace id of the first request and what became of its key, because a repeat gets
-    the same answer.
-    """
+    """Return the first request's trace id and its key's fate: a repeat gets the same answer."""
     store, answer = services.store, Answer()
     if isinstance(target, NewBatch) and target.unique is not None:
         answer |= await store.get_key_answer(caller, batch_id, origin.key, is_new=is_new)

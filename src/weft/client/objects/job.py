@@ -67,9 +67,7 @@ class Job(JobCalls):
         return Job(self._api, JobRef(self.ref.block, self.ref.position + index))
 
     async def status(self) -> Answer:
-        """Return the job document: `state`, `exit_code`, `cost`, `spec`, `times`, and the first of
-        its `parents`.
-        """
+        """Return the document: `state`, `exit_code`, `cost`, `spec`, `times`, first `parents`."""
         return await self._api.get_job(self.batch_id, self.job_id)
 
     async def wait(self, *, timeout_s: float | None = None) -> Answer:

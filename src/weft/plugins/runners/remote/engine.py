@@ -90,9 +90,7 @@ class Engine(Protocol):
         """
 
     async def output(self, name: str, stored: Stored) -> Sequence[Piece]:
-        """Return the output of an ended attempt, from behind what is stored of it to its end
-        (`outputs.rest_of`).
-        """
+        """Return the output of an ended attempt that is not stored yet (`outputs.rest_of`)."""
 
     async def left(self, name: str) -> Left:
         """Return what an ended attempt left, each file up to a byte more than it may have: the

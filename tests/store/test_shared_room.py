@@ -31,7 +31,7 @@ ALONE = {
         "plugins/runners/spawner/preparing.py",
     },
     "of one request, text or job": {
-        "api/use_cases/file_stores.py", "worker/agent/parts.py", "core/deliveries/mail.py",
+        "api/use_cases/file_stores.py", "core/deliveries/mail.py",
         "core/graph/dax.py", "core/queues/guard.py",
     },
     "it counts those of a tenant itself": {"worker/spawner/execs.py"},

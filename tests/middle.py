@@ -131,6 +131,6 @@ class Middle:
                     data, self.passes_max = data[: self.passes_max], self.passes_max - len(data)
                 writer.write(data)
                 await writer.drain()
-                if self.passes_max is not None and self.passes_max <= 0:
+                if way == "down" and self.passes_max is not None and self.passes_max <= 0:
                     self.passes_max = None
                     return

@@ -25,7 +25,7 @@ from weft.run.database import EmbeddedDatabase, prepare_schema
 from weft.run.down import run_down
 from weft.run.home import Home
 from weft.run.role_environment import role_environment
-from weft.settings import load_settings
+from weft.settings import load_settings, outer_environment
 from weft.store.embedded.server import dying_with_parent
 
 TENANT_USER = "bench"
@@ -60,7 +60,7 @@ async def running_weft(home: Home, *, port: str = "0", **environment: str) -> As
             *dying_with_parent(), sys.executable, "-P", "-m", "weft.cli", "up",
             "--home", str(home.path), "--port", port, "--log-format", "json",
         ],
-        log_path, _environment() | environment,
+        log_path, outer_environment() | environment,
     )  # fmt: skip
     try:
         await _until(lambda: b'"up.started"' in log_path.read_bytes(), process, log_path)
@@ -115,7 +115,7 @@ async def running_role(home: Home, role: str, name: str) -> AsyncIterator[None]:
     log_path = home.role_logs / f"{name}.log"
     supervised = {SUPERVISOR_VARIABLE: str(os.getpid()), ROLE_VARIABLE: name}
     settings = load_settings({"home": home.path, "port": 0}, environ={})
-    environment = role_environment(settings, _environment()) | supervised
+    environment = role_environment(settings, outer_environment()) | supervised
     process = _spawn([sys.executable, "-P", "-m", f"weft.run.{role}"], log_path, environment)
     try:
         await _until(lambda: bool(home.ready(name)), process, log_path)
@@ -161,8 +161,3 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def _environment() -> dict[str, str]:
-    """Return our environment without the user's settings of weft."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}

@@ -32,6 +32,7 @@ from weft.settings.load import (
     load_client_settings,
     load_settings,
     misspelt_variables,
+    outer_environment,
     secret_variables,
     sql_settings,
     values_of,
@@ -46,8 +47,8 @@ __all__ = [
     "FILE_NAME", "Bytes", "Checked", "Declared", "InvalidSetting", "LargeBytes",
     "SettingValue", "Settings", "all_declared", "declared_in", "default_home",
     "explain_settings", "home_of", "how_to_set", "load_client_settings", "load_settings",
-    "misspelt_variables", "secret_variables", "setting", "shown_value", "sql_settings",
-    "values_of", "variable_of",
+    "misspelt_variables", "outer_environment", "secret_variables", "setting", "shown_value",
+    "sql_settings", "values_of", "variable_of",
 ]  # fmt: skip
 
 

@@ -25,6 +25,11 @@ _PREFIX = "WEFT_"
 _SHOWN_CHARS = 200
 
 
+def outer_environment() -> dict[str, str]:
+    """Return the environment of this process without weft's settings, secrets among them."""
+    return {name: text for name, text in os.environ.items() if not name.startswith(_PREFIX)}
+
+
 class SettingValue(NamedTuple):
     """A value and where it came from.
 

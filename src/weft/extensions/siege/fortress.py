@@ -19,6 +19,7 @@ from weft.extensions.siege.faults import Fault, targets_of
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.run.role_process import RoleFailed
+from weft.settings import outer_environment
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
 from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
@@ -52,8 +53,7 @@ class Fortress:
 
     def __init__(self, home: Path, workers: int) -> None:
         self.home = home
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("WEFT_")}
-        self._environ = kept | SETTINGS | {"WEFT_HOME": str(home)}
+        self._environ = outer_environment() | SETTINGS | {"WEFT_HOME": str(home)}
         self._apart = ["api-2", *targets_of("worker", workers)[1:]]
         self.ports = _free_ports(2)
 

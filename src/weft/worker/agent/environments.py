@@ -23,6 +23,7 @@ from weft.core.errors import WeftError
 from weft.core.states import AttemptKey
 from weft.ports.shared_room import SharedRoom
 from weft.ports.tree_cache import Once, free_some
+from weft.settings import outer_environment
 from weft.telemetry.log import log
 from weft.wire.requirements import BYTES_MAX, plain_requirements
 from weft.wire.spec import JobSpec
@@ -102,12 +103,11 @@ class Environments:
         """
         index, seconds = self._settings.requirements_index or "", self._settings.requirements_s
         blocks = self._settings.requirements_cache_bytes >> 9
-        env = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
         process = await asyncio.create_subprocess_exec(
             "timeout", "-k", "5", str(seconds),
             "/bin/sh", _INSTALLER, folder, python, sys.executable, str(blocks), str(len(text)),
             # It may have a password, which no command shows.
-            env={**env, "INDEX": index}, start_new_session=True,
+            env={**outer_environment(), "INDEX": index}, start_new_session=True,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
         )  # fmt: skip
         try:

@@ -26,6 +26,9 @@ from weft.wire.plain_files import open_plain
 from weft.wire.spec import JobSpec
 from weft.worker.private_files import make_private
 
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+KEPT_S: Final = 7 * 86_400
+"""A folder that no job has run for this time is removed when an agent begins."""
 ReadPart = Callable[[int, bytes, int], Awaitable[tuple[int, bytes] | None]]
 """Returns a part of what has this digest among what jobs of a batch need, counted from 1, and the
 length of the whole; None: there is none.
@@ -52,9 +55,6 @@ async def write_parts(
         content.update(row[1])
     if content.hexdigest() != digest:
         raise WeftError(f"{what} not as announced")
-
-
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 class ArgumentFiles:
@@ -102,10 +102,6 @@ class ArgumentFiles:
         if self._there and key.name in self._there:
             self._there.discard(key.name)
             (self._directory / key.name).unlink(missing_ok=True)
-
-
-KEPT_S: Final = 7 * 86_400
-"""A folder that no job has run for this time is removed when an agent begins."""
 
 
 class Folders:

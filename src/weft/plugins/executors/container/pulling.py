@@ -26,6 +26,7 @@ from weft.plugins.executors.container.image import (
 )
 from weft.ports.executor import CannotRun
 from weft.ports.tree_cache import remove_tree
+from weft.settings import outer_environment
 
 _SAID_MAX: Final = 400
 _FULL: Final = "no space left on device"
@@ -107,7 +108,7 @@ async def _run(
     scratch: Path | None = None,
 ) -> bytes:
     """Run a program to its end; return what it says. Raise `CannotRun`."""
-    env = {name: one for name, one in os.environ.items() if not name.startswith("WEFT_")}
+    env = outer_environment()
     if scratch is not None:
         env["TMPDIR"] = str(scratch)
     fds = []

@@ -19,7 +19,7 @@ JOBS_SHOWN: Final = 10
 async def list_conditions(
     services: Services, caller: Caller, *, after: int, limit: int
 ) -> Sequence[Row]:
-    """Yield what blocked jobs that you see wait for, oldest first; what is over goes."""
+    """Yield what blocked jobs that you see wait for, the oldest first, until it is over."""
     return await services.store.list_conditions(caller, after_id=after, limit=limit)
 
 
@@ -53,7 +53,9 @@ async def release_condition(
 
 @call("POST /v1/conditions/{c}/fail", Right.OPERATE, ShownCondition)
 async def fail_condition(services: Services, caller: Caller, condition_id: ConditionId) -> Row:
-    """End a condition's jobs as errors. Only for administrators. Raise `ConditionNotFound`."""
+    """End the jobs of a condition as errors; return it. Only for administrators. Raise
+    `ConditionNotFound`.
+    """
     await services.store.fail_condition(caller, condition_id)
     _tell(caller, condition_id, "fail")
     return await get_condition(services, caller, condition_id)

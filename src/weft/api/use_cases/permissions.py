@@ -90,7 +90,7 @@ async def share_job(
 async def unshare_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, user: UserName
 ) -> Row:
-    """Unshare one job with a user, who keeps what the batch allows. Raise `UserNotFound`."""
+    """Stop sharing one job with a user; its batch stays shared. Raise `UserNotFound`."""
     return await services.store.share_job(caller, batch_id, job_id, user, None)
 
 

@@ -100,7 +100,7 @@ async def remove_member(
 async def set_member(
     services: Services, caller: Caller, name: str, user: str, *, is_member: bool
 ) -> Answer:
-    """Let a user charge a project, or no longer. Raise `ProjectNotFound`, `UserNotFound`."""
+    """Let a user charge a project, or not; return it. Raise `ProjectNotFound`, `UserNotFound`."""
     await services.store.set_project_member(caller, name, user, is_member=is_member)
     return await _changed(services, caller, name, "members")
 

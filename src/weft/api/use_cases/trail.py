@@ -27,7 +27,7 @@ async def list_trail(
     since: Annotated[datetime | None, Word("from")],
     all_tenants: bool,
 ) -> Sequence[Row]:
-    """List requests that changed something or were refused, newest first. Raise `RightMissing`."""
+    """List changes and refusals until a second ago, newest first. Raise `RightMissing`."""
     if all_tenants:
         if caller.visit is not None:
             require_reading(caller.visit, Right.ADMINISTER, "GET", {})

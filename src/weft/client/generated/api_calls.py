@@ -234,7 +234,7 @@ class ApiCalls(DocumentCalls):
     async def change_status(
         self, batch_id: int, job_id: int, status: str, *, message: str | None = None
     ) -> Answer:
-        """Set the status of a job, if its lifecycle allows it now; the job's state goes along.
+        """Set a job's status, if its lifecycle allows it; one that waits or has ended goes along.
 
         Use case: `weft.extensions.lines.calls.lines.change_status`.
 
@@ -984,7 +984,7 @@ class ApiCalls(DocumentCalls):
         return await self._delete(f"/v1/batches/{batch_id}/permissions/{segment(user, 'user')}")
 
     async def unshare_job(self, batch_id: int, job_id: int, user: str) -> Answer:
-        """Unshare one job with a user, who keeps what the batch allows. Raise `UserNotFound`.
+        """Stop sharing one job with a user; its batch stays shared. Raise `UserNotFound`.
 
         Use case: `weft.api.use_cases.permissions.unshare_job`.
 

@@ -267,7 +267,8 @@ class Calls(DocumentCalls):
         )
 
     async def fail_condition(self, condition_id: int) -> Answer:
-        """End a condition's jobs as errors. Only for administrators. Raise `ConditionNotFound`.
+        """End the jobs of a condition as errors; return it. Only for administrators. Raise
+        `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.fail_condition`.
 
@@ -462,7 +463,7 @@ class Calls(DocumentCalls):
         return await self._items("/v1/apps")
 
     def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> Listing:
-        """Yield what blocked jobs that you see wait for, oldest first; what is over goes.
+        """Yield what blocked jobs that you see wait for, the oldest first, until it is over.
 
         Use case: `weft.api.use_cases.conditions.list_conditions`.
 
@@ -704,8 +705,7 @@ class Calls(DocumentCalls):
         all_tenants: bool = False,
         page_rows: int = PAGE_ROWS,
     ) -> Listing:
-        """List requests that changed something or were refused, newest first. Raise
-        `RightMissing`.
+        """List changes and refusals until a second ago, newest first. Raise `RightMissing`.
 
         Use case: `weft.api.use_cases.trail.list_trail`.
 

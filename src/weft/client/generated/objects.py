@@ -94,7 +94,7 @@ class JobCalls:
         return await self._api.share_job(self.batch_id, self.job_id, user, permission)
 
     async def unshare(self, user: str) -> Answer:
-        """Unshare one job with a user, who keeps what the batch allows. Raise `UserNotFound`.
+        """Stop sharing one job with a user; its batch stays shared. Raise `UserNotFound`.
 
         Use case: `weft.api.use_cases.permissions.unshare_job`.
 

@@ -234,7 +234,8 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.drain_worker(name, reason=reason, pool=pool))
 
     def fail_condition(self, condition_id: int) -> Answer:
-        """End a condition's jobs as errors. Only for administrators. Raise `ConditionNotFound`.
+        """End the jobs of a condition as errors; return it. Only for administrators. Raise
+        `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.fail_condition`.
 
@@ -427,7 +428,7 @@ class Waits(Twin[CallsT_co]):
         return self._loop_thread.wait(self._async.list_apps())
 
     def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
-        """Yield what blocked jobs that you see wait for, oldest first; what is over goes.
+        """Yield what blocked jobs that you see wait for, the oldest first, until it is over.
 
         Use case: `weft.api.use_cases.conditions.list_conditions`.
 
@@ -682,8 +683,7 @@ class Waits(Twin[CallsT_co]):
         all_tenants: bool = False,
         page_rows: int = PAGE_ROWS,
     ) -> WaitingListing:
-        """List requests that changed something or were refused, newest first. Raise
-        `RightMissing`.
+        """List changes and refusals until a second ago, newest first. Raise `RightMissing`.
 
         Use case: `weft.api.use_cases.trail.list_trail`.
 

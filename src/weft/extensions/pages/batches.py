@@ -63,7 +63,7 @@ _BATCHES: Final = (*_LIST, *ORDER)
 
 @get_page("/ui/batches", Right.READ, query=_BATCHES)
 async def show_batches(request: AnyRequest) -> Response[bytes]:
-    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that match it."""
+    """Show batches, newest first, or as `sort` and `reverse` say; `q`: those that it finds."""
     query = request.query
     services, caller, text = request.services, request.caller, query_of(query)
     asked, last = BatchPage(query, text), None

@@ -274,7 +274,7 @@ async def remove_setup(services: Services, caller: Caller, name: SetupName) -> A
 async def change_status(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: StatusDocument
 ) -> Row:
-    """Set the status of a job, if its lifecycle allows it now; the job's state goes along."""
+    """Set a job's status, if its lifecycle allows it; one that waits or has ended goes along."""
     return await services.store.change_status(
         caller, batch_id, job_id, status=document.status, message=document.message
     )

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import asyncpg
 
+from weft import __version__
+from weft.sql import program_schema
 from weft.store import open_admin
 from weft.store.embedded import EmbeddedServer
 
@@ -25,7 +27,9 @@ SIGNATURES = """
 """
 HEAD = """# What an api or a worker of the previous release calls (tools/previous_signatures.py).
 # Such a function keeps its signature for one release; one that must change gets a new name.
+# Release {release}, schema {schema}: one with further ones has a migration, if only a comment.
 """
+"""The last line is read by a test: roles wait for a schema of a later number alone."""
 
 
 async def signatures_of(dsn: str) -> list[str]:
@@ -54,7 +58,8 @@ def main() -> int:
             found = asyncio.run(_made(server.dsn("postgres", "previous", "postgres")))
         finally:
             server.stop(fast=False)
-    FILE.write_text(HEAD + "".join(f"{line}\n" for line in found))
+    head = HEAD.format(release=__version__, schema=program_schema())
+    FILE.write_text(head + "".join(f"{line}\n" for line in found))
     return 0
 
 

@@ -3,6 +3,7 @@
 # ruff: noqa: ARG002 (a double has the signature of what it stands for)
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -81,11 +82,11 @@ class RecordingStore(ApiStore):
         groups: Sequence[NewGroup],
         jobs: JobRows | None,
         *_: object,
-    ) -> tuple[int, Reserved, bool]:
+    ) -> tuple[int, Reserved, datetime | None]:
         self.created.append((new, groups, jobs))
         n_jobs = jobs.n_jobs if jobs else 0
         reserved = Reserved(1, 1, 1, n_jobs, len(groups), committed=True)
-        return len(self.created), reserved, True
+        return len(self.created), reserved, datetime.now(UTC)
 
     async def add_jobs(
         self, caller: Caller, batch_id: int, update_id: int, jobs: JobRows, *_: object

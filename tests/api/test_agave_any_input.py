@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.hidden_pairs import statements
 from api.live import TOKEN, LiveApi
 from api.test_hail_any_input import RAW, SEGMENTS, VALUES, mutated
 from weft.client.aio import Client
@@ -51,6 +52,18 @@ async def jobs(api: LiveApi, http: httpx.AsyncClient, tmp_path: Path) -> httpx.A
     answer = await http.post("/jobs/v2", json=FULL)
     assert answer.status_code == 201, answer.text
     return http
+
+
+async def test_a_submission_asks_for_each_thing_once(jobs: httpx.AsyncClient) -> None:
+    """Its answer is what a look at the new job says."""
+    before = statements()
+    made = (await jobs.post("/jobs/v2", json={**FULL, "inputs": {}})).json()["result"]
+    calls = {name: n - before.get(name, 0) for name, n in statements().items()}
+    calls = {name: n for name, n in calls.items() if n}
+    found = (await jobs.get(f"/jobs/v2/{made['id']}")).json()["result"]
+
+    assert calls == dict.fromkeys(("find_apps", "list_stores", "tenant_name", "submit"), 1)
+    assert made == found
 
 
 @pytest.mark.heavy

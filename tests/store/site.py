@@ -74,7 +74,7 @@ class Site:
         groups: Sequence[NewGroup] = (), **new: Any,  # noqa: ANN401 (fields of NewBatch)
     ) -> int:  # fmt: skip
         """Submit jobs and commit them; return their batch."""
-        batch_id, _reserved, _is_new = await self.api.submit(
+        batch_id, _reserved, _added_at = await self.api.submit(
             self.caller,
             NewBatch(**new) if batch is None else batch,
             groups,

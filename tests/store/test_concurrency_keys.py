@@ -81,9 +81,10 @@ async def submit(
             caller, new, Origin(key=token, digest=digest, trace_id="")
         )
     else:
-        batch, _, is_new = await world.api.submit(
+        batch, _, added_at = await world.api.submit(
             caller, new, [], job_rows(1), Origin(key=token, digest=digest, trace_id="")
         )
+        is_new = added_at is not None
     return batch, is_new, await world.api.get_key_answer(caller, batch, token, is_new=is_new)
 
 

@@ -131,7 +131,7 @@ async def test_two_deletions_at_once_make_one_operation(world: World) -> None:
 
 async def test_key_of_the_batch_is_free_again(world: World) -> None:
     async def submit() -> int:
-        batch, _reserved, _is_new = await world.api.submit(
+        batch, _reserved, _added_at = await world.api.submit(
             world.caller, NewBatch(), [], job_rows(), Origin(key="b", trace_id="")
         )
         return batch

@@ -22,8 +22,8 @@ async def test_same_key_at_once_makes_one_batch(world: World) -> None:
         ]
     )
 
-    assert len({batch for batch, _reserved, _is_new in answers}) == 1
-    assert sorted(is_new for _batch, _reserved, is_new in answers) == [False] * 3 + [True]
+    assert len({batch for batch, _reserved, _added_at in answers}) == 1
+    assert [added_at is None for _batch, _reserved, added_at in answers].count(False) == 1
 
 
 async def test_key_belongs_to_its_user(world: World) -> None:
@@ -46,7 +46,7 @@ async def test_update_with_the_same_key_is_made_once(world: World) -> None:
         for _ in range(2)
     ]
 
-    assert [is_new for _batch, _reserved, is_new in answers] == [True, False]
+    assert [added_at is None for _batch, _reserved, added_at in answers] == [False, True]
     assert await world.states(batch) == "rr"
     with pytest.raises(errors.IdempotencyConflict):
         await world.api.submit(

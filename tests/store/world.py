@@ -210,7 +210,7 @@ class World:
     ) -> int:  # fmt: skip
         """Submit and commit jobs; return their batch."""
         gates = [Gate(kind="max_running", max_places=max_running)] if max_running else []
-        batch_id, _reserved, _is_new = await self.api.submit(
+        batch_id, _reserved, _added_at = await self.api.submit(
             caller or self.caller,
             NewBatch(**{"gates": gates, **new}) if batch is None else batch,
             groups,

@@ -1,6 +1,7 @@
 """The half of `ApiStore` that takes batches, updates, groups and jobs."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -83,7 +84,7 @@ class SubmissionCalls:
         """
 
     @calls(
-        lambda rows: (rows[0]["batch_id"], filled(Reserved, rows[0]), rows[0]["is_new"]),
+        lambda rows: (rows[0]["batch_id"], filled(Reserved, rows[0]), rows[0]["added_at"]),
         user_id=user_id, of_batch_id=lambda new: new if isinstance(new, int) else None,
         batch=lambda new: None if isinstance(new, int) else _batch(new),
         groups=lambda groups: (
@@ -100,15 +101,15 @@ class SubmissionCalls:
         groups: Sequence[NewGroup],
         jobs: JobRows | None,
         origin: Origin,
-    ) -> tuple[int, Reserved, bool]:
+    ) -> tuple[int, Reserved, datetime | None]:
         """Create a batch (or use an existing one), add one update with these groups and jobs,
         and commit it.
 
         One transaction. Numbers of groups, jobs and parents in `groups` and `jobs` are relative to
         the update and start at 1. An earlier job or group is referred to by its negative number
-        (-7 is j7); group 0 is the root. Return the batch, the reserved numbers and whether the
-        batch or update is new. Keys are as for `create_batch`. Raise as `create_batch`,
-        `add_groups`, `add_jobs` and `commit_update`; no number is reserved then.
+        (-7 is j7); group 0 is the root. Return the batch, the reserved numbers and when
+        they were added; None: by an earlier call. Keys are as for `create_batch`. Raise as
+        `create_batch`, `add_groups`, `add_jobs`, `commit_update`; no number is reserved then.
         """
 
     @calls(

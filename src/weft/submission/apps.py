@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from weft.core.access.rights import RIGHTS_OF, Right
-from weft.core.apps.description import AppDescription
+from weft.core.apps.description import AppDescription, FoundApp
 from weft.core.apps.values import Variable, variables_of, wrong_text
 from weft.core.errors import InvalidValue, TooManyEvaluations
 from weft.core.problems import Problems, pointer_of
@@ -14,7 +14,6 @@ from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
 from weft.submission.execution_systems import WrongSystem, queue_on_system
 from weft.submission.services import Draft, SubmissionServices
-from weft.submission.translation.apps import FoundApp
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 
@@ -29,8 +28,12 @@ async def fill_app_fields(draft: Draft) -> None:
     names = {job.app for job in rare if job.app is not None}
     if not names:
         return
-    apps = await find_apps(services, caller, sorted(names))
-    queues = await _queues_of(services, caller, rare, apps)
+    foreign = [job for job in rare if isinstance(job, ForeignJob)]
+    apps = {str(job.app): job.found_app for job in foreign if job.found_app}
+    queues: _Queues = {}
+    if not apps:
+        apps = await find_apps(services, caller, sorted(names))
+        queues = await _queues_of(services, caller, rare, apps)
     asked = [_asked_of(job) for job in rare if job.app in apps]
     described = {name: app.description for name, app in apps.items()}
     checked = await services.evaluation.each(caller.tenant_id, values_of_each, described, asked)
@@ -113,7 +116,7 @@ def _all_filled(
             problems.add(InvalidValue, f"/jobs/{index}/app", message)
             filled.append(job)
         else:
-            queue = queues[job.app, job.queue]
+            queue = queues.get((job.app, job.queue), job.queue)
             if isinstance(queue, WrongSystem):
                 problems.add(InvalidValue, f"/jobs/{index}/app", str(queue))
                 queue = None
@@ -130,7 +133,7 @@ def sees_all(caller: Caller) -> bool:
 
 async def find_apps(
     services: SubmissionServices, caller: Caller, names: Sequence[str]
-) -> Mapping[str, FoundApp]:
+) -> dict[str, FoundApp]:
     """Return the applications that the caller may run, by name."""
     return {
         row["name"]: FoundApp(

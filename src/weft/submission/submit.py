@@ -243,14 +243,17 @@ async def _submit(
     prepared = await _prepare(services, caller, target, document, origin, problems)
     translated = prepared.translated
     with _pointing(document.jobs, prepared.again.values()):
-        found_id, reserved, is_new = await services.store.submit(
+        found_id, reserved, added_at = await services.store.submit(
             caller, target, prepared.groups, translated.rows if translated else None, origin
         )
+    is_new = added_at is not None
     if is_new:
         JOBS_SUBMITTED.labels(origin.door or NO_DOOR).inc(reserved.n_jobs)
     _after_commit()
     answer = _update_answer(found_id, reserved)
     answer["id"] = found_id
+    if origin.door:
+        answer["added_at"] = added_at
     answer |= await _first_answer(services, caller, target, found_id, origin, is_new=is_new)
     if translated and translated.positions is not None:
         answer["job_ids"] = [reserved.first_job + at - 1 for at in translated.positions]

@@ -1,6 +1,7 @@
 """What an application says of itself, as it is kept."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -34,6 +35,15 @@ class AppDescription(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     timeout_s: float | None = None
     system: str | None = None
     """The queue, pool or engine on which it runs; None: anywhere."""
+
+
+@dataclass(frozen=True)
+class FoundApp:
+    """An application as jobs get it now."""
+
+    revision_id: int
+    digest: str
+    description: AppDescription
 
 
 def bytes_of(text: str) -> int | None:

@@ -1,12 +1,11 @@
 """Jobs of applications: what stands beside `app`, and what becomes of it in specs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
-from weft.core.apps.description import AppDescription
+from weft.core.apps.description import FoundApp
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.settings import Settings
@@ -15,15 +14,6 @@ from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import AppSpec, JobSpec
 
 NOT_BESIDE: Final = ("command", "script", "function", "simulation", "cwd", "values", "container")
-
-
-@dataclass(frozen=True)
-class FoundApp:
-    """An application as jobs get it now."""
-
-    revision_id: int
-    digest: str
-    description: AppDescription
 
 
 def check_parameters(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weft.core.apps.description import FoundApp
 from weft.core.queues import Router
 from weft.settings import Settings
-from weft.submission.translation.apps import FoundApp
 from weft.wire.documents.batches import JobDocument
 
 

@@ -7,10 +7,11 @@ from typing import Final, cast
 
 import msgspec
 
+from weft.core.apps.description import FoundApp
 from weft.core.graph.parents import Parents, count_of, numbers_of
 from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
-from weft.submission.translation.apps import FoundApp, with_apps
+from weft.submission.translation.apps import with_apps
 from weft.submission.translation.cache import CACHE, fill_keys
 from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext

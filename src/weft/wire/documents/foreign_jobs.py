@@ -1,5 +1,6 @@
 """Jobs that came through a door."""
 
+from weft.core.apps.description import FoundApp
 from weft.wire.documents.batches import JobDocument
 
 
@@ -12,3 +13,5 @@ class ForeignJob(JobDocument):
     own_paths: tuple[str, ...] | None = None
     app_inputs: dict[str, str] | None = None
     """Values of the application's inputs, by their ids; what they name is among `inputs`."""
+    found_app: FoundApp | None = None
+    """The application, and `queue` is the one in which it runs: the door has asked for both."""

@@ -51,7 +51,8 @@ async def _submit(request: AnyRequest, asked: submissions.Asked) -> Row:
         parse_mail_domains(settings.mail_domains) if settings.mail_server else None,
     ):
         raise bad_request("; ".join(wrong))
-    app, reader = apps[asked.app].description, replace(caller, needs=Permission.READ)
+    found, reader = apps[asked.app], replace(caller, needs=Permission.READ)
+    app = found.description
     names_stores = asked.get("archiveSystem") or asked.get("inputs") or app.inputs
     known = await services.store.list_stores(caller) if names_stores else ()
     stores = {one["name"]: one["access"] for one in known}
@@ -71,10 +72,10 @@ async def _submit(request: AnyRequest, asked: submissions.Asked) -> Row:
     whose = submissions.Whose(job_id=job_id, owner=caller.user_name, tenant=tenant, base=base)
     kept = submissions.foreign_document(asked, app, whose, queue, inputs)
     job = submissions.job_of(asked, kept, whose, inputs)
+    job = msgspec.structs.replace(job, found_app=found, queue=queue)
     digest = hashlib.sha256(msgspec.json.encode(asked.body)).digest()
-    origin = foreign_origin(request, digest, foreign_id=job_id)
     origin = replace(
-        origin,
+        foreign_origin(request, digest, foreign_id=job_id),
         foreign_document=kept,
         foreign_kind=kept["appId"],
         subscriptions=subscriptions_of(notifications),
@@ -82,12 +83,10 @@ async def _submit(request: AnyRequest, asked: submissions.Asked) -> Row:
     )
     batch = BatchDocument(name=kept["name"], jobs=[job])
     try:
-        await submit.create_batch(services, caller, batch, origin)
+        made, _ = await submit.create_batch(services, caller, batch, origin)
     except (Invalid, NoWorkerFits) as error:
         raise refused_submission(error) from error
-    door_job = await services.store.find_door_job(reader, NAME, job_id, hidden=False)
-    assert door_job is not None, "it was committed"
-    return door_job
+    return submissions.new_facts(made, kept, whose)
 
 
 async def stop(request: AnyRequest, _: object = None) -> Response[bytes]:
@@ -160,10 +159,8 @@ async def _reset(request: AnyRequest, _: object = None) -> Response[bytes]:
 
 
 async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:
-    caller = request.caller
-    await cancelling.cancel_batch(
-        request.services, caller, facts["batch_id"], CancelDocument(force=True)
-    )
+    document = CancelDocument(force=True)
+    await cancelling.cancel_batch(request.services, request.caller, facts["batch_id"], document)
 
 
 ACTIONS: Final[Mapping[str, Callable[[AnyRequest, object], Awaitable[Response[bytes]]]]] = {

@@ -30,13 +30,7 @@ _FOLDER: Final = "text/directory"
 _PAGE: Final = 1000
 
 
-@get(paths("/{aloe_id:str}/outputs"), **READ)
-async def list_aloe_outputs_alone(request: AnyRequest) -> Response[bytes]:
-    """List the outputs of a job."""
-    return await _list(request, "")
-
-
-@get(paths("/{aloe_id:str}/outputs/listings"), **READ)
+@get([*paths("/{aloe_id:str}/outputs"), *paths("/{aloe_id:str}/outputs/listings")], **READ)
 async def list_aloe_outputs(request: AnyRequest) -> Response[bytes]:
     """List the outputs of a job."""
     return await _list(request, "")
@@ -193,6 +187,4 @@ def _no_file(name: str) -> Refused:
     return Refused(404, f"the job has no output {name[:200]!r}")
 
 
-OUTPUT_ROUTES: Final = (
-    list_aloe_outputs_alone, list_aloe_outputs, list_aloe_output, read_aloe_output,
-)  # fmt: skip
+OUTPUT_ROUTES: Final = (list_aloe_outputs, list_aloe_output, read_aloe_output)

@@ -47,41 +47,14 @@ async def get_aloe_permission(request: AnyRequest) -> Response[bytes]:
     raise Refused(404, f"{user[:80]!r} has no permission on the job")
 
 
-@post(paths("/{aloe_id:str}/pems"), **{**SHARE, "status_code": 201})
+@post(
+    [*paths("/{aloe_id:str}/pems"), *paths("/{aloe_id:str}/pems/{user:str}")],
+    **{**SHARE, "status_code": 201},
+)
 async def share_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Let a user do something with a job."""
-    return await _share(request, None)
-
-
-@post(paths("/{aloe_id:str}/pems/{user:str}"), **{**SHARE, "status_code": 201})
-async def share_aloe_job_with(request: AnyRequest) -> Response[bytes]:
-    """Let a user do something with a job."""
-    return await _share(request, str(request.path_params["user"]))
-
-
-@delete(paths("/{aloe_id:str}/pems"), **SHARE)
-async def unshare_aloe_job(request: AnyRequest) -> Response[bytes]:
-    """Share a job with nobody."""
     caller, facts = await find(request)
-    for one in (await _all(request, caller, facts))[1:]:
-        await _give(request, caller, facts, one["username"], "NONE")
-    return answer(request, None, message="The permissions were removed.")
-
-
-@delete(paths("/{aloe_id:str}/pems/{user:str}"), **SHARE)
-async def unshare_aloe_job_with(request: AnyRequest) -> Response[bytes]:
-    """Share a job with a user no longer."""
-    caller, facts = await find(request)
-    user = str(request.path_params["user"])
-    if user.casefold() == facts["owner"].casefold():
-        raise bad_request("the owner cannot lose a permission")
-    await _give(request, caller, facts, user, "NONE")
-    return answer(request, None, message="The permission was removed.")
-
-
-async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
-    caller, facts = await find(request)
-    body = await read_body(request, forms=True)
+    body, in_path = await read_body(request, forms=True), request.path_params.get("user")
     if not isinstance(body, dict):
         raise bad_request("the body is not an object")
     user, word = body.get("username", in_path), body.get("permission")
@@ -103,6 +76,26 @@ async def _share(request: AnyRequest, in_path: str | None) -> Response[bytes]:
         if one["username"].casefold() == user.casefold():
             return answer(request, one, status=201)
     return answer(request, _entry(facts, base_of(request), user, None, ""), status=201)
+
+
+@delete(paths("/{aloe_id:str}/pems"), **SHARE)
+async def unshare_aloe_job(request: AnyRequest) -> Response[bytes]:
+    """Share a job with nobody."""
+    caller, facts = await find(request)
+    for one in (await _all(request, caller, facts))[1:]:
+        await _give(request, caller, facts, one["username"], "NONE")
+    return answer(request, None, message="The permissions were removed.")
+
+
+@delete(paths("/{aloe_id:str}/pems/{user:str}"), **SHARE)
+async def unshare_aloe_job_with(request: AnyRequest) -> Response[bytes]:
+    """Share a job with a user no longer."""
+    caller, facts = await find(request)
+    user = str(request.path_params["user"])
+    if user.casefold() == facts["owner"].casefold():
+        raise bad_request("the owner cannot lose a permission")
+    await _give(request, caller, facts, user, "NONE")
+    return answer(request, None, message="The permission was removed.")
 
 
 async def _give(request: AnyRequest, caller: Caller, facts: Row, user: str, name: str) -> None:
@@ -144,6 +137,6 @@ def _entry(facts: Row, base: str, user: str, permission: str | None, word: str) 
 
 
 PERMISSION_ROUTES: Final = (
-    list_aloe_permissions, get_aloe_permission, share_aloe_job, share_aloe_job_with,
-    unshare_aloe_job, unshare_aloe_job_with,
+    list_aloe_permissions, get_aloe_permission, share_aloe_job, unshare_aloe_job,
+    unshare_aloe_job_with,
 )  # fmt: skip

@@ -23,6 +23,8 @@ from weft.extensions.doors.aloe.words import (
     seconds_of,
     slug,
 )
+from weft.ports.store import Row
+from weft.submission.services import Answer
 from weft.wire.documents.foreign_jobs import ForeignJob
 
 DOCUMENT_BYTES_MAX: Final = 128 << 10
@@ -146,11 +148,20 @@ def job_of(
         env={f"AGAVE_{name}": text for name, text in _variables(kept, whose).items()},
         resources=resources,
         timeout_s=seconds_of(kept["maxRunTime"]),
-        queue=asked.get("batchQueue"),
         inputs=inputs.files or None,
         outputs=outputs_of(kept),
         app_inputs=inputs.values,
     )
+
+
+def new_facts(made: Answer, kept: Mapping[str, Any], whose: Whose) -> Row:
+    """Return what `find_door_job` says of a job that was just submitted."""
+    return {
+        "batch_id": made["id"], "foreign_id": whose.job_id, "document": kept, "name": kept["name"],
+        "owner": whose.owner, "tenant": whose.tenant, "created_at": made["added_at"].isoformat(),
+        "hidden": False, "state": "ready", "cancelled_at": None, "cancel": None, "attempts": (),
+        "changes": (),
+    }  # fmt: skip
 
 
 def _parameters(asked: Asked) -> dict[str, Any]:

@@ -4,13 +4,13 @@
 --   as commit_update (the same queues, its own jobs).   Plan: theirs.
 -- Arguments: of_batch_id NULL: a new batch, as _create_batch takes it; otherwise `batch` is ignored. `groups` as add_groups, NULL: none;
 --   `jobs` as add_jobs, new_jobs 0: none.
--- Returns: what was reserved and whether it is new.  Raises what _create_batch, create_update, add_groups, add_jobs, commit_update
---   raise.   Owner: weft_tenant.  Granted to: weft_api.
+-- Returns: what was reserved; added_at NULL: by an earlier call.   Raises what _create_batch, create_update, add_groups, add_jobs,
+--   commit_update raise.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.submit(
     tenant_id int, user_id int, of_batch_id bigint, batch jsonb, groups weft.group_columns, new_jobs int, jobs weft.job_columns,
     depth_max int, groups_max int, trace_id text, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS TABLE (batch_id bigint, update_id int, first_job int, first_group int, n_jobs int, n_groups int, committed boolean,
-    is_new boolean)
+    added_at timestamptz)
 LANGUAGE plpgsql
 -- One job would otherwise be planned longer than it is added: all that is called here keeps its plans.
 PLAN_ONCE AS $$
@@ -30,10 +30,10 @@ BEGIN
         IF NOT v_new.is_new THEN
             IF batch ->> 'unique_by' IS NOT NULL AND NOT EXISTS (SELECT FROM weft.batch_update u WHERE u.batch_id = v_new.batch_id) THEN
                 -- It has the key, and its jobs are still to come.
-                RETURN QUERY SELECT v_new.batch_id, NULL::int, NULL::int, NULL::int, 0, 0, false, false;
+                RETURN QUERY SELECT v_new.batch_id, NULL::int, NULL::int, NULL::int, 0, 0, false, NULL::timestamptz;
                 RETURN;
             END IF;
-            RETURN QUERY SELECT v_new.batch_id, u.*, false FROM weft.get_update(submit.tenant_id, v_new.batch_id, 1) u;
+            RETURN QUERY SELECT v_new.batch_id, u.*, NULL::timestamptz FROM weft.get_update(submit.tenant_id, v_new.batch_id, 1) u;
             RETURN;
         END IF;
         -- Nobody else sees the batch before the commit: there is nothing to wait for, and no cancel, hold or deletion of it.
@@ -45,7 +45,7 @@ BEGIN
             submit.trace_id, submit.idempotency_key, submit.digest, groups_max, submit.at) u;
         IF NOT v_new.is_new THEN
             RETURN QUERY SELECT of_batch_id, v_new.update_id, v_new.first_job, v_new.first_group, v_new.n_jobs, v_new.n_groups,
-                                v_new.committed, false;
+                                v_new.committed, NULL::timestamptz;
             RETURN;
         END IF;
         SELECT u.* INTO v_update FROM weft.batch_update u WHERE u.batch_id = of_batch_id AND u.update_id = v_new.update_id;
@@ -70,5 +70,5 @@ BEGIN
         PERFORM FROM weft.commit_update(submit.tenant_id, of_batch_id, v_update.update_id, submit.at);
     END IF;
     RETURN QUERY SELECT v_update.batch_id, v_update.update_id, v_update.first_job, v_update.first_group, v_update.n_jobs,
-                        v_update.n_groups, true, true;
+                        v_update.n_groups, true, submit.at;
 END $$;

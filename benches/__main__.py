@@ -13,6 +13,7 @@ from benches.peers.sides import PEERS
 from weft.bench.main import run_bench
 from weft.bench.plan import BenchPlan
 from weft.cli.commands.bench import print_result, progress_of
+from weft.cli.terminal.interrupts import INTERRUPTED
 from weft.cli.terminal.screen import print_json, print_table
 
 BENCHES: Mapping[str, str] = {
@@ -99,8 +100,11 @@ def main(words: Sequence[str] | None = None) -> int:
         scale=scale, jobs=options.jobs, rounds=options.rounds,
         directory=options.dir, part=options.part, trace=options.trace,
     )  # fmt: skip
-    with progress_of(options.name, lines=options.json) as progress:
-        result = run_bench(options.name, plan, progress, package="benches")
+    try:
+        with progress_of(options.name, lines=options.json) as progress:
+            result = run_bench(options.name, plan, progress, package="benches")
+    except KeyboardInterrupt:
+        return INTERRUPTED
     (print_json if options.json else print_result)(result)
     return 0
 

@@ -23,6 +23,7 @@ from weft.bench.roles import audit_findings, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
 from weft.core.ends.conditions import Tested
+from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import Claimed, DueCondition
 from weft.store import PostgresWorkerStore, open_worker_store
 from weft.telemetry import metrics
@@ -66,7 +67,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
                 await tidy(logins["admin"])
                 await store.leave(worker)  # it may have been silent for too long
                 worker = await register(store, "bench", cores=SET)
-                async with driving(logins["weft_driver"], service.test):
+                async with driving(logins["weft_driver"], ConditionTester(service.test)):
                     progress.step("leave them alone")
                     await _test_once(filler, service)
                     calls = await _calls_in(min(QUIET_S, QUIET_S * plan.scale))

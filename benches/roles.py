@@ -7,17 +7,18 @@ from contextlib import asynccontextmanager, suppress
 from weft.bench.turns import CPU_M, MEMORY_MIB
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
+from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import ClaimRequest
 from weft.settings import Settings
 from weft.store import open_driver_store
 
 
 @asynccontextmanager
-async def driving(dsn: str, *adapters: object) -> AsyncIterator[None]:
+async def driving(dsn: str, *testers: ConditionTester) -> AsyncIterator[None]:
     """Run a driver in this process."""
     async with open_driver_store(dsn) as store:
         driver = Driver(
-            store, store.notices, Settings(), Adapters(*adapters), on_state=lambda _: None
+            store, store.notices, Settings(), Adapters(*testers), on_state=lambda _: None
         )
         task = asyncio.create_task(driver.run())
         try:

@@ -24,23 +24,30 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import gt, truediv
 from statistics import median
 from typing import Any, Final
+from uuid import UUID
 
-from benches.other_tenant import OtherTenant
+import asyncpg
+import httpx
+
+from api.full_tenant import FullTenant, fill
+from api.hidden_pairs import LOCAL, SKIPPED, naming
+from api.live import LiveApi
 from benches.route_bodies import MAKING, QUERIES, body_of
 from benches.running_api import running_api
-from benches.wire import US_PER_S, Wire, bearing, request_of
+from benches.wire import US_PER_S, Wire, request_of
 from weft.api.app import route_rights
 from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.throwaway import running_database, running_driver, throwaway_home
-from weft.core.access.rights import Right
+from weft.bench.throwaway import running_database, throwaway_home
 from weft.run.doors import api_doors
 from weft.run.home import Home
+from weft.settings import Settings
+from weft.settings.load import FILE_NAME
 from weft.store.embedded.leftovers import server_pids
 from weft.wire.sealed import new_key
 
@@ -54,16 +61,29 @@ AGAIN_UNTIL_S: Final = 840.0
 """So long after the beginning no route is measured again."""
 SPREAD: Final = 3.29
 """So many standard deviations from the mean lies one of a thousand tosses of many coins."""
-OURS: Final = "every"
-THEIRS: Final = "other"
+OURS: Final = ("every", 300_000)
+THEIRS: Final = ("other", 700_000)
+"""What names of a tenant's things begin with, and where their numbers begin."""
 NEVER: Final = "never"
 """What names of things begin with that do not exist; all three are equally long."""
-MISSING: Final = 2_000_000_000
+MISSING: Final = 987_654
+_UUID: Final = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""What ids of jobs of Agave begin with."""
 GOAL: Final = 0.05
 """How far from 1 the ratio may be."""
 VERDICTS: Final = ("within", "beyond", "undecided")
-LOCAL: Final = frozenset({"a", "g", "j", "n", "u", "container", "payloads/{s}"})
-"""Parameters that count within a batch."""
+
+
+class _Site(LiveApi):
+    """The api that is measured, which runs elsewhere, as the walks of the tests ask it."""
+
+    def __init__(self, url: str, token: str) -> None:
+        super().__init__("", Settings())
+        self.port = int(url.rpartition(":")[2])
+        self._token = token
+
+    def client(self, **headers: str) -> httpx.AsyncClient:
+        return super().client(**{"authorization": f"Bearer {self._token}", **headers})
 
 
 @dataclass
@@ -154,12 +174,15 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     load, pairs, passes = load_average(), plan.jobs_of(PAIRS), plan.rounds_of(PASSES_MAX)
     with throwaway_home(plan.directory) as home:
         home.keep_secret_keys([new_key()])
+        (home.path / FILE_NAME).write_text('source_paths = "/"\n')
         async with running_database(home) as (logins, token), running_api(home) as url:
-            theirs, ours = (OtherTenant(word, url, token) for word in (THEIRS, OURS))
-            async with running_driver(home):
-                await theirs.fill(logins["weft_worker"], [])
-                await ours.fill(logins["weft_worker"], [theirs])
-            asked = list(_pairs(ours, theirs))
+            site, admin = _Site(url, token), await asyncpg.connect(logins["admin"])
+            theirs, ours = [
+                await fill(site, logins, admin, home.path / "logs", word=word, first=first)
+                for word, first in (THEIRS, OURS)
+            ]
+            await admin.close()
+            asked = list(_pairs(url, ours, theirs))
             begun = time.monotonic()
             with Wire(url) as wire:
                 parts = [math.ceil(pairs / PASSES)] * passes
@@ -190,32 +213,31 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     )
 
 
-def _pairs(ours: OtherTenant, theirs: OtherTenant) -> Iterator[Pair]:
-    """Yield a pair for each parameter of each route that names a thing by itself. Those of
-    administrators of the site are refused before anything is looked for.
+def _pairs(url: str, ours: FullTenant, theirs: FullTenant) -> Iterator[Pair]:
+    """Yield a pair for each parameter of each route that names a thing by itself, and for each
+    body and query that does.
     """
-    rights = route_rights(api_doors())
-    routes = sorted(
-        route for route, right in rights.items() if right not in {None, Right.ADMINISTER}
-    )
+    routes = sorted(route_rights(api_doors()).keys() - SKIPPED.keys())
     for route in routes:
         if route not in MAKING:
-            yield from _pairs_of(route, ours, theirs)
-    for method, path, parameter, document in NAMED:
+            yield from _pairs_of(url, route, ours, theirs)
+    for method, path, document, value in naming(theirs):
         sent = []
-        for value in (theirs.ids[parameter], _missing(theirs.ids[parameter])):
+        for one in (value, _missing(value)):
             text = "" if document is None else json.dumps(document)
-            body = text.replace('"<>"', json.dumps(value)).encode()
+            body = text.replace('"<>"', json.dumps(one)).encode()
             kind = "application/json" if body else ""
-            sent.append(_request(ours, method, path.replace("<>", str(value)), body, kind))
-        yield Pair(f"{method} {path}", parameter, sent[0], sent[1])
-    for route in sorted(MAKING):
-        yield from _pairs_of(route, ours, theirs)
+            sent.append(_request(url, ours, method, path.replace("<>", str(one)), body, kind))
+        name = next((name for name, one in theirs.ids.items() if one == value), "text")
+        yield Pair(f"{method} {path}", name, sent[0], sent[1])
+    for route in routes:
+        if route in MAKING:
+            yield from _pairs_of(url, route, ours, theirs)
 
 
-def _pairs_of(route: str, ours: OtherTenant, theirs: OtherTenant) -> Iterator[Pair]:
+def _pairs_of(url: str, route: str, ours: FullTenant, theirs: FullTenant) -> Iterator[Pair]:
     method, _, path = route.partition(" ")
-    names = list(_names_in(path, theirs.ids))
+    names = theirs.ids.names(path)
     body, kind = body_of(route)
     query = f"?{QUERIES[route]}" if route in QUERIES else ""
     for position, name in enumerate(names):
@@ -225,46 +247,28 @@ def _pairs_of(route: str, ours: OtherTenant, theirs: OtherTenant) -> Iterator[Pa
         for value in (theirs.ids[name], _missing(theirs.ids[name])):
             values = [value if n == position else ours.ids[one] for n, one in enumerate(names)]
             target = re.sub(r"\{\w+\}", "{}", path).format(*values) + query
-            sent.append(_request(ours, method, target, body, kind))
+            sent.append(_request(url, ours, method, target, body, kind))
         yield Pair(route, name, sent[0], sent[1])
 
 
-NAMED: Final[tuple[tuple[str, str, str, Any], ...]] = (
-    ("POST", "/v1/batches", "p", {"billing_project": "<>"}),
-    ("POST", "/v1/batches", "q", {"jobs": [{"queue": "<>"}]}),
-    ("POST", "/v1/batches", "secret",
-     {"jobs": [{"command": ["true"], "secrets": [{"name": "<>", "env": "A"}]}]}),
-    ("POST", "/v1/batch-actions", "b", {"action": "cancel", "batches": ["<>"]}),
-    ("POST", "/v1/schedules", "p",
-     {"cron": "0 2 * * *", "document": {"billing_project": "<>", "jobs": [{}]}}),
-    ("POST", "/v1/queue-reroute", "q", {"to": "<>"}),
-    *(("GET", f"/v1/{one}?batch=<>", "b", None)
-      for one in ("events", "operations", "dead-letters", "trail")),
-    ("GET", "/v1/batches?q=user%20%3D%20<>", "user", None),
-    ("GET", "/v1/batches?q=billing_project%20%3D%20<>", "p", None),
-)  # fmt: skip
-"""Requests that name a thing elsewhere than in the path: as `<>`."""
+def _missing(value: str | int | UUID) -> str | int | UUID:
+    """Return what does not exist, as long as what does."""
+    if isinstance(value, int):
+        return MISSING
+    if isinstance(value, UUID):
+        return UUID(int=MISSING)
+    missing = _UUID.sub(str(UUID(int=MISSING)), value.replace(THEIRS[0], NEVER), count=1)
+    if missing == value:
+        raise BenchFailed(f"{value} does not say whose it is")
+    return missing
 
 
-def _names_in(path: str, ids: Mapping[str, Any]) -> Iterator[str]:
-    for before, name in re.findall(r"([\w-]*)\}?/\{(\w+)\}", path):
-        found = whole if (whole := f"{before}/{{{name}}}") in ids else name
-        if found not in ids:
-            raise BenchFailed(
-                f"nothing is made for {{{name}}} of {path}",
-                hint="Let `benches.other_tenant` make one.",
-            )
-        yield found
-
-
-def _missing(value: str | int) -> str | int:
-    return MISSING if isinstance(value, int) else value.replace(THEIRS, NEVER)
-
-
-def _request(caller: OtherTenant, method: str, target: str, body: bytes, kind: str) -> bytes:
+def _request(
+    url: str, caller: FullTenant, method: str, target: str, body: bytes, kind: str
+) -> bytes:
     media = (f"content-type: {kind}",) if kind else ()
-    headers = (bearing(caller.token), *media)
-    return request_of(caller.url, method, target, headers=headers, body=body)
+    headers = (f"authorization: {caller.header['authorization']}", *media)
+    return request_of(url, method, target, headers=headers, body=body)
 
 
 class _ServerClock:
@@ -314,7 +318,8 @@ def _compare_all(
 
 def _compare(wire: Wire, clock: _ServerClock, pair: Pair, pairs: int) -> None:
     """Ask for both, the first one by lot, this number of times."""
-    for number in range(WARM_UP + pairs):
+    warm_up = min(WARM_UP, pairs)
+    for number in range(warm_up + pairs):
         turns = [
             (pair.exists, pair.exists_us, pair.exists_cpu_us),
             (pair.missing, pair.missing_us, pair.missing_cpu_us),
@@ -324,7 +329,7 @@ def _compare(wire: Wire, clock: _ServerClock, pair: Pair, pairs: int) -> None:
             begun_us = clock.read_us()
             status, took_us = wire.ask(request)
             pair.statuses.add(status)
-            if number >= WARM_UP:
+            if number >= warm_up:
                 times.append(took_us)
                 cpu_times.append(clock.read_us() - begun_us)
     if len(pair.statuses) > 1:

@@ -14,7 +14,7 @@ from weft.extensions.doors.tes.tasks import read_task
 from weft.run.doors import api_doors
 
 LIVE_DOORS = api_doors()
-TASKS = "/ga4gh/tes/v1/tasks"
+TASKS, OLD = "/ga4gh/tes/v1/tasks", "/ga4gh/tes/1.0/v1/tasks"
 TASK = {"name": "one", "tags": {"a": "b"}, "executors": [{"image": "x", "command": ["true"]}]}
 
 
@@ -33,8 +33,8 @@ def test_each_state_is_found_among_those_that_are_searched_for_it(state: str) ->
 async def test_task_is_shown_while_it_goes_on(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     created = [(await http.post(TASKS, json=TASK)).json()["id"] for _ in range(3)]
 
-    async def state(task_id: str) -> str:
-        document = (await http.get(f"{TASKS}/{task_id}")).json()
+    async def state(task_id: str, path: str = TASKS) -> str:
+        document = (await http.get(f"{path}/{task_id}")).json()
         assert document.keys() == {"id", "state"}
         return str(document["state"])
 
@@ -43,13 +43,13 @@ async def test_task_is_shown_while_it_goes_on(http: httpx.AsyncClient, worker: L
     await worker.start([claimed])
     running = await state(created[0])
     cancelled = [(await http.post(f"{TASKS}/{one}:cancel")).json() for one in created[:2]]
-    canceling = await state(created[0])
+    canceling = [await state(created[0], path) for path in (TASKS, OLD)]
     page = (await http.get(TASKS, params={"page_size": 2, "tag_key": "a"})).json()
     rest = (await http.get(TASKS, params={"page_token": page["next_page_token"]})).json()
     queued = (await http.get(TASKS, params={"state": "QUEUED", "view": "BASIC"})).json()
 
     assert taken == ["INITIALIZING", "QUEUED", "QUEUED"]
-    assert (running, canceling, cancelled) == ("RUNNING", "CANCELING", [{}, {}])
+    assert (running, *canceling, *cancelled) == ("RUNNING", "CANCELING", "CANCELED", {}, {})
     assert [one["id"] for one in (*page["tasks"], *rest["tasks"])] == created[::-1]
     assert rest.keys() == {"tasks"}
     assert [one["id"] for one in queued["tasks"]] == created[2:]

@@ -40,7 +40,7 @@ def test_its_clients_call_it(weft: Weft, tmp_path: Path) -> None:
 def test_the_batch_system_of_toil_passes_its_own_tests(weft: Weft, tmp_path: Path) -> None:
     known = json.loads((weft.home / "client.json").read_bytes())
     environment = weft.environment({
-        "TOIL_TES_ENDPOINT": f"{known['url']}/ga4gh/tes",
+        "TOIL_TES_ENDPOINT": f"{known['url']}/ga4gh/tes/1.0",
         "TOIL_TES_BEARER_TOKEN": known["token"],
         "PATH": f"{TOIL}:{os.environ['PATH']}",
     })  # fmt: skip

@@ -30,14 +30,14 @@ from weft.extensions.doors.tes.files import outputs_of
 from weft.extensions.doors.tes.refused import READ, WRITE, bad_request, not_found, refuse
 from weft.extensions.doors.tes.settings import TesSettings
 from weft.extensions.doors.tes.tasks import DOCUMENT_BYTES_MAX, Task, read_task
-from weft.ports.store import Caller, Row
+from weft.ports.store import Row
 from weft.ports.store.offers import DoorJobQuery
 from weft.submission import submit
 from weft.wire.documents.batches import BatchDocument, CancelDocument
 
 NAME: Final = "tes"
 ROOT: Final = "/ga4gh/tes"
-TASKS: Final = f"{ROOT}/v1/tasks"
+TASKS: Final = (f"{ROOT}/v1/tasks", f"{shown.OLD}/v1/tasks")
 PAGE: Final = 256
 PAGE_MAX: Final = 2047
 TOLD_MAX: Final = 64
@@ -51,7 +51,7 @@ _KEYS: Final = UUID("0f6b3a8e-5a0c-4d7b-9b53-0d9f6f1c2a77")
 _LABELS: Final = "weft runs no images here (tes_images): it ran on the worker's host"
 
 
-@get([f"{ROOT}/v1/service-info", f"{ROOT}/service-info", f"{TASKS}/service-info"], **READ)
+@get([f"{ROOT}/v1/service-info", *(f"{path}/service-info" for path in (ROOT, *TASKS))], **READ)
 async def get_tes_info(request: AnyRequest) -> Response[bytes]:
     """Tell what this server is, and which stores it has; below the tasks as TES 1.0 has it."""
     stores = await file_stores.list_stores(request.services, request.caller)
@@ -97,7 +97,7 @@ async def create_tes_task(request: AnyRequest) -> Response[bytes]:
 @get(TASKS, **READ)
 async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
     """List tasks, the newest first."""
-    services, caller, pairs = request.services, request.caller, query_pairs(request)
+    pairs = query_pairs(request)
     view, state = _view_of(query := dict(reversed(pairs))), query.get("state") or None
     if state is not None and state not in shown.STATES:
         raise bad_request(f"state: expected one of {', '.join(shown.STATES)}")
@@ -108,45 +108,46 @@ async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
     terms = tuple(_terms_of(pairs, query, state))
     wanted = DoorJobQuery(
         door=NAME, query=all_of(terms) if terms else EVERYTHING, limit=limit + 1,
-        limits=limits_of(services.settings),
+        limits=limits_of(request.services.settings),
     )  # fmt: skip
     if token := query.get("page_token"):
         if not _TOKEN.fullmatch(token):
             raise bad_request("page_token: expected the next_page_token of another page")
         wanted = replace(wanted, before=int(token[1:]))
     rows, last = await _page(request, wanted, state, limit)
-    tasks = [await shown.task_document(services, caller, one, view) for one in rows]
+    tasks = [await shown.task_document(request, one, view) for one in rows]
     return reply({"tasks": tasks, **({"next_page_token": f"b{last}"} if last else {})})
 
 
-@get(f"{TASKS}/{{task_id:str}}", **READ)
+@get([f"{path}/{{task_id:str}}" for path in TASKS], **READ)
 async def get_tes_task(request: AnyRequest) -> Response[bytes]:
     """Get a task."""
     view = _view_of(dict(reversed(query_pairs(request))))
-    caller, facts = await _find(request, str(request.path_params["task_id"]))
-    return reply(await shown.task_document(request.services, caller, facts, view))
+    facts = await _find(request, str(request.path_params["task_id"]))
+    return reply(await shown.task_document(request, facts, view))
 
 
-@post(f"{TASKS}/{{task_id:str}}", **WRITE)
+@post([f"{path}/{{task_id:str}}" for path in TASKS], **WRITE)
 async def cancel_tes_task(request: AnyRequest) -> Response[bytes]:
     """Cancel a task; one that has ended stays as it is."""
     task_id = str(request.path_params["task_id"])
     if not task_id.endswith(_CANCEL):
         raise not_found(task_id)
-    caller, facts = await _find(request, task_id.removesuffix(_CANCEL))
+    facts = await _find(request, task_id.removesuffix(_CANCEL))
     if not JobState[facts["state"].upper()].is_terminal:
-        services = request.services
-        await cancel.cancel_batch(services, caller, facts["batch_id"], CancelDocument())
+        batch_id = facts["batch_id"]
+        await cancel.cancel_batch(request.services, request.caller, batch_id, CancelDocument())
     return reply({})
 
 
-async def _find(request: AnyRequest, task_id: str) -> tuple[Caller, Row]:
-    caller, found = request.caller, None
+async def _find(request: AnyRequest, task_id: str) -> Row:
+    found = None
     if len(task_id) <= len(str(_KEYS)) and task_id.isascii() and task_id.isprintable():
-        found = await request.services.store.find_door_job(caller, NAME, task_id, hidden=True)
+        store = request.services.store
+        found = await store.find_door_job(request.caller, NAME, task_id, hidden=True)
     if found is None:
         raise not_found(task_id)
-    return caller, found
+    return found
 
 
 async def _page(

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from weft.api.services import Services
+from weft.api.http.requests import AnyRequest
 from weft.api.use_cases import read
 from weft.api.use_cases.files import open_file
 from weft.api.use_cases.output import Outputs, missing_output
@@ -15,7 +15,6 @@ from weft.core.errors import Conflict, NotFound
 from weft.core.ids import format_job_ref
 from weft.extensions.doors.tes.files import output_logs
 from weft.extensions.doors.tes.jobs import ENDS, TAIL_BYTES
-from weft.ports.store import Caller
 
 Told = dict[str, Any]
 VIEWS: Final = ("MINIMAL", "BASIC", "FULL")
@@ -27,6 +26,9 @@ STATES: Final[Mapping[str, Sequence[str]]] = {
     "CANCELED": ("cancelled",), "PREEMPTED": (), "CANCELING": (*_WAITS, "creating", "running"),
 }  # fmt: skip
 """Each state, and those that a job of weft has then."""
+OLD: Final = "/ga4gh/tes/1.0"
+"""Where clients are served that break off at some of those states."""
+_OLD_STATES: Final[Mapping[str, str]] = {"PAUSED": "QUEUED", "CANCELING": "CANCELED"}
 ATTEMPTS_SHOWN: Final = 20
 """The last ones."""
 _FILES_MAX: Final = 1000
@@ -60,11 +62,12 @@ def _is_executors(attempt: Mapping[str, Any]) -> bool:
     return attempt["to"] in {"success", "failed"} and attempt["reason"] not in _NOT_THE_EXECUTORS
 
 
-async def task_document(
-    services: Services, caller: Caller, facts: Mapping[str, Any], view: str
-) -> dict[str, Any]:
-    """Return a task in a view."""
-    least = {"id": facts["foreign_id"], "state": state_of(facts)}
+async def task_document(request: AnyRequest, facts: Mapping[str, Any], view: str) -> Told:
+    """Return a task in a view, and in a state that clients of the path know."""
+    services, state = request.services, state_of(facts)
+    if request.scope["path"].startswith(OLD):
+        state = _OLD_STATES.get(state, state)
+    least = {"id": facts["foreign_id"], "state": state}
     if view == "MINIMAL":
         return least
     task, masks = dict(facts["document"]["task"]), patterns_of(services.settings.masked_env)
@@ -77,11 +80,11 @@ async def task_document(
         if "url" in file:
             file["url"] = without_password(file["url"])
     if view == "FULL" and any("url" not in one for one in inputs):
-        _, raw = await read.get_foreign_job(services, caller, facts["batch_id"], 1)
+        _, raw = await read.get_foreign_job(services, request.caller, facts["batch_id"], 1)
         for file, content in zip(inputs, read_json(raw or b"[]"), strict=False):
             if content is not None:
                 file["content"] = content
-    told = _Told(services, caller, facts, is_full=view == "FULL")
+    told = _Told(request, facts, is_full=view == "FULL")
     attempts = [one for one in facts["attempts"] if one.get("to") != "ready"][-ATTEMPTS_SHOWN:]
     logs = {"logs": [await told.log(one) for one in attempts]} if attempts else {}
     return {**task, **least, "creation_time": _instant(facts["created_at"]), **logs}
@@ -90,33 +93,31 @@ async def task_document(
 class _Told:
     """What attempts of a task have told."""
 
-    def __init__(
-        self, services: Services, caller: Caller, facts: Mapping[str, Any], *, is_full: bool
-    ) -> None:
-        self._services = services
-        self._of = (services, caller, facts["batch_id"])
+    def __init__(self, request: AnyRequest, facts: Mapping[str, Any], *, is_full: bool) -> None:
+        self._services = request.services
+        self._of = (request.services, request.caller, facts["batch_id"])
         self._kept = facts["document"]
         self._is_full = is_full
 
     async def log(self, attempt: Mapping[str, Any]) -> Told:
         """Return the log of an attempt."""
         job, number = format_job_ref(self._of[2], 1), attempt["attempt"]
-        log: Told = {
-            "logs": [], "outputs": [], "metadata": {"weft": job, "attempt": str(number)},
-            "start_time": _instant(attempt["started_at"] or attempt["claimed_at"]),
-        }  # fmt: skip
+        metadata = {"weft": job, "attempt": str(number)}
+        log: Told = {"logs": [], "outputs": [], "metadata": metadata}
+        times = {"start_time": _instant(attempt["started_at"] or attempt["claimed_at"])}
         if attempt.get("ended_at"):
-            log |= {"end_time": _instant(attempt["ended_at"]), "logs": await self._ends(attempt)}
+            times["end_time"] = _instant(attempt["ended_at"])
+            log["logs"] = await self._ends(attempt, times)
         if self._kept["targets"] and attempt.get("to") == "success":
             rows = await self._services.store.list_files(
                 *self._of[1:], 1, attempt=number, after=None, limit=_FILES_MAX
             )
             log["outputs"] = output_logs(self._kept["targets"], job, rows)
         notes = [note for note in (*self._kept["notes"], attempt.get("message")) if note]
-        return log | ({"system_logs": notes} if self._is_full and notes else {})
+        return log | times | ({"system_logs": notes} if self._is_full and notes else {})
 
-    async def _ends(self, attempt: Mapping[str, Any]) -> list[Told]:
-        """Return how the executors of an attempt ended."""
+    async def _ends(self, attempt: Mapping[str, Any], times: Mapping[str, str]) -> list[Told]:
+        """Return how the executors of an attempt ended, which began and ended at `times`."""
         if not _is_executors(attempt):
             return []
         if self._kept["is_noted"]:
@@ -126,11 +127,8 @@ class _Told:
                 return self._noted(b"".join([block async for block in blocks]))
             return []
         code = _OWN_FAILURES.get(attempt["reason"], attempt["exit_code"])
-        end = {
-            "exit_code": _SIGNALLED + (attempt["signal"] or 0) if code is None else code,
-            "start_time": _instant(attempt["started_at"] or attempt["claimed_at"]),
-            "end_time": _instant(attempt["ended_at"]),
-        }
+        code = _SIGNALLED + (attempt["signal"] or 0) if code is None else code
+        end = {"exit_code": code, **times}
         return [end | (await self._tails(attempt["attempt"]) if self._is_full else {})]
 
     async def _tails(self, attempt: int) -> Told:

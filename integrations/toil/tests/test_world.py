@@ -89,6 +89,14 @@ def test_a_workflow_has_scatter_a_subworkflow_and_files(
     assert (batch["n_jobs"], batch["n_succeeded"], batch["cancelled"]) == (4, 4, False)
 
 
+def test_requirements_are_those_of_the_tool_and_not_of_its_worker(
+    environment: dict[str, str], folder: Path
+) -> None:
+    code, text = run(folder, environment, of_tool(folder, "limited.cwl", "--retryCount 0"))
+
+    assert code == 0, text
+
+
 def test_expressions_of_wdl_are_jobs(
     weft: Weft, environment: dict[str, str], folder: Path
 ) -> None:

@@ -13,6 +13,8 @@ from toil.job import JobDescription
 NAME_CHARACTERS: Final = 200
 WORKER_BYTES: Final = 512 << 20
 """What Toil's worker itself takes, beside what a job asks for: as on Kubernetes."""
+WORKER_S: Final = 60
+"""Likewise: it imports Toil, and copies files. Limits of tools of CWL are kept by Toil, too."""
 REASONS: Final[Mapping[str, BatchJobExitReason]] = {
     "lost": BatchJobExitReason.LOST,
     "preempted": BatchJobExitReason.LOST,
@@ -30,18 +32,20 @@ CHATTER: Final = re.compile(r"\s*$|\[\d{4}-\d\d-\d\dT|Traceback|  |\t")
 def document_of(
     command: str, job: JobDescription, env: Mapping[str, str], queue: str | None
 ) -> dict[str, Any]:
-    """Return the document of a job that runs a command of the shell."""
+    """Return the document of a job that runs a command of the shell. Its numbers are plain ones:
+    those of CWL files may be such as know how they are written there.
+    """
     document: dict[str, Any] = {
         "name": get_job_kind(job.get_names())[:NAME_CHARACTERS],
         "script": f"#!/bin/bash\n{command}\n",
         "env": dict(env),
         "resources": {
-            "cpu": job.cores,
-            "memory": job.memory + WORKER_BYTES,
-            "storage": job.disk + WORKER_BYTES,
+            "cpu": float(job.cores),
+            "memory": int(job.memory) + WORKER_BYTES,
+            "storage": int(job.disk) + WORKER_BYTES,
             "gpu": sum(accelerator["count"] for accelerator in job.accelerators),
         },
-        "timeout_s": job.walltime or None,
+        "timeout_s": float(job.walltime) + WORKER_S if job.walltime else None,
         "queue": queue,
         "preemptible": job.preemptible or None,
         "attributes": {"toil_job": str(job.jobStoreID)},

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weft
-from weft.core.progress import (
+from weft.core.progress_file import (
     PROGRESS_BYTES_MAX,
     TEXT_CHARS_MAX,
     Progress,

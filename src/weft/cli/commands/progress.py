@@ -7,7 +7,7 @@ from weft.cli.input.options import LOCAL, Local
 from weft.cli.terminal.screen import print_json
 from weft.client.functions.progress import progress as tell
 from weft.core.errors import Invalid
-from weft.core.progress import WrongProgress
+from weft.core.progress_file import WrongProgress
 
 
 def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> None:

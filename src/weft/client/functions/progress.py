@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from weft.core.progress import PROGRESS_VARIABLE, checked_progress, write_progress
+from weft.core.progress_file import PROGRESS_VARIABLE, checked_progress, write_progress
 
 
 def progress(fraction: float, text: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
-from weft.core.progress import PROGRESS_VARIABLE
+from weft.core.progress_file import PROGRESS_VARIABLE
 from weft.core.states import AttemptKey
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.telemetry.trace import format_traceparent

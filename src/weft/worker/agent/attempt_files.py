@@ -13,7 +13,7 @@ import msgspec
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
 from weft.core.files.products import WrongProducts, read_products
-from weft.core.progress import PROGRESS_BYTES_MAX, Progress, WrongProgress, read_progress
+from weft.core.progress_file import PROGRESS_BYTES_MAX, Progress, WrongProgress, read_progress
 from weft.core.states import AttemptKey, Reason, parse_attempt_name
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, without_products

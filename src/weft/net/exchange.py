@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, NamedTuple
+from urllib.parse import urljoin
 
 import h11
 
@@ -31,6 +32,14 @@ class AnswerHead(NamedTuple):
         """Return how many bytes follow; None: the server does not say."""
         size = self.get("content-length")
         return int(size) if size.isdigit() else None
+
+
+def redirection(url: str, status: int | None, location: str | None) -> str | None:
+    """Return where an answer sends us, which nobody has checked; None: nowhere."""
+    if status in {301, 302, 303, 307, 308} and location:
+        with suppress(ValueError):
+            return urljoin(url, location).partition("#")[0]
+    return None
 
 
 class Exchange:

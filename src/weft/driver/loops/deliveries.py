@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -40,6 +40,7 @@ from weft.driver.callback_forms import CallbackBody, CallbackForm, NoticeForm, b
 from weft.driver.loops.deliveries_in_flight import STALE_S, InFlight
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.faults import fault_point
+from weft.net.exchange import redirection
 from weft.ports.callback_sender import Answered, CallbackSender
 from weft.ports.mailer import Mail, Mailer
 from weft.ports.patience import tasks_beside
@@ -274,7 +275,7 @@ class CallbackLoop:
             headers = {**headers, **form.headers(callback.name, callback.subscription["name"])}
         answered = await self._post.sender.send(url, {**headers, **login}, body)
         for _ in range(REDIRECTIONS_MAX):
-            target = redirection(url, answered)
+            target = redirection(url, answered.status, answered.location)
             if target is None:
                 break
             if urlsplit(target)[:2] != urlsplit(url)[:2]:
@@ -372,17 +373,6 @@ def _message_of(callback: DueCallback, body: bytes) -> SinkMessage:
     except CannotFill as error:
         raise Misfit(str(error)) from error
     return SinkMessage(callback.tenant_id, callback.sink["tenant"], callback.name, body, target)
-
-
-def redirection(url: str, answered: Answered) -> str | None:
-    """Return where the receiver sends us; None: nowhere."""
-    if answered.status not in {301, 302, 303, 307, 308} or not answered.location:
-        return None
-    try:
-        target = urljoin(url, answered.location)
-    except ValueError:
-        return None
-    return target.partition("#")[0]
 
 
 def _tell(callback: DueCallback, report: DeliveryReport, took_s: float) -> None:

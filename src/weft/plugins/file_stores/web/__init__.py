@@ -8,14 +8,12 @@ import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urljoin
 
 from weft.core.deliveries.callback_url import parse_callback_url
-from weft.net.exchange import AnswerHead
+from weft.net.exchange import AnswerHead, redirection
 from weft.plugins.file_stores.s3.carrying import HttpCarrier, strong
 from weft.ports.file_store import FileDiffers, FileMissing, FileRefused, Head, StoreAway
 
-_MOVED: Final = frozenset({301, 302, 303, 307, 308})
 _MOVES_MAX: Final = 5
 _TRIES: Final = 4
 _OK: Final = 200
@@ -45,8 +43,9 @@ class WebFiles:
             try:
                 async with self.carrier.asked("GET", url, [*_ALWAYS, *again]) as exchange:
                     answer = await exchange.head()
-                    if answer.status in _MOVED:
-                        moved = answer.get("location")
+                    if moved := redirection(url, answer.status, answer.get("location")):
+                        moves += 1
+                        url = _checked(url, moved, moves)
                     elif answer.status == _SAME and known and not done:
                         head.is_known = _place(url) == head.found_at
                         if head.is_known:
@@ -68,8 +67,6 @@ class WebFiles:
                 continue
             if moved is None:
                 return
-            moves += 1
-            url = _moved(url, moved, moves)
 
 
 def _check(answer: AnswerHead, done: int) -> None:
@@ -98,11 +95,10 @@ def _place(url: str) -> str:
     return hashlib.sha256(url.encode()).hexdigest()
 
 
-def _moved(url: str, to: str, moves: int) -> str:
+def _checked(url: str, following: str, moves: int) -> str:
     """Return where a server redirects to. Raise `FileRefused`."""
     if moves > _MOVES_MAX:
         raise FileRefused(f"its server redirects more than {_MOVES_MAX} times")
-    following = urljoin(url, to.partition("#")[0])
     try:
         is_less_safe = parse_callback_url(following).scheme != parse_callback_url(url).scheme
     except ValueError as error:

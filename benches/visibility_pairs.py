@@ -228,7 +228,7 @@ def _pairs(url: str, ours: FullTenant, theirs: FullTenant) -> Iterator[Pair]:
             body = text.replace('"<>"', json.dumps(one)).encode()
             kind = "application/json" if body else ""
             sent.append(_request(url, ours, method, path.replace("<>", str(one)), body, kind))
-        name = next((name for name, one in theirs.ids.items() if one == value), "text")
+        name = "b" if value == theirs.batch else str(value)
         yield Pair(f"{method} {path}", name, sent[0], sent[1])
     for route in routes:
         if route in MAKING:

@@ -23,8 +23,9 @@ class WeftBackend(AutoBatchingMixin, ParallelBackendBase):  # type: ignore[misc]
 
     supports_retrieve_callback = True
     supports_inner_max_num_threads = True
-    uses_threads = False
-    supports_sharedmem = False
+    MIN_IDEAL_BATCH_DURATION = 1.0
+    """So long that joblib does not take the way to a worker and back for the calls."""
+    MAX_IDEAL_BATCH_DURATION = 10.0
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 (joblib's and those of Executor)
         super().__init__(**options)

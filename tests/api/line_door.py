@@ -13,7 +13,7 @@ from typing import Any
 from weft.api.http.doors import ApiDoor, Asked, ForeignTrace, Refusal
 from weft.api.http.requests import AnyRequest, foreign_origin, read_text
 from weft.api.http.routing import Response, post
-from weft.api.use_cases import cancel, read
+from weft.api.use_cases import batches, read
 from weft.core.access.rights import Right
 from weft.core.errors import Invalid, WeftError
 from weft.core.ids import parse_batch_id
@@ -83,7 +83,7 @@ async def _list(request: AnyRequest, batch: str, query: Node) -> list[str]:
 
 async def _cancel(request: AnyRequest, rest: list[str], _: str) -> list[str]:
     (batch,) = rest
-    answer = await cancel.cancel_batch(
+    answer = await batches.cancel_batch(
         request.services, request.caller, parse_batch_id(batch), CancelDocument()
     )
     return [f"{batch} was cancelled" if answer["was_cancelled"] else f"{batch} cancelled"]

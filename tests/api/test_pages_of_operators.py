@@ -13,7 +13,7 @@ from api.test_conditions import block
 from weft.api.html.filters import page_of
 from weft.core import why
 from weft.core.ends.conditions import Ask
-from weft.extensions.pages import conditions, costs, incidents, queues, workers
+from weft.extensions.pages import costs, incidents, queues
 from weft.submission.translation import gates
 
 N_JOBS = 3
@@ -188,7 +188,7 @@ async def test_lists_of_incidents_go_on_by_their_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Each row is shown once, in the order of the API; failed jobs of one cause are one row."""
-    monkeypatch.setattr(conditions, "ROWS", 2)
+    monkeypatch.setattr(incidents, "CONDITION_ROWS", 2)
     monkeypatch.setattr(incidents, "LETTERS", 2)
     monkeypatch.setattr(incidents, "CONDITIONS", 2)
     await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}] * 8})
@@ -250,7 +250,7 @@ async def test_lists_of_the_fleet_go_on_by_their_links(
     """Each row is shown once, in the order of the API, whatever its name."""
     assert worker.incarnation_id
     for module, name in (
-        (workers, "ROWS"), (queues, "QUEUES"), (queues, "POOLS"), (costs, "PROJECTS"),
+        (queues, "WORKERS"), (queues, "QUEUES"), (queues, "POOLS"), (costs, "PROJECTS"),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, 2)
     names = ["a/b c", "a?b=#c&d", "50%", "ż", "é"]

@@ -10,7 +10,7 @@ import pytest
 
 from api.live import LiveWorker
 from api.test_queues import BIG, SHORT, counts, queues_of, save
-from weft.api.use_cases import reroute
+from weft.api.use_cases import queues
 from weft.wire.app_folder import pack
 
 JOBS: list[dict[str, Any]] = [
@@ -41,7 +41,7 @@ async def test_waiting_jobs_move_to_the_queues_that_guards_choose(
     http: httpx.AsyncClient, worker: LiveWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that name their queue stay. A dry run only counts."""
-    monkeypatch.setattr(reroute, "STEP_JOBS", 2)
+    monkeypatch.setattr(queues, "STEP_JOBS", 2)
     await save(http, {**BIG, "guard": None}, {**SHORT, "guard": None})
     await http.post("/v1/batches", json={"jobs": JOBS})
     await save(http, BIG, {**SHORT, "max_running": 3})

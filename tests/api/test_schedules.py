@@ -11,7 +11,7 @@ import pytest
 from httpx import AsyncClient
 
 from api.live import Dsns, LiveApi, as_admin, leading, make_user
-from weft.api.use_cases.schedule_runs import ScheduleRuns
+from weft.api.use_cases.schedules import ScheduleRuns
 from weft.ports.store import ScheduleMove, ScheduleRun
 from weft.sql import text_of
 from weft.wire.documents.batches import BatchDocument

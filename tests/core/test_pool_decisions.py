@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.api.use_cases.pool_documents import pools_of
+from weft.api.use_cases.pools import pools_of
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide, offers_of, used_share
 from weft.core.problems import Problems
 from weft.core.scheduling.offers import serves

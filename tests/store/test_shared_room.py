@@ -14,7 +14,7 @@ from weft.ports.shared_room import SharedRoom
 ROOT = Path(weft.__file__).parent
 SHARED = {
     "extensions/lines/calls/source_items.py", "api/web_tokens/providers.py",
-    "api/use_cases/schedule_runs.py",
+    "api/use_cases/schedules.py",
     "driver/loops/deliveries_in_flight.py",
     "run/isolated/asking/evaluation.py", "run/isolated/asking/sources.py",
     "worker/agent/environments.py",

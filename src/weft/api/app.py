@@ -26,7 +26,7 @@ from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send,
 from weft.api.http.visits import Visits
 from weft.api.routes import declared, v1
 from weft.api.services import Services
-from weft.api.use_cases.schedule_runs import ScheduleRuns
+from weft.api.use_cases.schedules import ScheduleRuns
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.providers import Providers
 from weft.core.access.rights import Permission

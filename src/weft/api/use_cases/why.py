@@ -10,7 +10,7 @@ from weft.api.calls.call import call
 from weft.api.calls.path_ids import BatchId, GroupId, JobId
 from weft.api.services import Services
 from weft.api.use_cases.output import Outputs
-from weft.api.use_cases.reroute import chosen_queue
+from weft.api.use_cases.queues import chosen_queue
 from weft.core.access.rights import Right
 from weft.core.ends.services import service_end
 from weft.core.errors import OutputElsewhere

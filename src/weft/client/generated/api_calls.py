@@ -126,7 +126,7 @@ class ApiCalls(DocumentCalls):
     ) -> Answer:
         """Cancel all jobs of a group, and of groups below it, that have not ended.
 
-        Use case: `weft.api.use_cases.cancel.cancel_group`.
+        Use case: `weft.api.use_cases.batches.cancel_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -143,7 +143,7 @@ class ApiCalls(DocumentCalls):
         has done stays done. Other operations go on to their end: 409. Raise
         `OperationNotFound`, `OperationNotCancellable`.
 
-        Use case: `weft.api.use_cases.operations.cancel_operation`.
+        Use case: `weft.api.use_cases.bulk.cancel_operation`.
 
         Args:
             operation_id: The number of an operation.
@@ -355,7 +355,7 @@ class ApiCalls(DocumentCalls):
     async def get_operation(self, operation_id: int) -> Answer:
         """Return the state and the progress of an operation. Raise `OperationNotFound`.
 
-        Use case: `weft.api.use_cases.operations.get_operation`.
+        Use case: `weft.api.use_cases.bulk.get_operation`.
 
         Args:
             operation_id: The number of an operation.
@@ -427,7 +427,7 @@ class ApiCalls(DocumentCalls):
         """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go
         on, and whoever names it finds it.
 
-        Use case: `weft.api.use_cases.hide.hide_batch`.
+        Use case: `weft.api.use_cases.batches.hide_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -437,7 +437,7 @@ class ApiCalls(DocumentCalls):
     async def hold_batch(self, batch_id: int) -> Answer:
         """Hold a batch: nothing of it starts until it is released; running jobs go on.
 
-        Use case: `weft.api.use_cases.hold.hold_batch`.
+        Use case: `weft.api.use_cases.batches.hold_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -447,7 +447,7 @@ class ApiCalls(DocumentCalls):
     async def hold_group(self, batch_id: int, group: int | str) -> Answer:
         """Hold a group with those below it: nothing of it starts until it is released.
 
-        Use case: `weft.api.use_cases.hold.hold_group`.
+        Use case: `weft.api.use_cases.batches.hold_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -459,7 +459,7 @@ class ApiCalls(DocumentCalls):
     async def hold_job(self, batch_id: int, job_id: int) -> Answer:
         """Hold one job: it does not start until it is released.
 
-        Use case: `weft.api.use_cases.hold.hold_job`.
+        Use case: `weft.api.use_cases.batches.hold_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -597,7 +597,7 @@ class ApiCalls(DocumentCalls):
     ) -> Listing:
         """Return operations, newest first; `batch`: only operations of this batch.
 
-        Use case: `weft.api.use_cases.operations.list_operations`.
+        Use case: `weft.api.use_cases.bulk.list_operations`.
 
         Args:
             batch_id: Only of this batch: 12 or b12.
@@ -720,7 +720,7 @@ class ApiCalls(DocumentCalls):
     async def release_batch(self, batch_id: int) -> Answer:
         """Release a batch: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.hold.release_batch`.
+        Use case: `weft.api.use_cases.batches.release_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -730,7 +730,7 @@ class ApiCalls(DocumentCalls):
     async def release_group(self, batch_id: int, group: int | str) -> Answer:
         """Release a group: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.hold.release_group`.
+        Use case: `weft.api.use_cases.batches.release_group`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -744,7 +744,7 @@ class ApiCalls(DocumentCalls):
     async def release_job(self, batch_id: int, job_id: int) -> Answer:
         """Release one job; it waits on while a group of it is held.
 
-        Use case: `weft.api.use_cases.hold.release_job`.
+        Use case: `weft.api.use_cases.batches.release_job`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -772,7 +772,7 @@ class ApiCalls(DocumentCalls):
         before that nobody sees it. Repeated with the same key, the request makes no second
         batch. Raise `Forbidden` unless the caller owns the batch.
 
-        Use case: `weft.api.use_cases.resubmit.resubmit_batch`.
+        Use case: `weft.api.use_cases.retry.resubmit_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.
@@ -852,7 +852,7 @@ class ApiCalls(DocumentCalls):
         """Change what holds in a tenant; return it. For somebody who does not administer the site
         only their own exists. Raise `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.tenants.set_tenant`.
+        Use case: `weft.api.use_cases.users.set_tenant`.
 
         Args:
             name: The name of a tenant.
@@ -964,7 +964,7 @@ class ApiCalls(DocumentCalls):
     async def unhide_batch(self, batch_id: int) -> Answer:
         """Show a hidden batch in lists again.
 
-        Use case: `weft.api.use_cases.hide.unhide_batch`.
+        Use case: `weft.api.use_cases.batches.unhide_batch`.
 
         Args:
             batch_id: A batch: 12 or b12.

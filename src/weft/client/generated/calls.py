@@ -165,7 +165,7 @@ class Calls(DocumentCalls):
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
         another one in its place. Raise `RightMissing`, `TenantExists`.
 
-        Use case: `weft.api.use_cases.tenants.create_tenant`.
+        Use case: `weft.api.use_cases.users.create_tenant`.
 
         Args:
             name: Unique without regard to case.
@@ -416,7 +416,7 @@ class Calls(DocumentCalls):
         """Return a tenant; to somebody who does not administer the site only their own exists.
         Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.tenants.get_tenant`.
+        Use case: `weft.api.use_cases.users.get_tenant`.
 
         Args:
             name: The name of a tenant.
@@ -517,7 +517,7 @@ class Calls(DocumentCalls):
     async def list_licences(self) -> list[Answer]:
         """Return the licences by name, and how many of each are used.
 
-        Use case: `weft.api.use_cases.licences.list_licences`.
+        Use case: `weft.api.use_cases.limits.list_licences`.
         """
         return await self._items("/v1/licences")
 
@@ -598,7 +598,7 @@ class Calls(DocumentCalls):
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
 
-        Use case: `weft.api.use_cases.quotas.list_quotas`.
+        Use case: `weft.api.use_cases.limits.list_quotas`.
         """
         return await self._items("/v1/quotas")
 
@@ -680,7 +680,7 @@ class Calls(DocumentCalls):
     def list_tenants(self, *, page_rows: int = PAGE_ROWS) -> Listing:
         """Return all tenants, in the order of their numbers. For administrators of the site.
 
-        Use case: `weft.api.use_cases.tenants.list_tenants`.
+        Use case: `weft.api.use_cases.users.list_tenants`.
 
         Args:
             page_rows: How many are asked for at a time.
@@ -707,7 +707,7 @@ class Calls(DocumentCalls):
     ) -> Listing:
         """List changes and refusals until a second ago, newest first. Raise `RightMissing`.
 
-        Use case: `weft.api.use_cases.trail.list_trail`.
+        Use case: `weft.api.use_cases.system.list_trail`.
 
         Args:
             user: Only what this user did.
@@ -814,7 +814,7 @@ class Calls(DocumentCalls):
         """Forget a licence; who waits for it waits on. For administrators. Raise
         `LicenceNotFound`.
 
-        Use case: `weft.api.use_cases.licences.remove_licence`.
+        Use case: `weft.api.use_cases.limits.remove_licence`.
 
         Args:
             name: The name of a licence.
@@ -989,7 +989,7 @@ class Calls(DocumentCalls):
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
 
-        Use case: `weft.api.use_cases.licences.set_licence`.
+        Use case: `weft.api.use_cases.limits.set_licence`.
 
         Args:
             name: The name of a licence.
@@ -1001,7 +1001,7 @@ class Calls(DocumentCalls):
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.quotas.set_tenant_quota`.
+        Use case: `weft.api.use_cases.limits.set_tenant_quota`.
 
         Args:
             tenant: The name of a tenant.

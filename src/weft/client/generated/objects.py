@@ -69,14 +69,14 @@ class JobCalls:
     async def hold(self) -> Answer:
         """Hold one job: it does not start until it is released.
 
-        Use case: `weft.api.use_cases.hold.hold_job`.
+        Use case: `weft.api.use_cases.batches.hold_job`.
         """
         return await self._api.hold_job(self.batch_id, self.job_id)
 
     async def release(self) -> Answer:
         """Release one job; it waits on while a group of it is held.
 
-        Use case: `weft.api.use_cases.hold.release_job`.
+        Use case: `weft.api.use_cases.batches.release_job`.
         """
         return await self._api.release_job(self.batch_id, self.job_id)
 
@@ -158,14 +158,14 @@ class BatchCalls:
     async def hold(self) -> Answer:
         """Hold a batch: nothing of it starts until it is released; running jobs go on.
 
-        Use case: `weft.api.use_cases.hold.hold_batch`.
+        Use case: `weft.api.use_cases.batches.hold_batch`.
         """
         return await self._api.hold_batch(self._batch_id)
 
     async def release(self) -> Answer:
         """Release a batch: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.hold.release_batch`.
+        Use case: `weft.api.use_cases.batches.release_batch`.
         """
         return await self._api.release_batch(self._batch_id)
 
@@ -173,14 +173,14 @@ class BatchCalls:
         """Hide a batch: lists of batches leave it out unless they ask for hidden ones. Its jobs go
         on, and whoever names it finds it.
 
-        Use case: `weft.api.use_cases.hide.hide_batch`.
+        Use case: `weft.api.use_cases.batches.hide_batch`.
         """
         return await self._api.hide_batch(self._batch_id)
 
     async def unhide(self) -> Answer:
         """Show a hidden batch in lists again.
 
-        Use case: `weft.api.use_cases.hide.unhide_batch`.
+        Use case: `weft.api.use_cases.batches.unhide_batch`.
         """
         return await self._api.unhide_batch(self._batch_id)
 
@@ -233,13 +233,13 @@ class GroupCalls:
     async def hold(self) -> Answer:
         """Hold a group with those below it: nothing of it starts until it is released.
 
-        Use case: `weft.api.use_cases.hold.hold_group`.
+        Use case: `weft.api.use_cases.batches.hold_group`.
         """
         return await self._api.hold_group(self._batch_id, self._group_id)
 
     async def release(self) -> Answer:
         """Release a group: its jobs may start, except those that another hold covers.
 
-        Use case: `weft.api.use_cases.hold.release_group`.
+        Use case: `weft.api.use_cases.batches.release_group`.
         """
         return await self._api.release_group(self._batch_id, self._group_id)

@@ -145,7 +145,7 @@ class Waits(Twin[CallsT_co]):
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
         another one in its place. Raise `RightMissing`, `TenantExists`.
 
-        Use case: `weft.api.use_cases.tenants.create_tenant`.
+        Use case: `weft.api.use_cases.users.create_tenant`.
 
         Args:
             name: Unique without regard to case.
@@ -383,7 +383,7 @@ class Waits(Twin[CallsT_co]):
         """Return a tenant; to somebody who does not administer the site only their own exists.
         Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.tenants.get_tenant`.
+        Use case: `weft.api.use_cases.users.get_tenant`.
 
         Args:
             name: The name of a tenant.
@@ -490,7 +490,7 @@ class Waits(Twin[CallsT_co]):
     def list_licences(self) -> list[Answer]:
         """Return the licences by name, and how many of each are used.
 
-        Use case: `weft.api.use_cases.licences.list_licences`.
+        Use case: `weft.api.use_cases.limits.list_licences`.
         """
         return self._loop_thread.wait(self._async.list_licences())
 
@@ -575,7 +575,7 @@ class Waits(Twin[CallsT_co]):
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
 
-        Use case: `weft.api.use_cases.quotas.list_quotas`.
+        Use case: `weft.api.use_cases.limits.list_quotas`.
         """
         return self._loop_thread.wait(self._async.list_quotas())
 
@@ -658,7 +658,7 @@ class Waits(Twin[CallsT_co]):
     def list_tenants(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
         """Return all tenants, in the order of their numbers. For administrators of the site.
 
-        Use case: `weft.api.use_cases.tenants.list_tenants`.
+        Use case: `weft.api.use_cases.users.list_tenants`.
 
         Args:
             page_rows: How many are asked for at a time.
@@ -685,7 +685,7 @@ class Waits(Twin[CallsT_co]):
     ) -> WaitingListing:
         """List changes and refusals until a second ago, newest first. Raise `RightMissing`.
 
-        Use case: `weft.api.use_cases.trail.list_trail`.
+        Use case: `weft.api.use_cases.system.list_trail`.
 
         Args:
             user: Only what this user did.
@@ -788,7 +788,7 @@ class Waits(Twin[CallsT_co]):
         """Forget a licence; who waits for it waits on. For administrators. Raise
         `LicenceNotFound`.
 
-        Use case: `weft.api.use_cases.licences.remove_licence`.
+        Use case: `weft.api.use_cases.limits.remove_licence`.
 
         Args:
             name: The name of a licence.
@@ -953,7 +953,7 @@ class Waits(Twin[CallsT_co]):
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
 
-        Use case: `weft.api.use_cases.licences.set_licence`.
+        Use case: `weft.api.use_cases.limits.set_licence`.
 
         Args:
             name: The name of a licence.
@@ -965,7 +965,7 @@ class Waits(Twin[CallsT_co]):
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
-        Use case: `weft.api.use_cases.quotas.set_tenant_quota`.
+        Use case: `weft.api.use_cases.limits.set_tenant_quota`.
 
         Args:
             tenant: The name of a tenant.

@@ -1,24 +1,104 @@
-"""`/ui/batches`: the list, and one batch with its jobs."""
+"""`/ui/batches`: the list, its saved queries, and one batch with its jobs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from weft.api.http.pages import changeable, events_of, get_page, link, may_act, show
+from weft.api.calls.path_ids import SAVED_QUERY
+from weft.api.http.pages import changeable, events_of, get_page, link, may_act, post_form, show
 from weft.api.http.paging import INT_MAX, ORDER, BatchPage, cursor_of, kind_of, page
 from weft.api.http.parameters import Query, batch_id_of, wrong_parameter
 from weft.api.http.requests import AnyRequest
-from weft.api.http.routing import Response
+from weft.api.http.routing import Redirect, Response
 from weft.api.services import Services
-from weft.api.use_cases import failures, read, why
+from weft.api.use_cases import failures, read, saved_queries, why
 from weft.core.access.rights import Right
 from weft.core.batch_order import BatchOrder, BatchSort
 from weft.core.billing.rates import HOUR_MS
+from weft.core.errors import BadQuery, QueryTooSlow, QueryTooWide, WeftError
+from weft.core.query.fields import FIELDS, OPERATORS, STATES
 from weft.core.query.reach import JOB_ID_MAX
-from weft.extensions.pages.search import BATCH_WORDS, JOB_WORDS, find, query_of
+from weft.core.query.tree import Field, Subject
+from weft.extensions.pages.forms import back_to, check_form
 from weft.ports.store import Caller, Row
+from weft.wire.documents.saved_queries import SavedQueryDocument
+
+
+def _words_of(subject: Subject) -> Sequence[str]:
+    compared = [
+        f"{field.value} {operator.value} "
+        for field, kind in FIELDS[subject].items()
+        if field is not Field.STATE
+        for operator in OPERATORS[kind]
+    ]
+    return *(f"state = {state}" for state in STATES[subject]), *compared
+
+
+BATCH_WORDS: Final = _words_of(Subject.BATCHES)
+"""What a term of a query for batches may begin with."""
+JOB_WORDS: Final = _words_of(Subject.JOBS)
+"""The same for jobs."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found."""
+
+    rows: Sequence[Row] = ()
+    warnings: Sequence[str] = ()
+    """Why it may have found nothing."""
+    problem: WeftError | None = None
+    """Why there is no answer."""
+
+    @property
+    def status(self) -> int:
+        """The status of the page."""
+        return 200 if self.problem is None else self.problem.status
+
+
+async def find(
+    rows_of: Awaitable[Sequence[Row]],
+    doubt: Callable[[], Awaitable[Sequence[str]]],
+    *,
+    is_first: bool,
+) -> Found:
+    """Read the rows, and doubt the query if not even the first page has any."""
+    try:
+        rows = await rows_of
+        warnings = await doubt() if is_first and not rows else ()
+    except (BadQuery, QueryTooSlow, QueryTooWide) as error:
+        return Found(problem=error)
+    return Found(rows, warnings)
+
+
+def query_of(query: Query) -> str | None:
+    """Return the query; an empty field of the form is none."""
+    return (query.text("q") or "").strip() or None
+
+
+@post_form("/ui/saved-queries", Right.WRITE)
+async def press_save_query(request: AnyRequest) -> Redirect:
+    """Save the query of the list under the name that was typed."""
+    form = await check_form(request)
+    services = request.services
+    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1].strip(), services.settings)
+    query = form.get("q", [""])[-1].strip()
+    document = SavedQueryDocument(query)
+    await saved_queries.save_query(services, request.caller, name, document)
+    return back_to(link("/ui/batches", {"q": query}))
+
+
+@post_form("/ui/saved-queries/remove", Right.WRITE)
+async def press_remove_query(request: AnyRequest) -> Redirect:
+    """Forget a saved query."""
+    form = await check_form(request)
+    services = request.services
+    name: str = SAVED_QUERY.parse(form.get("name", [""])[-1], services.settings)
+    await saved_queries.remove_saved_query(services, request.caller, name)
+    return back_to(link("/ui/batches", {"q": form.get("q", [""])[-1].strip()}))
+
 
 USUAL = BatchOrder(BatchSort.NUMBER)
 

@@ -3,18 +3,7 @@
 from typing import Final
 
 from weft.api.http.browsers import LOGIN
-from weft.api.use_cases import (
-    cancel,
-    command,
-    conditions,
-    hold,
-    operations,
-    read,
-    resubmit,
-    retry,
-    sessions,
-    workers,
-)
+from weft.api.use_cases import batches, bulk, command, conditions, read, retry, sessions, workers
 from weft.core.access.rights import Permission
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
@@ -75,23 +64,23 @@ def _resubmission(ids: Ids, _: Fields) -> ResubmitDocument:
 
 
 BUTTONS: Final = (
-    button(cancel.cancel_batch, _BATCH),
-    button(hold.hold_batch, _BATCH),
-    button(hold.release_batch, _BATCH),
+    button(batches.cancel_batch, _BATCH),
+    button(batches.hold_batch, _BATCH),
+    button(batches.release_batch, _BATCH),
     button(retry.retry_batch, _BATCH),
-    button(resubmit.resubmit_batch, _OPERATION, permission=Permission.WRITE),
-    button(cancel.cancel_group, "/ui/batches/{b}/groups/{answer[group_id]}"),
-    button(cancel.cancel_job, _JOB),
-    button(hold.hold_job, _JOB),
-    button(hold.release_job, _JOB),
+    button(retry.resubmit_batch, _OPERATION, permission=Permission.WRITE),
+    button(batches.cancel_group, "/ui/batches/{b}/groups/{answer[group_id]}"),
+    button(batches.cancel_job, _JOB),
+    button(batches.hold_job, _JOB),
+    button(batches.release_job, _JOB),
     button(retry.retry_batch, _JOB, _retry, path=f"{_JOB}/retry", name="retry_job"),
     button(
-        resubmit.resubmit_batch, _OPERATION, _resubmission,
+        retry.resubmit_batch, _OPERATION, _resubmission,
         path=f"{_JOB}/resubmit", name="resubmit_job", permission=Permission.WRITE,
     ),
     button(command.signal_job, _JOB, _signal, look=read.get_job),
     button(command.extend_job, _JOB, _more_time, look=read.get_job),
-    button(operations.cancel_operation, "/ui/operations/{o}"),
+    button(bulk.cancel_operation, "/ui/operations/{o}"),
     button(workers.cordon_worker, _WORKERS),
     button(workers.drain_worker, _WORKERS),
     button(workers.uncordon_worker, _WORKERS),

@@ -7,12 +7,12 @@ from itertools import groupby
 from typing import Final
 
 from weft.api.http.pages import changeable, get_page, link, show
-from weft.api.http.paging import INT_MAX, cursor_as, page_until
-from weft.api.http.parameters import checked_cause
+from weft.api.http.paging import INT_MAX, cursor_as, cursor_of, page, page_until
+from weft.api.http.parameters import checked_cause, condition_id_of
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
-from weft.api.use_cases import failures
+from weft.api.use_cases import conditions, failures
 from weft.api.use_cases.failing_lines import failing_lines
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
@@ -103,3 +103,35 @@ async def _show_cause(
 def _cause_of(letter: Row) -> tuple[int, str]:
     """Return what the jobs of one row have in common; they come in this order."""
     return int(letter["batch_id"]), str(letter["cause"])
+
+
+ALL_CONDITIONS: Final = "/ui/conditions"
+CONDITION_ROWS: Final = 50
+
+
+@get_page(ALL_CONDITIONS, Right.READ, query=("cursor",))
+async def show_conditions(request: AnyRequest) -> Response[bytes]:
+    """Show what blocked jobs wait for together, the oldest first."""
+    query = request.query
+    services, after = request.services, cursor_of(query, "c")
+    rows = await services.store.list_conditions(
+        request.caller, after_id=after or 0, limit=CONDITION_ROWS
+    )
+    cursor = page(rows, CONDITION_ROWS, "c", "condition_id")["cursor"]
+    return show(
+        request,
+        "conditions.html",
+        here=PLACE,
+        conditions=rows,
+        cursor=after,
+        next=cursor and link(ALL_CONDITIONS, {"cursor": cursor}),
+    )
+
+
+@get_page(ALL_CONDITIONS + "/{c:str}", Right.READ)
+async def show_condition(request: AnyRequest) -> Response[bytes]:
+    """Show a condition: how it is tested, what the last test said, and the jobs due first."""
+    condition = await conditions.get_condition(
+        request.services, request.caller, condition_id_of(request)
+    )
+    return show(request, "condition.html", here=PLACE, one=condition)

@@ -1,14 +1,15 @@
-"""`/ui/batches/{b}/dag` and `/ui/batches/{b}/time`: dependencies and the time axis."""
+"""The tree of groups, the dependencies and the time axis of `/ui/batches/{b}`."""
 
 import asyncio
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from markupsafe import Markup
 
 from weft.api.calls.path_ids import parse_group
-from weft.api.http.pages import events_of, get_page, link, show
-from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page_until
-from weft.api.http.parameters import batch_id_of
+from weft.api.http.pages import events_of, get_page, link, may_act, show
+from weft.api.http.paging import INT_MAX, cursor_of, kind_of, page, page_until
+from weft.api.http.parameters import batch_id_of, group_of
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.use_cases import pictures, read
@@ -16,6 +17,7 @@ from weft.core.access.rights import Right
 from weft.core.pictures.dag import draw_svg
 from weft.core.pictures.gantt import draw_timeline
 from weft.core.pictures.graph import Graph, GraphNode
+from weft.ports.store import Row
 
 PREVIEW_NODES: Final = 60
 PREVIEW_AGE_S: Final = 10
@@ -112,3 +114,56 @@ async def show_time(request: AnyRequest) -> Response[bytes]:
         timeline=timeline,
         svg=Markup(svg),  # noqa: S704 (its texts are escaped where it is written)
     )
+
+
+GROUPS: Final = 50
+ROOT: Final = 0
+
+
+@get_page("/ui/batches/{b:str}/groups/{g:str}", Right.READ, query=("cursor",))
+async def show_group(request: AnyRequest) -> Response[bytes]:
+    """Show a group with the groups directly below it."""
+    batch_id = batch_id_of(request)
+    group = await read.get_group(request.services, request.caller, batch_id, group_of(request))
+    branch = await _branch(request, group)
+    return show(
+        request,
+        "group.html",
+        here="/ui/batches",
+        events=events_of(batch_id),
+        batch=await read.get_batch(request.services, request.caller, batch_id),
+        group=group,
+        **branch,
+    )
+
+
+@get_page("/ui/batches/{b:str}/groups/{g:str}/tree", Right.READ, query=("cursor",))
+async def show_branch(request: AnyRequest) -> Response[bytes]:
+    """Show the groups directly below a group, for a page that opens this branch of its tree."""
+    group = await read.get_group(
+        request.services, request.caller, batch_id_of(request), group_of(request)
+    )
+    return show(request, "branch.html", here="/ui/batches", **await _branch(request, group))
+
+
+async def _branch(request: AnyRequest, group: Row) -> dict[str, Any]:
+    """Return what the template of a branch shows: groups, below the root also sets."""
+    services, caller = request.services, request.caller
+    batch_id, group_id = group["batch_id"], group["group_id"]
+    path, after = f"/ui/batches/{batch_id}", cursor_of(request.query, "g", most=INT_MAX)
+    rows, parents = await pictures.list_tree(
+        services, caller, batch_id, group_id, after=after or 0, limit=GROUPS
+    )
+    sets: Sequence[Row] = ()
+    if group_id == ROOT and after is None:
+        sets = await pictures.list_sets(services, caller, batch_id, after="", limit=GROUPS)
+    cursor = page(rows, GROUPS, "g", "group_id")["cursor"]
+    return {
+        "path": path,
+        "may_change": await may_act(request, lambda one: read.get_batch(services, one, batch_id)),
+        "rows": rows,
+        "parents": parents,
+        "sets": sets,
+        "has_more_sets": len(sets) == GROUPS,
+        "next": cursor and link(f"{path}/groups/{group_id}", {"cursor": cursor}),
+    }

@@ -1,5 +1,5 @@
-"""`/ui/queues`, `/ui/pools` and `/ui/pools/{p}`: where jobs wait, whose turn it is, and who makes
-the machines that run them.
+"""`/ui/queues`, `/ui/pools`, `/ui/pools/{p}` and `/ui/workers`: where jobs wait, whose turn it is,
+who makes the machines that run them, and the workers.
 """
 
 import re
@@ -10,10 +10,11 @@ from urllib.parse import quote
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.pages import get_page, link, post_form, show
 from weft.api.http.paging import KIND, after_of, last_of, page_until
-from weft.api.http.parameters import pool_of, wrong_parameter
+from weft.api.http.parameters import pool_of, worker_of, wrong_parameter
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.use_cases import pools, queues
+from weft.api.use_cases.workers import get_worker, list_workers
 from weft.core.access.rights import Right
 from weft.core.errors import WeftError
 from weft.extensions.pages.forms import check_form
@@ -123,3 +124,38 @@ async def show_pool(request: AnyRequest) -> Response[bytes]:
         changes=await pools.list_pool_changes(services, caller, name, limit=CHANGES),
         costs=await pools.list_pool_costs(services, caller, name, days=COST_DAYS),
     )
+
+
+WORKERS_PLACE: Final = "/ui/workers"
+WORKERS: Final = 100
+
+
+@get_page(WORKERS_PLACE, Right.READ, query=("after", "pool"))
+async def show_workers(request: AnyRequest) -> Response[bytes]:
+    """Show the workers by name; `after` and `pool`: those after this one."""
+    query = request.query
+    name = query.text("after")
+    rows = await list_workers(
+        request.services,
+        request.caller,
+        all_=False,
+        limit=WORKERS,
+        after=None if name is None else (name, query.text("pool") or ""),
+    )
+    last = rows[-1] if len(rows) == WORKERS else None
+    return show(
+        request,
+        "workers.html",
+        here=WORKERS_PLACE,
+        rows=rows,
+        after=name,
+        next=last and link(WORKERS_PLACE, {"after": last["worker"], "pool": last["pool"]}),
+    )
+
+
+@get_page(WORKERS_PLACE + "/{w:str}", Right.READ, query=("pool",))
+async def show_worker(request: AnyRequest) -> Response[bytes]:
+    """Show one worker, what it runs, and who changed its state."""
+    pool = request.query.text("pool")
+    one = await get_worker(request.services, request.caller, worker_of(request), pool=pool)
+    return show(request, "worker.html", here=WORKERS_PLACE, one=one)

@@ -154,7 +154,7 @@ def _write(file: Path, body: bytes) -> None:
 def read_pool(file: Path, name: str | None, shared: Local) -> Pool:
     """Return the pool that a file describes. Raise `WhichPool` if it is not clear which."""
     from weft.api.http.decoding import JSON, decode  # noqa: PLC0415 (heavy: the server's side)
-    from weft.api.use_cases.pool_documents import pools_of  # noqa: PLC0415
+    from weft.api.use_cases.pools import pools_of  # noqa: PLC0415
 
     body = read_file(file)
     example = 'name = "burst", provider = "process", max_workers = 4'

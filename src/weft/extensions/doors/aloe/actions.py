@@ -10,8 +10,8 @@ import msgspec
 
 from weft.api.http.requests import AnyRequest, foreign_origin
 from weft.api.http.routing import Response
-from weft.api.use_cases import cancel as cancelling
-from weft.api.use_cases.hide import hide_batch, unhide_batch
+from weft.api.use_cases import batches as cancelling
+from weft.api.use_cases.batches import hide_batch, unhide_batch
 from weft.core.access.rights import Permission, Right
 from weft.core.access.secret_variables import matches, patterns_of
 from weft.core.addresses import parse_allowed_hosts

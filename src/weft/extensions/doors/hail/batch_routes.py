@@ -7,8 +7,7 @@ from typing import Final
 from weft.api.http.problem_documents import reply
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response, delete, get, patch, post
-from weft.api.use_cases import cancel, read
-from weft.api.use_cases import delete as delete_use_case
+from weft.api.use_cases import batches, read
 from weft.core.errors import UpdateNotFound
 from weft.core.query import Subject
 from weft.core.query.tree import Field, Operator, TextTerm
@@ -126,14 +125,14 @@ async def get_hail_batch(request: AnyRequest) -> Response[bytes]:
 async def delete_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel a batch and delete it."""
     services, caller = request.services, request.caller
-    await delete_use_case.delete_batch(services, caller, batch_of(request), origin_of(request))
+    await batches.delete_batch(services, caller, batch_of(request), origin_of(request))
     return empty()
 
 
 @patch(f"{_BATCH}/cancel", **CANCELLED)
 async def cancel_hail_batch(request: AnyRequest) -> Response[bytes]:
     """Cancel a batch, as older clients do."""
-    await cancel.cancel_batch(
+    await batches.cancel_batch(
         request.services, request.caller, batch_of(request), CancelDocument()
     )
     return empty()
@@ -195,7 +194,7 @@ async def get_hail_group(request: AnyRequest) -> Response[bytes]:
 @patch(f"{_GROUP}/cancel", **CANCELLED)
 async def cancel_hail_group(request: AnyRequest) -> Response[bytes]:
     """Cancel a job group; group 0 is the batch."""
-    await cancel.cancel_group(
+    await batches.cancel_group(
         request.services, request.caller, batch_of(request), number_of(request, "g"),
         CancelDocument(),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from weft.api.http.requests import (
     read_bytes,
 )
 from weft.api.http.routing import Response, get, post
-from weft.api.use_cases import cancel, file_stores
+from weft.api.use_cases import batches, file_stores
 from weft.api.use_cases.read import limits_of
 from weft.core.query.tree import EVERYTHING, DoorTerm, all_of
 from weft.core.states import JobState
@@ -136,7 +136,7 @@ async def cancel_tes_task(request: AnyRequest) -> Response[bytes]:
     facts = await _find(request, task_id.removesuffix(_CANCEL))
     if not JobState[facts["state"].upper()].is_terminal:
         batch_id = facts["batch_id"]
-        await cancel.cancel_batch(request.services, request.caller, batch_id, CancelDocument())
+        await batches.cancel_batch(request.services, request.caller, batch_id, CancelDocument())
     return reply({})
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from weft.cli.commands.billing_report import print_csv
+from weft.cli.commands.billing import print_csv
 from weft.cli.terminal.screen import JsonItems, print_json, print_line
 
 EVIL = "a\x1b]0;title\x07\x9b31m\x7f\u202eb"

@@ -17,7 +17,7 @@ EXTENSION = Extension(
             "Show items of a source that follow each other.",
         ),
         "lifecycle": Command(
-            "weft.extensions.lines.commands.lifecycle:app",
+            "weft.extensions.lines.commands.line:lifecycle_app",
             "Show the statuses of a line, and which may follow which.",
         ),
     },

@@ -12,7 +12,7 @@ from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, WrongOp
 from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.deliveries import DELIVERY
 from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS
-from weft.cli.terminal.screen import note, plain, print_columns
+from weft.cli.terminal.screen import note, plain, print_columns, print_table
 from weft.core.bounded import read_json, read_toml
 from weft.core.deliveries.sinks import unsent
 from weft.core.ids import format_job_ref, parse_job_ref
@@ -316,3 +316,58 @@ def decide(
     """
     answer = shared.ask(lambda client: client.decide_message(sink, message, decision))
     return shared.tell(answer, f"message {message} of sink {sink} is {answer['state']}")
+
+
+lifecycle_app = App(
+    name="lifecycle",
+    help="Show the statuses of a line, and which may follow which.\n\n"
+    "    weft lifecycle show hrsi",
+)
+
+LIFECYCLE_HEADER = ("Status", "State", "Phase", "May be followed by")
+
+
+@lifecycle_app.command(name="show")
+def show_lifecycle(name: str, /, *, shared: Shared = SHARED) -> None:
+    """Show the statuses, the states and phases that they belong to, and what may follow.
+
+        weft lifecycle show hrsi
+
+    Args:
+        name: Name of the lifecycle.
+    """
+    found = shared.ask(lambda client: client.get_lifecycle(name))
+    if shared.as_json(found):
+        return
+    everything = set(found["statuses"])
+    rows = [("(a new job)", "", "", ", ".join(found["first"]))]
+    for word in found["statuses"]:
+        after = found["next"][word]
+        rows.append(
+            (
+                word,
+                ", ".join(found["core"].get(word, ())),
+                ", ".join(phase for phase, status in found["phase"].items() if status == word),
+                "any" if set(after) == everything else ", ".join(after),
+            )
+        )
+    print_table(LIFECYCLE_HEADER, rows, spare=("Phase", "State"))
+
+
+@lifecycle_app.command
+def graph(name: str, /, *, shared: Shared = SHARED) -> None:
+    """Print the statuses as a graph in the language of Graphviz.
+
+        weft lifecycle graph hrsi
+
+    Args:
+        name: Name of the lifecycle.
+    """
+    found = shared.ask(lambda client: client.get_lifecycle(name))
+    if shared.as_json(found):
+        return
+    lines = [f'  "{word}" [penwidth=2];' for word in found["first"]]
+    lines += [
+        f'  "{word}" -> "{after}";' for word in found["statuses"] for after in found["next"][word]
+    ]
+    print("\n".join([f'digraph "{found["lifecycle"]}" {{', *lines, "}"]))

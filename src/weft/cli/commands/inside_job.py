@@ -1,10 +1,11 @@
-"""`weft block`: end a job that cannot go on now, and say what it waits for."""
+"""`weft block` and `weft progress`: say from within a job what it waits for, and how far it is."""
 
 import os
 from pathlib import Path
 
 from weft.cli.input.options import LOCAL, Local, Words, read_option
 from weft.cli.terminal.screen import print_json
+from weft.client.functions.progress import progress as tell
 from weft.core.ends.conditions import (
     ALWAYS,
     BLOCK_FILE_VARIABLE,
@@ -15,6 +16,7 @@ from weft.core.ends.conditions import (
     write_ask,
 )
 from weft.core.errors import Invalid
+from weft.core.progress_file import WrongProgress
 
 
 class NotInJob(Invalid, code="CLI.NOT_IN_JOB"):
@@ -78,3 +80,30 @@ def parse_parameter(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise ValueError(f"{text[:40]!r} is not NAME=VALUE")
     return name, value
+
+
+def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> None:
+    """Inside a job: say how much of it is done. `weft status b12.j7` shows the newest word.
+
+        weft progress 40 "epoch 4"
+
+    A job that cannot say so where it runs goes on all the same.
+
+    Args:
+        percent: From 0 to 100.
+        text: What the job is doing.
+    """
+    if "WEFT_JOB" not in os.environ:
+        raise NotInJob(
+            "this is not a job of weft",
+            detail="The variable WEFT_JOB is not set.",
+            hint="Call `weft progress` in the command of a job.",
+        )
+    try:
+        tell(percent / 100, text)
+    except WrongProgress as error:
+        raise Invalid(
+            "this is not a progress", detail=f"{error}.", hint="Give a number from 0 to 100."
+        ) from error
+    if shared.json:
+        print_json({"percent": percent, "text": text})

@@ -2,7 +2,7 @@
 
 import re
 
-from weft.api.html.job_cells import job_cells
+from weft.api.html.render import job_cells
 from weft.extensions.pages.batches import COLUMNS, NUMBERS
 
 HOSTILE = '<script>alert(1)</script>"&\u202e\x1b[31m'

@@ -14,8 +14,7 @@ from weft.api.web_tokens.bearers import IssuerAway, TokenRefused
 from weft.api.web_tokens.issuers import read_issuers
 from weft.api.web_tokens.key_sets import Key, KnownKey
 from weft.api.web_tokens.keys import SourceKeys
-from weft.api.web_tokens.signatures import REMEMBER_MAX, Signatures, is_signed
-from weft.api.web_tokens.verify import WebTokens
+from weft.api.web_tokens.verify import REMEMBER_MAX, Signatures, WebTokens, is_signed
 from weft.core.access.rights import UserRole
 from weft.core.errors import Unauthenticated
 from weft.ports.store import Caller

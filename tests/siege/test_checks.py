@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from cases import cases
 from weft.client.api import Api
-from weft.extensions.siege.checks import check
+from weft.extensions.siege.attack import check
 from weft.extensions.siege.evidence import CPU_M, VARIABLE, Evidence
 from weft.extensions.siege.load import Batch
 

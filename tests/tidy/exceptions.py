@@ -30,9 +30,8 @@ QUERY_TEXT: frozenset[str] = frozenset(
         "src/weft/store/database.py",  # the one call of a function, by name
         "src/weft/store/migrate.py",  # runs before there is a function to call
         "src/weft/store/migration_plan.py",  # knows statements by their first words
-        "src/weft/store/query_sql/door_jobs.py",  # makes statements of the query language
         "src/weft/store/query_sql/products.py",  # makes statements of the query language
-        "src/weft/store/query_sql/ranges.py",  # makes statements of the query language
+        "src/weft/store/query_sql/jobs.py",  # makes statements of the query language
         "src/weft/store/query_sql/sorted_batches.py",  # makes statements of the query language
     }
 )

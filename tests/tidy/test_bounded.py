@@ -37,7 +37,7 @@ TRUSTED = {
     "src/weft/run/isolated/*": "what the driver asks, and answers of a closed type",
     "src/weft/run/detach.py": "what the parent or the child says",
     "src/weft/run/home.py": "files that weft keeps",
-    "src/weft/run/login_link.py": "what the own api answers",
+    "src/weft/run/login.py": "what the own api answers",
     "src/weft/store/database.py": "what the own SQL raises",
     "src/weft/wire/function.py": "a head of a closed type",
     "src/weft/wire/spec.py": "stored specs of a closed type",

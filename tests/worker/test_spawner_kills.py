@@ -13,8 +13,7 @@ import msgspec
 import pytest
 
 from weft.core.states import Reason
-from weft.plugins.runners.spawner.leftovers import read_boot_id
-from weft.plugins.runners.spawner.start import SpawnerFiles, clear_away
+from weft.plugins.runners.spawner.start import SpawnerFiles, clear_away, read_boot_id
 from weft.testing.until import until
 from weft.wire.spawner import SpawnerLock, Withdraw
 from weft.worker.spawner.tree import read_process

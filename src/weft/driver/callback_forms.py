@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from weft.core.access.door_keys import sent_key
+from weft.core.access.token_text import sent_key
 from weft.ports.store import DueCallback, Row
 
 

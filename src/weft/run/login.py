@@ -1,8 +1,14 @@
-"""The database and the login of a role process; URLs of PostgreSQL."""
+"""The database and the login of a role process; URLs of PostgreSQL; login links for browsers."""
 
+import asyncio
+import json
+from contextlib import closing
+from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from weft.core.errors import Invalid, Unavailable
+from weft.client.http.address import endpoint_of
+from weft.client.http.session import HttpSession
+from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.run.child import is_supervised
 from weft.run.home import Home
 from weft.settings import Settings
@@ -66,3 +72,18 @@ def with_login(dsn: str, user: str, password: str) -> str:
     query = [(k, v) for k, v in parse_qsl(parts.query) if k not in {"user", "password"}]
     login = f"{quote(user, safe='')}:{quote(password, safe='')}"
     return urlunsplit(parts._replace(netloc=f"{login}@{hosts}", query=urlencode(query)))
+
+
+PATIENCE_S: Final = 5.0
+
+
+async def login_link(home: Home) -> str | None:
+    """Return a link that logs a browser in as the owner of the home; None: the api makes none."""
+    try:  # wherever variables and files may point
+        session = HttpSession(endpoint_of(home.path), patience_s=PATIENCE_S)
+        with closing(session):
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await session.request("POST", "/v1/login-links", body=b"{}")
+    except (WeftError, TimeoutError):
+        return None
+    return str(json.loads(answer)["url"])

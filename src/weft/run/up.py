@@ -129,7 +129,7 @@ async def _live_until_told(
             collect_garbage()
             link = None
             if announcement.wants_link:
-                from weft.run.login_link import login_link  # noqa: PLC0415 (after the start)
+                from weft.run.login import login_link  # noqa: PLC0415 (after the start)
 
                 link = await login_link(supervisor.home)
             log.info("up.started", url=supervisor.url, home=str(supervisor.home.path))

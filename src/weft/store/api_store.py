@@ -27,17 +27,15 @@ from weft.store.edits import Edits
 from weft.store.fleet import Fleet, pools_of, shown_worker
 from weft.store.groups import SetGroups
 from weft.store.job_files import JobFiles
-from weft.store.jobs import Jobs
+from weft.store.jobs import Jobs, Products
 from weft.store.lines import Lines
 from weft.store.notices import PostgresNotices
 from weft.store.offers import listed_events
 from weft.store.pictures import Pictures
-from weft.store.products import Products
 from weft.store.queries import QUERIES_AT_ONCE
-from weft.store.saved_queries import SavedQueries
 from weft.store.schedules import Schedules
 from weft.store.schema_range import check_schema
-from weft.store.secrets import Secrets
+from weft.store.secrets import SavedQueries, Secrets
 from weft.store.sessions import Sessions
 from weft.store.sources import Sources
 from weft.store.spending import Limits

@@ -21,7 +21,7 @@ from weft.ports.store import (
 )
 from weft.store.database import CONNECT_TIMEOUT_S, Database, call_on, open_database, session_name
 from weft.store.declared import calls, column, filled, nothing, number, records, seconds, truth
-from weft.store.due_conditions import DueConditions
+from weft.store.due_conditions import DueConditions, Subscriptions
 from weft.store.errors import AWAY
 from weft.store.machines import Machines, Reservations
 from weft.store.notices import PostgresNotices
@@ -30,7 +30,6 @@ from weft.store.operations import Operations
 from weft.store.schema_range import check_schema
 from weft.store.sources import SourceItems
 from weft.store.spending import LimitRounds
-from weft.store.subscriptions import Subscriptions
 from weft.store.worker_files import store_of
 
 DRIVER_TIMEOUT_S = 120.0

@@ -1,11 +1,13 @@
-"""The part of `DriverStore` for conditions."""
+"""The parts of `DriverStore` for conditions and subscriptions."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from weft.core.ends.conditions import Tested
 from weft.ports.store import DueCondition
+from weft.ports.store.callers import Notified
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, number, seconds
+from weft.store.declared import calls, documents, nothing, number, seconds
 
 
 class DueConditions(StorePart):
@@ -67,4 +69,24 @@ class DueConditions(StorePart):
     async def test_gateway(self, epoch: int, condition_id: int, gateway: str) -> Tested:
         """Say whether the engine of a gateway, which serves the tenant of a condition, has
         answered what was submitted to it; a gateway that is silent or gone passes.
+        """
+
+
+class Subscriptions(StorePart):
+    """Notices of subscriptions. They are sent as callbacks are (`due_callbacks`)."""
+
+    @calls(lambda rows: rows[0][0] and Notified(**rows[0][0]), limit="limit_rows")
+    async def list_notified(
+        self, epoch: int, *, after_batch: int | None, limit: int
+    ) -> Notified | None:
+        """Return the jobs that the next events are about, in their order; None: no subscription
+        is open. `after_batch`: those with a larger number instead, whatever the events.
+        """
+
+    @calls(nothing)
+    async def record_notices(
+        self, epoch: int, notices: Sequence[Mapping[str, Any]], xid: int, event_id: int
+    ) -> None:
+        """Record what is to be sent (`subscription_id`, `event_key`, `url`, `body`), once for each
+        subscription and key, and how far events were looked at.
         """

@@ -1,4 +1,4 @@
-"""The part of `ApiStore` that reads jobs, their attempts and their history."""
+"""The parts of `ApiStore` that read jobs, their attempts, their history and their products."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -7,10 +7,13 @@ import asyncpg
 import msgspec
 
 from weft.ports.log_store import AttemptLog
-from weft.ports.store import Caller, JobEntry, Row
-from weft.store.database import StorePart
-from weft.store.declared import calls, filled
+from weft.ports.store import Caller, JobEntry, ProductQuery, Row
+from weft.ports.store.queries import NEWEST
+from weft.store.database import StorePart, call_on, fetch_on
+from weft.store.declared import calls, filled, truth, value
 from weft.store.documents import entry_of, reason_word, with_words
+from weft.store.queries import Queries, begin_query
+from weft.store.query_sql import select_products
 from weft.store.worker_files import directory_of, location_of
 from weft.wire.spec import decode_chunk
 
@@ -106,3 +109,31 @@ class Jobs(StorePart):
         For this attempt, or for the last one that has started; a job that waits has none (0) yet.
         Jobs that do not exist or have no such attempt are left out.
         """
+
+
+class Products(Queries):
+    """What jobs that have ended well say that they have made. A row has `id`, `product` and what
+    is known of its job.
+    """
+
+    async def query_products(self, caller: Caller, query: ProductQuery) -> Sequence[Row]:
+        """Return documents of products, newest first. Raise `QueryTooSlow`."""
+
+        async def work(connection: asyncpg.Connection) -> Sequence[Row]:
+            await begin_query(connection, caller, round(query.limits.timeout_s * 1000))
+            before = NEWEST if query.before is None else query.before
+            statement = select_products(query.query, before=before, limit=query.limit)
+            found = await fetch_on(connection, "query_products", statement.text, statement.values)
+            ids = [row[0] for row in found]
+            rows = await call_on(connection, "get_products", caller=caller, product_ids=ids)
+            return [row[0] for row in rows]
+
+        return await self._within(caller, query.limits, work)
+
+    @calls(value, "get_products", product_ids=lambda product_id: [product_id])
+    async def get_product(self, caller: Caller, product_id: int) -> Row | None:
+        """Return the document of a product; None: the caller sees no such product."""
+
+    @calls(truth)
+    async def remove_product(self, caller: Caller, product_id: int) -> bool:
+        """Forget a product; return whether the caller saw it. Raise `NotPermitted`."""

@@ -13,7 +13,7 @@ import msgspec
 
 from weft.api.http.decoding import JSON, Document, decode, media_of
 from weft.api.http.routing import Request
-from weft.core.access.door_keys import stored_key
+from weft.core.access.token_text import stored_key
 from weft.core.bounded import read_json, read_msgpack
 from weft.core.errors import InvalidParameter, MalformedBody, RequestTimeout, TooLarge
 from weft.core.problems import pointing

@@ -1,4 +1,10 @@
-"""Schedules: add, list, change, remove, and run those that are due, or one now."""
+"""Schedules: add, list, change, remove, and run those that are due, or one now.
+
+Submit the runs of schedules as their owners, when a driver has found them due.
+
+Each api does so; the database gives a run to one of them. One that dies on the way is replaced by
+another when its time is over, and the idempotency key lets no run be submitted twice.
+"""
 
 import hashlib
 from collections.abc import Iterator, Sequence

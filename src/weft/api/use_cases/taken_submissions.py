@@ -18,7 +18,7 @@ from msgspec import Meta
 from weft.api.services import Services
 from weft.api.use_cases.due_work import defect
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
-from weft.core.access.door_keys import stored_key
+from weft.core.access.token_text import stored_key
 from weft.core.bounded import read_json
 from weft.core.consumer_limits import SUBMISSIONS_MAX
 from weft.core.errors import Invalid, WeftError

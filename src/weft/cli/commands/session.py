@@ -1,4 +1,6 @@
-"""`weft open`, `weft logout` and `weft session`: the browsers in which a user is logged in."""
+"""`weft login`: get a token from a server by logging in at its issuer. `weft open`, `weft logout`
+and `weft session`: the browsers in which a user is logged in.
+"""
 
 import socket
 import sys

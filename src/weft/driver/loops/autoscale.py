@@ -36,9 +36,8 @@ from weft.core.pools import (
     used_share,
 )
 from weft.core.settling import settled
-from weft.driver.loops.leftovers import Leftovers
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.driver.loops.provider_calls import Answer, Creations, Pauses, heard, limited
+from weft.driver.loops.provider_calls import Answer, Creations, Leftovers, Pauses, heard, limited
 from weft.ports.provider import (
     FoundMachine,
     MachineCredential,

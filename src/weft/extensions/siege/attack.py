@@ -1,21 +1,115 @@
-"""One siege, from the first fault to the last proof."""
+"""One siege, from the first fault to the last proof.
+
+What must hold at the end: what jobs wrote and what was told, beside what the api answers.
+
+It shares no code with the store: sums and states are made anew from answers of the api.
+"""
 
 import asyncio
 import json
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from weft.client.api import Api, Document
-from weft.extensions.siege.checks import check
+from weft.extensions.siege.evidence import CPU_M
 from weft.extensions.siege.faults import Fault
 from weft.extensions.siege.fortress import PATIENCE_S, Fortress, until
-from weft.extensions.siege.load import Load
+from weft.extensions.siege.load import Batch, Load
 from weft.run.role_process import RoleFailed
+
+_END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
+_LOST = ("lost", "preempted")
+Jobs = Mapping[int, Document]
+
+
+async def check(
+    client: Api, batches: Sequence[Batch], events: Sequence[Document]
+) -> Mapping[str, list[str]]:
+    """Return what is wrong, in words, by the promise that it breaks; all are empty if all held."""
+    repeated = [
+        id_ for id_, count in Counter(event["id"] for event in events).items() if count > 1
+    ]
+    wrong = {"events": repeated}
+    ends = Counter(
+        (event["batch_id"], job, event["kind"])
+        for event in events
+        if event["kind"] in _END_EVENTS
+        for job in event["jobs"] or ()
+    )
+    for batch in batches:
+        jobs = {job["job_id"]: job async for job in client.list_jobs(batch.batch_id)}
+        tries = {job: await client.list_attempts(batch.batch_id, job) for job in jobs}
+        billed = (await client.get_batch(batch.batch_id))["cost_by_resource"]
+        for promise, sentences in {
+            "lost": _lost(batch, jobs),
+            "ended twice": _ended_twice(batch, tries),
+            "live twice": map(str, batch.evidence.out_of_order()),
+            "orphans": batch.evidence.processes().values(),
+            "events": _untold(batch.batch_id, jobs, ends),
+            "bills": _wrong_bills(billed, [*chain(*tries.values())]),
+        }.items():
+            words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
+            wrong[promise] = wrong.get(promise, []) + words
+    return wrong
+
+
+def _lost(batch: Batch, jobs: Jobs) -> Iterator[str]:
+    """Yield jobs that did not end as they must, or whose last attempt left no record."""
+    for number, planned in enumerate(batch.jobs, 1):
+        job = jobs.get(number, {})
+        if job.get("state") != planned.state:
+            yield f"job {number} is not {planned.state}: {job}"
+    last = {number: job["attempt"] for number, job in jobs.items()}
+    yield from batch.evidence.missing(batch.jobs, last)
+
+
+def _ended_twice(batch: Batch, tries: Mapping[int, Sequence[Document]]) -> Iterator[str]:
+    """Yield attempts that were not the last, and ended: a lost one may only have written so."""
+    wrote = {(line.job_id, line.attempt) for line in batch.evidence.lines() if line.word == "end"}
+    for number, attempts in tries.items():
+        for attempt in attempts[:-1]:
+            is_over = (number, attempt["attempt"]) in wrote and attempt["reason"] not in _LOST
+            if is_over or attempt["state"] == "success":
+                yield f"job {number} ran again after {attempt}"
+
+
+def _untold(batch_id: int, jobs: Jobs, ends: Counter[tuple[int, int, str]]) -> Iterator[str]:
+    """Yield ends of jobs that were not told exactly once."""
+    for number, job in jobs.items():
+        kind = f"jobs.{job['state']}"
+        times = ends[batch_id, number, kind]
+        if kind in _END_EVENTS and times != 1:
+            yield f"{kind} of job {number} was told {times} times"
+
+
+def _wrong_bills(billed: Sequence[Document], attempts: Sequence[Document]) -> Iterator[str]:
+    """Yield what a batch is billed for that its attempts, by their own times, did not use."""
+    used: Counter[str] = Counter()
+    for attempt in attempts:
+        usage = {part["resource"]: part["usage"] for part in attempt["cost_by_resource"]}
+        used.update(usage)
+        cpu = CPU_M * _lived_ms(attempt)
+        if abs(usage.get("cpu", 0) - cpu) > CPU_M:  # a millisecond, for what is rounded
+            yield f"this attempt used {cpu} mCPU*ms: {attempt}"
+    if used != (bill := Counter({part["resource"]: part["usage"] for part in billed})):
+        yield f"it is billed for {bill}, its attempts used {used}"
+
+
+def _lived_ms(attempt: Document) -> float:
+    """Return how long an attempt ran; 0 if it did not."""
+    if not (attempt["started_at"] and attempt["ended_at"]):
+        return 0
+    begun, ended = (datetime.fromisoformat(attempt[name]) for name in ("started_at", "ended_at"))
+    return (ended - begun).total_seconds() * 1000
+
 
 STEP_S = 0.5
 EVENTS_S = 20.0

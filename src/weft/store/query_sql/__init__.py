@@ -6,10 +6,9 @@ does.
 """
 
 from weft.store.query_sql.batches import select_batches
-from weft.store.query_sql.door_jobs import select_door_jobs
 from weft.store.query_sql.fragments import Statement
 from weft.store.query_sql.jobs import select_jobs
-from weft.store.query_sql.products import select_products
+from weft.store.query_sql.products import select_door_jobs, select_products
 from weft.store.query_sql.sorted_batches import sort_batches
 
 __all__ = [

@@ -13,8 +13,8 @@ from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, foreign_origin, query_pairs, read_bytes
 from weft.api.http.routing import Response
 from weft.core import errors
-from weft.core.access.door_keys import sent_key
 from weft.core.access.rights import Permission, Right
+from weft.core.access.token_text import sent_key
 from weft.core.bounded import read_json
 from weft.ports.store import Origin
 

@@ -16,8 +16,8 @@ import msgspec
 
 from weft.api.services import Services
 from weft.api.use_cases.intake import finish_all, named_user, submit_taken, until_possible
-from weft.core.access.door_keys import stored_key
 from weft.core.access.rights import UserRole
+from weft.core.access.token_text import stored_key
 from weft.core.consumer_limits import INTAKE_MAX
 from weft.core.errors import IdempotencyConflict, QueueFull, QuotaExceeded, Unavailable, WeftError
 from weft.core.ids import format_batch_id

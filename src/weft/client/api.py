@@ -20,7 +20,6 @@ from weft.client.http.blocking import asyncio, need_loop
 from weft.client.http.calls import Document, decode
 from weft.client.http.connection import ConnectionLost
 from weft.client.http.problems import to_error
-from weft.client.http.routes import Routes, Stream, log_path
 from weft.client.http.session import (
     PATIENCE_S,
     WAIT_PATIENCE_S,
@@ -30,6 +29,7 @@ from weft.client.http.session import (
     waiting,
 )
 from weft.client.http.sse import EventParser, ServerEvent
+from weft.client.routes import Routes, Stream, log_path
 from weft.client.waiting import wait_beside
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
 from weft.core.errors import EventsGone

@@ -12,10 +12,10 @@ from weft.client.api import Api, LogEvent
 from weft.client.generated.objects import JobCalls
 from weft.client.http.calls import Document
 from weft.client.http.exec_calls import Execution
-from weft.client.http.routes import Stream
 from weft.client.http.sse import ServerEvent
 from weft.client.objects.counted import patch_of
 from weft.client.objects.operation import retried
+from weft.client.routes import Stream
 from weft.client.submission.refs import JobRef
 from weft.client.waiting import last_of
 from weft.core.states import ENDED_WORDS

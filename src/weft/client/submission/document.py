@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from weft.client.http.calls import Document
-from weft.client.http.routes import Routes
+from weft.client.routes import Routes
 from weft.client.submission.ahead import sent_ahead
 from weft.client.submission.arrays import size_of
 from weft.client.submission.planner import fill_in_bunches, fits_one_request

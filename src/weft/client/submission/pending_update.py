@@ -6,8 +6,8 @@ from typing import Any
 
 from weft.client.answer import Answer
 from weft.client.http.calls import Document
-from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
+from weft.client.routes import Routes
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
 from weft.client.submission.refs import Block, GroupPlan, plan_group_numbers
 from weft.client.submission.spool import JobSpool

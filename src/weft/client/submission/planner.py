@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from weft.client.http.blocking import asyncio
 from weft.client.http.calls import Document
-from weft.client.http.routes import Routes
+from weft.client.routes import Routes
 from weft.client.submission.upload import PART_JOBS, Upload
 from weft.core.errors import QuotaExceeded, Unavailable, WeftError
 

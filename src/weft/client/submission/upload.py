@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from weft.client.http.blocking import asyncio, need_loop
-from weft.client.http.routes import Routes
 from weft.client.http.session import new_key
+from weft.client.routes import Routes
 from weft.client.submission.arrays import parts_of, size_of
 from weft.core.errors import FieldError, WeftError
 

@@ -28,6 +28,7 @@ from typing import (
 
 import msgspec
 
+from client_answers import AnswerTypes, answers_module, kind_of_answer
 from weft.api.calls.call import Call
 from weft.api.http.parameter_schemas import QUERY
 from weft.api.routes.declared import all_calls
@@ -44,6 +45,9 @@ WRAP: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 PLAIN = (str, int, float, bool)
 IMPORTS = {
     "Any": "from typing import Any",
+    "cast": "from typing import cast",
+    "answers": "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n"
+    "    from weft.client.generated import answers",
     "datetime": "from datetime import datetime",
     "Mapping": "from collections.abc import Mapping",
     "Sequence": "from collections.abc import Sequence",
@@ -154,6 +158,7 @@ def modules(calls: Sequence[Call]) -> Mapping[str, str]:
         "waiting.py": _module(WAITING, "Waits(Twin[CallsT_co])", map(_waiting, public)),
         "objects.py": _objects({one.client_name: one for one in of_api}),
         "twins.py": _twins(),
+        "answers.py": answers_module((one.answer for one in calls if one.answer), MADE),
         "__init__.py": f'"""{package}\n\n{MADE} Must not import objects or submissions.\n"""\n',
     }
     return {name: _formatted(text) for name, text in found.items()}
@@ -169,7 +174,8 @@ def _module(sentence: str, head: str, methods: Iterable[str]) -> str:
 
 def _formatted(text: str) -> str:
     """Return it as `make fmt` leaves it."""
-    for command in (["check", "--select", "I", "--fix-only", "--quiet"], ["format", "--quiet"]):
+    mended = ["check", "--select", "I,PYI,F401", "--fix-only", "--quiet"]
+    for command in (mended, ["format", "--quiet"]):
         name = str(FOLDER / "module.py")
         text = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", name, "-"],
@@ -208,7 +214,8 @@ def _of_object(call: Call, name: str, attributes: Mapping[str, str]) -> str:
     words = [f"self.{one}" for one in attributes.values()]
     words += [one.name if is_placed else f"{one.name}={one.name}" for one, is_placed in pairs]
     asked = f"self._api.{call.client_name}({', '.join(words)})"
-    start, answer = ("def", "Listing") if call.cursor else ("async def", _answer(call))
+    start = "def" if call.cursor else "async def"
+    answer = f"Listing[{kind_of_answer(call)}]" if call.cursor else _answer(call)
     body = f"return {'' if call.cursor else 'await '}{asked}"
     return _method(call, start, answer, body, name=name, pairs=pairs)
 
@@ -271,8 +278,8 @@ def _twin_maker(method: Callable[..., object]) -> str:
     """Return what makes the waiting method of this one; empty: it is written by hand, because it
     does not wait, or answers with an object.
     """
-    answer = get_type_hints(method).get("return")
-    if answer is Listing:
+    answer = get_type_hints(method, localns={"answers": AnswerTypes()}).get("return")
+    if get_origin(answer) is Listing:
         return "lists"
     if get_origin(answer) is AsyncGenerator:
         return "iterates"
@@ -283,7 +290,8 @@ def _twin_maker(method: Callable[..., object]) -> str:
 def _asking(call: Call) -> str:
     """Return the method that makes a request."""
     start = "def" if call.cursor else "async def"
-    return _method(call, start, "Listing" if call.cursor else _answer(call), _request(call))
+    answer = f"Listing[{kind_of_answer(call)}]" if call.cursor else _answer(call)
+    return _method(call, start, answer, _request(call))
 
 
 def _waiting(call: Call) -> str:
@@ -294,7 +302,7 @@ def _waiting(call: Call) -> str:
     asked = f"self._async.{call.client_name}({', '.join(words)})"
     if call.cursor:
         body = f"return WaitingListing(self._loop_thread, {asked})"
-        return _method(call, "def", "WaitingListing", body)
+        return _method(call, "def", f"WaitingListing[{kind_of_answer(call)}]", body)
     returns = "" if call.is_silent else "return "
     return _method(call, "def", _answer(call), f"{returns}self._loop_thread.wait({asked})")
 
@@ -315,7 +323,7 @@ def _method(
 def _answer(call: Call) -> str:
     if call.is_silent:
         return "None"
-    return "list[Answer]" if _is_list(call) else "Answer"
+    return f"list[{kind_of_answer(call)}]" if _is_list(call) else kind_of_answer(call)
 
 
 def _is_list(call: Call) -> bool:
@@ -352,8 +360,11 @@ def _request(call: Call) -> str:
     if call.is_keyed:
         arguments.append("key=key or new_key()" if _has_key(call) else "key=new_key()")
     verb = "_items" if _is_list(call) else f"_{call.method.lower()}"
-    returns = "" if call.is_silent else "return "
-    return f"{returns}await self.{verb}({', '.join(arguments)})"
+    asked = f"await self.{verb}({', '.join(arguments)})"
+    if call.is_silent:
+        return asked
+    is_plain = _is_list(call) or call.answer is None
+    return f"return {asked}" if is_plain else f"return cast({kind_of_answer(call)}, {asked})"
 
 
 def _has_key(call: Call) -> bool:

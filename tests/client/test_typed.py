@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import AsyncGenerator, Iterator
+from datetime import datetime
 from decimal import Decimal
 from typing import assert_type
 
@@ -14,9 +15,10 @@ from cases import cases
 from weft import Client, aio
 from weft.client.aio import Listing, LogEvent
 from weft.client.answer import MONEY, Answer, is_date
+from weft.client.generated import answers
 from weft.client.loop_thread import WaitingListing
 from weft.client.objects.job_keywords import JobKeywords
-from weft.wire import answers
+from weft.wire import answers as wire_answers
 from weft.wire.documents.batches import JobDocument
 
 CLASSES = ("Batch", "BatchBuilder", "Client", "GroupBuilder", "Job", "JobGroup", "JobTree",
@@ -48,7 +50,7 @@ def test_both_clients_have_the_same_names_with_documentation(name: str) -> None:
 
 def test_each_field_that_is_money_or_a_date_is_known_to_the_client() -> None:
     found: dict[str, str] = {}
-    for one in pkgutil.iter_modules(answers.__path__, "weft.wire.answers."):
+    for one in pkgutil.iter_modules(wire_answers.__path__, "weft.wire.answers."):
         for kind in vars(importlib.import_module(one.name)).values():
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
                 for field in msgspec.structs.fields(kind):
@@ -85,15 +87,15 @@ def what_a_type_checker_sees(client: Client) -> None:
     assert_type(bb.job_tree().create_path("/a").create_job(parents=[job, 7]), weft.Job)
     b = bb.submit(progress=False)
     assert_type(b, weft.Batch)
-    assert_type(b.wait(progress=True), Answer)
-    assert_type(b.cancel(force=True), Answer)
+    assert_type(b.wait(progress=True).cost, Decimal)
+    assert_type(b.cancel(force=True), answers.Cancelled)
     assert_type(b.create_job_group('"pca"', name="pca"), weft.JobGroup)
-    assert_type(b.job_tree().get_path("/a").list_jobs("cost > 5"), WaitingListing)
-    assert_type(b.find_lines("oops", q="state = failed"), WaitingListing)
-    assert_type(b.watch(only_end=True), Iterator[Answer])
+    assert_type(b.job_tree().get_path("/a").list_jobs("cost > 5"), WaitingListing[answers.Job])
+    assert_type(b.find_lines("oops", q="state = failed"), WaitingListing[Answer])
+    assert_type(b.watch(only_end=True), Iterator[answers.CountedJobs])
     assert_type(job.log(stream="stdout"), str)
     assert_type(job.follow_log(attempt=1), Iterator[LogEvent])
-    assert_type(job.attempts(), list[Answer])
+    assert_type([one.ended_at for one in job.attempts()], list[datetime | None])
     assert_type(client.create_job_group(b.id, "random").update(), Answer)
 
     assert_type(weft.Executor(max_attempts=2, retry_on=["exit"]).batch_id, int | None)
@@ -115,9 +117,9 @@ async def what_it_sees_of_the_other(client: aio.Client) -> None:
     assert_type(job, aio.Job)
     b = await bb.submit()
     assert_type(b, aio.Batch)
-    assert_type(await b.wait(), Answer)
-    assert_type(b.list_jobs(), Listing)
-    assert_type(b.find_lines("oops"), Listing)
+    assert_type((await b.status()).messages[0].n_open, int)
+    assert_type(b.list_jobs(), Listing[answers.Job])
+    assert_type(b.find_lines("oops"), Listing[Answer])
     assert_type(job.follow_log(), AsyncGenerator[LogEvent, None])
     assert_type(await client.create_job_group(b.id, "random"), aio.JobGroup)
     bb.create_job(parents=["j7"])  # type: ignore[list-item]

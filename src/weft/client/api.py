@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar, Unpack
 import msgspec
 
 from weft.client.answer import Answer
-from weft.client.generated.api_calls import ApiCalls
 from weft.client.generated.calls import Calls
 from weft.client.http.address import Locator
 from weft.client.http.blocking import asyncio, need_loop
@@ -84,7 +83,7 @@ class ResultRow(msgspec.Struct, kw_only=True):
     """Why the server cannot read its result, as a problem document."""
 
 
-class Api(Routes, Calls, ApiCalls):
+class Api(Routes, Calls):
     """The api of a weft server.
 
     `url` and `token` default to `WEFT_URL` and `WEFT_TOKEN`, then to what `weft up` wrote into

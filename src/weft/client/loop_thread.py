@@ -17,8 +17,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
-from weft.client.answer import Answer, is_date
-from weft.client.http.calls import Listing
+from weft.client.answer import is_date
+from weft.client.http.calls import AnswerT_co, Listing
 from weft.core.errors import Invalid
 
 P = ParamSpec("P")
@@ -145,13 +145,13 @@ class LoopThread:
                 self.wait(_close(items))
 
 
-class WaitingListing:
+class WaitingListing(Generic[AnswerT_co]):
     """The documents of a listing, for programs that wait: one change of threads for each page."""
 
-    def __init__(self, loop_thread: LoopThread, listing: Listing) -> None:
+    def __init__(self, loop_thread: LoopThread, listing: Listing[AnswerT_co]) -> None:
         self._loop_thread = loop_thread
         self._listing = listing
-        self._page: Iterator[Answer] = iter(())
+        self._page: Iterator[AnswerT_co] = iter(())
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -163,7 +163,7 @@ class WaitingListing:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Answer:
+    def __next__(self) -> AnswerT_co:
         for document in self._page:
             return document
         self._page = iter(self._loop_thread.wait(self._listing.next_page()))
@@ -249,12 +249,14 @@ def iterates(
 
 
 def lists(
-    method: Callable[Concatenate[AsyncT, P], Listing],
-) -> Callable[Concatenate[Twin[AsyncT], P], WaitingListing]:
+    method: Callable[Concatenate[AsyncT, P], Listing[AnswerT_co]],
+) -> Callable[Concatenate[Twin[AsyncT], P], WaitingListing[AnswerT_co]]:
     """Make the method of a twin that yields the documents of this one's listing."""
 
     @functools.wraps(method)
-    def call(self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs) -> WaitingListing:
+    def call(
+        self: Twin[AsyncT], /, *args: P.args, **kwargs: P.kwargs
+    ) -> WaitingListing[AnswerT_co]:
         return WaitingListing(self._loop_thread, _bound(self, method)(*args, **kwargs))
 
     return call

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from weft.client.answer import Answer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
 
+AnswerT = TypeVar("AnswerT", bound=Answer)
 REDRAW_S = 0.1
 TENTHS = 10
 
@@ -108,9 +109,10 @@ class Progress:
         """Show the progress of a batch or a group."""
         self._draw(Counts.of(status))
 
-    def result(self, status: Answer) -> Answer:
+    def result(self, status: AnswerT) -> AnswerT:
         """Return what a wait returns: the last status, which a notebook has on its card."""
-        return OnCard(status) if isinstance(self._screen, _Notebook) else status
+        is_on_card = isinstance(self._screen, _Notebook)
+        return cast("AnswerT", OnCard(status)) if is_on_card else status
 
     def advance(self, count: int) -> None:
         """Count more items as done."""

@@ -3,24 +3,26 @@ sends them.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import quote
 
 import msgspec
 
 from weft.client.answer import Answer
+from weft.client.generated.api_calls import ApiCalls
 from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.calls import PAGE_ROWS, Document, Listing, Requests, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
 from weft.client.http.session import new_key
 
 if TYPE_CHECKING:
+    from weft.client.generated import answers
     from weft.client.http.exec_calls import Exec
 
 Stream = Literal["stdout", "stderr", "both"]
 
 
-class Routes(ClientRoutes, ApiRoutes, Requests):
+class Routes(ClientRoutes, ApiRoutes, ApiCalls, Requests):
     """The HTTP api, one method per route."""
 
     async def begin_exec(self, batch_id: int, job_id: int, command: Sequence[str]) -> "Exec":
@@ -69,13 +71,6 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         """Add the `jobs` and `groups` of a document to a batch, committed when it returns."""
         return await self._post(f"/v1/batches/{batch_id}/updates", document, key=key or new_key())
 
-    async def add_groups(
-        self, batch_id: int, update_id: int, first: int, groups: Sequence[Document]
-    ) -> Answer:
-        """Send groups; the first is number `first` in the update (from 1). Repeatable."""
-        path = f"/v1/batches/{batch_id}/updates/{update_id}/groups"
-        return await self._post(path, {"first": first, "groups": groups})
-
     async def add_jobs(
         self,
         batch_id: int,
@@ -90,10 +85,6 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         env = {} if inherit_env is None else {"inherit_env": inherit_env}
         return await self._post(path, {"first": first, "jobs": jobs, **env})
 
-    async def commit_update(self, batch_id: int, update_id: int) -> Answer:
-        """Make an update visible and runnable. A repeat does nothing."""
-        return await self._post(f"/v1/batches/{batch_id}/updates/{update_id}/commit", {})
-
     # ---- jobs and groups
 
     def list_jobs(
@@ -105,7 +96,7 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         states: Iterable[str] = (),
         why: bool = False,
         page_rows: int = PAGE_ROWS,
-    ) -> Listing:
+    ) -> Listing["answers.Job"]:
         """Yield job documents in order of their numbers: those of a group, in `states`, that a
         query finds; each only if given. `why`: with the first cause why each job waits.
         """
@@ -143,20 +134,6 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
         of = "" if group is None else f"/groups/{group_segment(group)}"
         return await self._get(f"/v1/batches/{batch_id}{of}/why")
 
-    async def delete_batch(self, batch_id: int) -> Answer:
-        """Remove a batch with all that belongs to it; return the operation that does so. The batch
-        is gone for everybody at once.
-        """
-        return await self._delete(f"/v1/batches/{batch_id}", key=new_key())
-
-    async def get_group(self, batch_id: int, group: int | str) -> Answer:
-        """Return a group by its number or its path."""
-        return await self._get(f"/v1/batches/{batch_id}/groups/{group_segment(group)}")
-
-    async def cancel_batch(self, batch_id: int, *, force: bool = False) -> Answer:
-        """Cancel a batch; `force`: also its jobs that always run."""
-        return await self._post(f"/v1/batches/{batch_id}/cancel", {"force": force})
-
     async def create_group(self, batch_id: int, document: Document) -> Answer:
         """Make one group: a set by `name`, or a tree group by `path`."""
         return await self._post(f"/v1/batches/{batch_id}/groups", document, key=new_key())
@@ -182,9 +159,10 @@ class Routes(ClientRoutes, ApiRoutes, Requests):
 
     # ---- cancel
 
-    async def cancel_job(self, batch_id: int, job_id: int) -> Answer:
+    async def cancel_job(self, batch_id: int, job_id: int) -> "answers.JobCancelled":
         """Cancel one job."""
-        return await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
+        answer = await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/cancel", {})
+        return cast("answers.JobCancelled", answer)
 
     # ---- output
 

@@ -41,6 +41,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from weft.client.functions.futures import WeftFuture
+    from weft.client.generated import answers
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
@@ -63,7 +64,7 @@ class Job(JobWaits):
         """Return one job of an array; the first is 0, whatever its index."""
         return Job(self._loop_thread, self._async.element(index))
 
-    def wait(self, *, timeout_s: float | None = None) -> Answer:
+    def wait(self, *, timeout_s: float | None = None) -> "answers.JobDetail":
         """Wait until the job has ended; return its document.
 
         Ctrl-C on a terminal asks whether to cancel it; a second one leaves. Elsewhere it is
@@ -97,7 +98,9 @@ class Counted(CountedWaits[CountedT_co]):
             return None
         return card_html(self.title, status)
 
-    def wait(self, *, progress: bool | None = None, timeout_s: float | None = None) -> Answer:
+    def wait(
+        self, *, progress: bool | None = None, timeout_s: float | None = None
+    ) -> "answers.CountedJobs":
         """Wait until all its jobs have ended; return the status.
 
         Ctrl-C on a terminal asks whether to cancel them; a second one leaves. Elsewhere it is
@@ -116,8 +119,7 @@ class Counted(CountedWaits[CountedT_co]):
                 if not may_wait_on(self.title, self.cancel):
                     raise
 
-    def _wait(self, shown: Progress, limit: TimeLimit) -> Answer:
-        status = Answer()
+    def _wait(self, shown: Progress, limit: TimeLimit) -> "answers.CountedJobs":
         watched = self._async.watch(only_end=not shown.is_shown)
         for status in self._loop_thread.iterate(watched, limit):
             shown.update(status)

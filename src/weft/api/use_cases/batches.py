@@ -20,9 +20,7 @@ from weft.wire.documents.batches import CancelDocument
 ROOT_GROUP = 0
 
 
-@call(
-    "POST /v1/batches/{b}/cancel", Right.WRITE, Cancelled, permission=Permission.EXECUTE, client=""
-)
+@act("POST /v1/batches/{b}/cancel", Cancelled)
 async def cancel_batch(
     services: Services, caller: Caller, batch_id: BatchId, document: CancelDocument
 ) -> Answer:
@@ -146,7 +144,7 @@ async def _set_hidden(
     return {"batch_id": batch_id, "hidden": hidden, "was_hidden": hidden != is_new}
 
 
-@call("DELETE /v1/batches/{b}", Right.WRITE, accepted=Operation, client="")
+@call("DELETE /v1/batches/{b}", Right.WRITE, accepted=Operation, public=False)
 async def delete_batch(
     services: Services, caller: Caller, batch_id: BatchId, origin: Origin
 ) -> Answer:

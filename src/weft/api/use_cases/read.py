@@ -112,7 +112,7 @@ async def list_groups(
     return await services.store.list_groups(caller, batch_id, after=first, limit=limit)
 
 
-@call("GET /v1/batches/{b}/groups/{g}", Right.READ, Group, client="")
+@call("GET /v1/batches/{b}/groups/{g}", Right.READ, Group, public=False)
 async def get_group(services: Services, caller: Caller, batch_id: BatchId, group: GroupId) -> Row:
     """Return the state, counts and cost of a group. Raise `GroupNotFound`."""
     return await services.store.get_group(caller, batch_id, group)

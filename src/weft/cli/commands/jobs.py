@@ -10,6 +10,7 @@ from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
 from weft.cli.input.targets import parse_target
 from weft.cli.terminal.names import job_name, shown_phase, state_words
 from weft.cli.terminal.screen import Document, TableRows, moment, print_pages, print_plan
+from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.http.blocking import run
 from weft.client.http.calls import Listing
@@ -96,7 +97,7 @@ def jobs(
 
 
 async def _print(
-    shared: Shared, list_jobs: Callable[..., Listing], limit: int, nothing: str
+    shared: Shared, list_jobs: Callable[..., Listing[Answer]], limit: int, nothing: str
 ) -> int:
     """Print a list page by page; of nothing, this note."""
     rows = TableRows(HEADER, right=NUMBERS, spare=SPARE, least=WIDTHS, optional=("Name",))

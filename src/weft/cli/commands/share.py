@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from weft.cli.input.options import SHARED, Parameter, Shared
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.screen import at, note, one_line, text
+from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.http.calls import Document, Listing
 from weft.core.errors import BadId
@@ -84,7 +85,7 @@ async def _share(client: Api, of: Target, user: str, may: PermissionWord | None)
     return await client.share_job(of.batch_id, of.job_id, user, may)
 
 
-def _permissions(client: Api, of: Target) -> Listing:
+def _permissions(client: Api, of: Target) -> Listing[Answer]:
     if of.job_id is None:
         return client.list_permissions(of.batch_id)
     return client.list_job_permissions(of.batch_id, of.job_id)

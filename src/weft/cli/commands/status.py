@@ -116,7 +116,7 @@ async def _watch(client: Api, target: Target, *, as_json: bool) -> Document:
 async def _show_counted(client: Api, target: Target, limit: int, *, as_json: bool) -> None:
     """Show a batch or a group, with why jobs of it failed."""
     if target.group is None:
-        document = await client.get_batch(target.batch_id)
+        document: Document = await client.get_batch(target.batch_id)
         name, what = format_batch_id(target.batch_id), "Batch"
     else:
         document = await client.get_group(target.batch_id, target.group)

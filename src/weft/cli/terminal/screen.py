@@ -250,7 +250,7 @@ class JsonItems:
 
 
 async def print_pages(
-    listing: "Listing", rows: TableRows, row: Callable[[Document], Sequence[object]], *,
+    listing: "Listing[Any]", rows: TableRows, row: Callable[[Document], Sequence[object]], *,
     nothing: str, as_json: bool, limit: int = 0, keep: Callable[[Document], object] = bool,
 ) -> int:  # fmt: skip
     """Print a list page by page, at most `limit` of it (0: all); of none, a note. Return 0."""

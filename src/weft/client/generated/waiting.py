@@ -3,10 +3,13 @@
 Made by `tools/generate_client.py`; do not edit.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.client.generated import answers
 from collections.abc import Sequence
 from datetime import datetime
 
-from weft.client.answer import Answer
 from weft.client.generated.calls import CallsT_co
 from weft.client.http.calls import PAGE_ROWS, Document
 from weft.client.loop_thread import Twin, WaitingListing
@@ -15,7 +18,7 @@ from weft.client.loop_thread import Twin, WaitingListing
 class Waits(Twin[CallsT_co]):
     """The declared calls of clients, for programs that wait."""
 
-    def acknowledge_dead_message(self, dead_id: int, note: str) -> Answer:
+    def acknowledge_dead_message(self, dead_id: int, note: str) -> "answers.DeadMessage":
         """Acknowledge a dead message: it leaves the list, with a note. Only for operators. Raise
         `DeadMessageNotFound`.
 
@@ -27,7 +30,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.acknowledge_dead_message(dead_id, note))
 
-    def add_project_member(self, name: str, user: str) -> Answer:
+    def add_project_member(self, name: str, user: str) -> "answers.ProjectCost":
         """Let a user of the tenant submit batches to a billing project; return it. Raise
         `RightMissing`, `ProjectNotFound`, `UserNotFound`.
 
@@ -49,7 +52,7 @@ class Waits(Twin[CallsT_co]):
         secret: str | None = None,
         endpoint: str | None = None,
         region: str | None = None,
-    ) -> Answer:
+    ) -> "answers.FileStoreAnswer":
         """Set a store, in place of one of the same name. Jobs that start from now on use it. Only
         for operators. Raise `InvalidValue`, `TooManyFileStores`.
 
@@ -78,7 +81,7 @@ class Waits(Twin[CallsT_co]):
             )
         )
 
-    def add_user(self, name: str, *, role: str = "user") -> Answer:
+    def add_user(self, name: str, *, role: str = "user") -> "answers.UserAdded":
         """Let a user into the tenant, with a role that may do no more than the caller. The text of
         their first token is the answer's `token`, and nowhere else: a repeat with the same key
         makes another one in its place. Raise `RightMissing`, `UserExists`.
@@ -93,7 +96,7 @@ class Waits(Twin[CallsT_co]):
 
     def cordon_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Answer:
+    ) -> "answers.ChangedWorker":
         """Let a worker take no new job; what it has goes on. A repeat changes nothing. Return it.
         Raise `RightMissing`, `WorkerEnded`.
 
@@ -106,7 +109,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.cordon_worker(name, reason=reason, pool=pool))
 
-    def count_batch_action(self, action: str, q: str | None = None) -> Answer:
+    def count_batch_action(self, action: str, q: str | None = None) -> "answers.BatchActionCount":
         """Count what an action would do to the batches that match a query, or to all; nothing is
         done. At most the newest `bulk_batches_max` are counted, and `has_more` tells that there
         are more. Raise `BadQuery`.
@@ -120,7 +123,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.count_batch_action(action, q))
 
-    def create_login_link(self) -> Answer:
+    def create_login_link(self) -> "answers.LoginLink":
         """Make a link that opens a session of the caller in a browser: once, and within five
         minutes. The caller's former link counts no more.
 
@@ -128,7 +131,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.create_login_link())
 
-    def create_project(self, name: str, *, cost_max: float | None = None) -> Answer:
+    def create_project(self, name: str, *, cost_max: float | None = None) -> "answers.ProjectCost":
         """Create a billing project, with the caller as its first member; return it. Raise
         `RightMissing`, `ProjectExists`.
 
@@ -140,7 +143,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.create_project(name, cost_max=cost_max))
 
-    def create_tenant(self, name: str, *, admin: str) -> Answer:
+    def create_tenant(self, name: str, *, admin: str) -> "answers.TenantCreated":
         """Create a tenant with its first user, who has role `tenant-admin`. The text of their
         token is the answer's `token`, and nowhere else: a repeat with the same key makes
         another one in its place. Raise `RightMissing`, `TenantExists`.
@@ -162,7 +165,7 @@ class Waits(Twin[CallsT_co]):
         pool: str | None = None,
         workers: str | None = None,
         once: bool = False,
-    ) -> Answer:
+    ) -> "answers.TokenCreated":
         """Make a token with all of one's rights, or with some. Its text is the answer's `token`,
         and nowhere else: a repeat with the same key makes another one in its place. It may do
         no more than the token that asks for it, and no longer. Raise `RightMissing`,
@@ -206,7 +209,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.delete_schedule(schedule_id))
 
-    def drain_queue(self, name: str) -> Answer:
+    def drain_queue(self, name: str) -> "answers.Queue":
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
         administrators. Raise `QueueNotFound`.
 
@@ -219,7 +222,7 @@ class Waits(Twin[CallsT_co]):
 
     def drain_worker(
         self, name: str, *, reason: str | None = None, pool: str | None = None
-    ) -> Answer:
+    ) -> "answers.ChangedWorker":
         """Let a worker take no new job, and its process end in order when nothing runs; one that
         was lost is deleted at once. A repeat changes nothing. Return it. Raise `RightMissing`,
         `WorkerEnded`.
@@ -233,7 +236,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.drain_worker(name, reason=reason, pool=pool))
 
-    def fail_condition(self, condition_id: int) -> Answer:
+    def fail_condition(self, condition_id: int) -> "answers.ShownCondition":
         """End the jobs of a condition as errors; return it. Only for administrators. Raise
         `ConditionNotFound`.
 
@@ -244,7 +247,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.fail_condition(condition_id))
 
-    def forecast_batch(self, batch_id: int) -> Answer:
+    def forecast_batch(self, batch_id: int) -> "answers.Forecast":
         """Say about when a batch starts and ends and what it costs, from its own jobs and like
         ones, what stands before it, and its pool; `unknown` says why that is not known. Raise
         `BatchNotFound`.
@@ -256,7 +259,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.forecast_batch(batch_id))
 
-    def forecast_job(self, batch_id: int, job_id: int) -> Answer:
+    def forecast_job(self, batch_id: int, job_id: int) -> "answers.Forecast":
         """Say the same of a job. Raise `JobNotFound`.
 
         Use case: `weft.extensions.forecast.calls.forecast_job`.
@@ -267,7 +270,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.forecast_job(batch_id, job_id))
 
-    def get_app(self, name: str) -> Answer:
+    def get_app(self, name: str) -> "answers.AppDetail":
         """Return an application with its parameters. Raise `AppNotFound`.
 
         Use case: `weft.extensions.apps.calls.get_app`.
@@ -277,7 +280,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_app(name))
 
-    def get_condition(self, condition_id: int) -> Answer:
+    def get_condition(self, condition_id: int) -> "answers.ShownCondition":
         """Return a condition and the first due jobs that you see. Raise `ConditionNotFound`.
 
         Use case: `weft.api.use_cases.conditions.get_condition`.
@@ -287,7 +290,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_condition(condition_id))
 
-    def get_dead_message(self, dead_id: int) -> Answer:
+    def get_dead_message(self, dead_id: int) -> "answers.WholeDeadMessage":
         """Return a dead message with what is kept of its `body`, in base64. Only for operators.
         Raise `DeadMessageNotFound`.
 
@@ -298,7 +301,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_dead_message(dead_id))
 
-    def get_pool(self, name: str) -> Answer:
+    def get_pool(self, name: str) -> "answers.ShownPool":
         """Return a pool with its machines. Raise `PoolNotFound`.
 
         Use case: `weft.api.use_cases.pools.get_pool`.
@@ -308,7 +311,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_pool(name))
 
-    def get_product(self, product_id: int) -> Answer:
+    def get_product(self, product_id: int) -> "answers.Product":
         """Return a product and its job, which may be deleted. Raise `ProductNotFound`.
 
         Use case: `weft.api.use_cases.products.get_product`.
@@ -318,7 +321,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_product(product_id))
 
-    def get_project(self, name: str) -> Answer:
+    def get_project(self, name: str) -> "answers.ProjectCost":
         """Return what a billing project cost so far, and its members. Raise `ProjectNotFound`.
 
         Use case: `weft.api.use_cases.projects.get_project`.
@@ -328,7 +331,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_project(name))
 
-    def get_queue(self, name: str) -> Answer:
+    def get_queue(self, name: str) -> "answers.Queue":
         """Return a queue. Raise `QueueNotFound`.
 
         Use case: `weft.api.use_cases.queues.get_queue`.
@@ -338,7 +341,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_queue(name))
 
-    def get_saved_query(self, name: str) -> Answer:
+    def get_saved_query(self, name: str) -> "answers.SavedQuery":
         """Return one of one's saved queries. Raise `SavedQueryNotFound`.
 
         Use case: `weft.api.use_cases.saved_queries.get_saved_query`.
@@ -348,7 +351,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_saved_query(name))
 
-    def get_schedule(self, schedule_id: int) -> Answer:
+    def get_schedule(self, schedule_id: int) -> "answers.ShownSchedule":
         """Return a schedule with its newest runs. Only its owner gets the document, with secret
         variables masked. Raise `ScheduleNotFound`.
 
@@ -359,7 +362,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_schedule(schedule_id))
 
-    def get_store(self, name: str) -> Answer:
+    def get_store(self, name: str) -> "answers.FileStoreAnswer":
         """Return a store. Raise `FileStoreNotFound`.
 
         Use case: `weft.api.use_cases.file_stores.get_store`.
@@ -369,7 +372,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_store(name))
 
-    def get_system(self) -> Answer:
+    def get_system(self) -> "answers.System":
         """Return the processes that are connected, the database, what the last audit has found,
         the settings in force, and what of all this is not as it should be: `health, processes,
         programs, database, audit, settings`. Only for administrators of the site. Raise
@@ -379,7 +382,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_system())
 
-    def get_tenant(self, name: str) -> Answer:
+    def get_tenant(self, name: str) -> "answers.Tenant":
         """Return a tenant; to somebody who does not administer the site only their own exists.
         Raise `RightMissing`, `TenantNotFound`.
 
@@ -390,7 +393,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_tenant(name))
 
-    def get_worker(self, name: str, *, pool: str | None = None) -> Answer:
+    def get_worker(self, name: str, *, pool: str | None = None) -> "answers.ShownWorker":
         """Return a worker and who changed its state. Raise `WorkerNotFound`, `WorkerAmbiguous`.
 
         Use case: `weft.api.use_cases.workers.get_worker`.
@@ -401,7 +404,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_worker(name, pool=pool))
 
-    def item_history(self, source: str, *, key: str) -> list[Answer]:
+    def item_history(self, source: str, *, key: str) -> list["answers.ItemChange"]:
         """Return the dated changes of an item, the oldest first, with the statuses of its jobs.
 
         Use case: `weft.extensions.lines.calls.sources.item_history`.
@@ -412,7 +415,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.item_history(source, key=key))
 
-    def line_overview(self) -> Answer:
+    def line_overview(self) -> "answers.Lines":
         """Get how production lines are: sources with what they found last, sinks with what has not
         arrived, and how many jobs have each status.
 
@@ -420,14 +423,16 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.line_overview())
 
-    def list_apps(self) -> list[Answer]:
+    def list_apps(self) -> list["answers.App"]:
         """Return the applications that the caller may run, by name; operators see all.
 
         Use case: `weft.extensions.apps.calls.list_apps`.
         """
         return self._loop_thread.wait(self._async.list_apps())
 
-    def list_conditions(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+    def list_conditions(
+        self, *, page_rows: int = PAGE_ROWS
+    ) -> WaitingListing["answers.Condition"]:
         """Yield what blocked jobs that you see wait for, the oldest first, until it is over.
 
         Use case: `weft.api.use_cases.conditions.list_conditions`.
@@ -445,7 +450,7 @@ class Waits(Twin[CallsT_co]):
         reason: str | None = None,
         acknowledged: bool = False,
         page_rows: int = PAGE_ROWS,
-    ) -> WaitingListing:
+    ) -> WaitingListing["answers.DeadLetter"]:
         """List jobs that have failed and are not tried again, of the newest batch first, then by
         cause. `batch`, `cause`, `reason`: only these; `acknowledged=true`: those that a person
         has acknowledged, instead of the others.
@@ -472,7 +477,7 @@ class Waits(Twin[CallsT_co]):
 
     def list_dead_messages(
         self, *, acknowledged: bool = False, page_rows: int = PAGE_ROWS
-    ) -> WaitingListing:
+    ) -> WaitingListing["answers.DeadMessage"]:
         """Return the messages of transports that nobody wants, the newest first. `acknowledged`:
         those that a person has acknowledged, instead of the others. Only for operators.
 
@@ -487,7 +492,7 @@ class Waits(Twin[CallsT_co]):
             self._async.list_dead_messages(acknowledged=acknowledged, page_rows=page_rows),
         )
 
-    def list_licences(self) -> list[Answer]:
+    def list_licences(self) -> list["answers.Licence"]:
         """Return the licences by name, and how many of each are used.
 
         Use case: `weft.api.use_cases.limits.list_licences`.
@@ -496,7 +501,7 @@ class Waits(Twin[CallsT_co]):
 
     def list_limits(
         self, batch_id: int | None = None, *, page_rows: int = PAGE_ROWS
-    ) -> WaitingListing:
+    ) -> WaitingListing["answers.UseLimit"]:
         """Return limits, what was used of them, and when they are reached; to somebody who does
         not see the tenant's batches, their own, those of their billing projects and of batches
         that they see. `batch`: only those of this batch, its groups, its billing project and
@@ -512,7 +517,7 @@ class Waits(Twin[CallsT_co]):
             self._loop_thread, self._async.list_limits(batch_id, page_rows=page_rows)
         )
 
-    def list_minutes(self) -> list[Answer]:
+    def list_minutes(self) -> list["answers.Minute"]:
         """Return how many jobs waited and ran at the end of each of the last 60 minutes, and how
         many ended in it: `at, n_waiting, n_running, n_succeeded, n_failed, n_cancelled`, oldest
         first. It counts your own batches, or all of the tenant if you may see all of it.
@@ -521,7 +526,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_minutes())
 
-    def list_pool_changes(self, name: str) -> list[Answer]:
+    def list_pool_changes(self, name: str) -> list["answers.PoolChange"]:
         """Return what was decided about a pool, and why, newest first; the newest 1,000 are kept.
         Raise `PoolNotFound`.
 
@@ -532,7 +537,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_pool_changes(name))
 
-    def list_pool_costs(self, name: str) -> list[Answer]:
+    def list_pool_costs(self, name: str) -> list["answers.PoolCost"]:
         """Return what the machines of a pool cost by date (UTC) and flavour, and what of it jobs
         used, newest first; the newest 400 dates. Raise `PoolNotFound`.
 
@@ -543,7 +548,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_pool_costs(name))
 
-    def list_pools(self) -> list[Answer]:
+    def list_pools(self) -> list["answers.PoolAnswer"]:
         """Return the pools by name: those of the tenant, and those that all tenants share; what is
         described, and their machines by state.
 
@@ -551,7 +556,9 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_pools())
 
-    def list_products(self, q: str | None = None, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+    def list_products(
+        self, q: str | None = None, *, page_rows: int = PAGE_ROWS
+    ) -> WaitingListing["answers.Product"]:
         """Return products, newest first. `q`: only products that match this query, such as `type =
         FSC and tile = 32TLR`. Raise `BadQuery`, `QueryTooSlow`.
 
@@ -563,14 +570,14 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_products(q, page_rows=page_rows))
 
-    def list_queues(self) -> list[Answer]:
+    def list_queues(self) -> list["answers.Queue"]:
         """Return the queues in the order in which their guards are asked, with their jobs.
 
         Use case: `weft.api.use_cases.queues.list_queues`.
         """
         return self._loop_thread.wait(self._async.list_queues())
 
-    def list_quotas(self) -> list[Answer]:
+    def list_quotas(self) -> list["answers.Quota"]:
         """Return the quotas of the tenant and of users, with what they have of that: `kind, name,
         jobs, batches, cores, bytes, n_jobs, n_batches, n_cores, n_bytes`; to somebody who does
         not see the tenant's batches, their own.
@@ -579,14 +586,14 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_quotas())
 
-    def list_saved_queries(self) -> list[Answer]:
+    def list_saved_queries(self) -> list["answers.SavedQuery"]:
         """Return one's saved queries by name, each with `name`, `query` and `updated_at`.
 
         Use case: `weft.api.use_cases.saved_queries.list_saved_queries`.
         """
         return self._loop_thread.wait(self._async.list_saved_queries())
 
-    def list_schedules(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+    def list_schedules(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing["answers.Schedule"]:
         """Return the schedules of all users, in the order of their numbers.
 
         Use case: `weft.api.use_cases.schedules.list_schedules`.
@@ -596,21 +603,23 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_schedules(page_rows=page_rows))
 
-    def list_secrets(self) -> list[Answer]:
+    def list_secrets(self) -> list["answers.Secret"]:
         """Return one's secrets by name, without their values.
 
         Use case: `weft.api.use_cases.secrets.list_secrets`.
         """
         return self._loop_thread.wait(self._async.list_secrets())
 
-    def list_sessions(self) -> list[Answer]:
+    def list_sessions(self) -> list["answers.Session"]:
         """Return one's sessions in browsers, the oldest first.
 
         Use case: `weft.api.use_cases.sessions.list_sessions`.
         """
         return self._loop_thread.wait(self._async.list_sessions())
 
-    def list_shared_jobs(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+    def list_shared_jobs(
+        self, *, page_rows: int = PAGE_ROWS
+    ) -> WaitingListing["answers.SharedJob"]:
         """List single jobs that were shared with the caller, those of the newest batches first.
 
         Use case: `weft.api.use_cases.permissions.list_shared_jobs`.
@@ -628,7 +637,7 @@ class Waits(Twin[CallsT_co]):
         series: str | None = None,
         key: str | None = None,
         page_rows: int = PAGE_ROWS,
-    ) -> WaitingListing:
+    ) -> WaitingListing["answers.SourceItem"]:
         """List what a source has found, the newest first; or only items in one state, of one
         series, or the one of a key.
 
@@ -648,14 +657,14 @@ class Waits(Twin[CallsT_co]):
             ),
         )
 
-    def list_stores(self) -> list[Answer]:
+    def list_stores(self) -> list["answers.FileStoreAnswer"]:
         """Return the stores of the tenant by name. None shows a credential.
 
         Use case: `weft.api.use_cases.file_stores.list_stores`.
         """
         return self._loop_thread.wait(self._async.list_stores())
 
-    def list_tenants(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+    def list_tenants(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing["answers.Tenant"]:
         """Return all tenants, in the order of their numbers. For administrators of the site.
 
         Use case: `weft.api.use_cases.users.list_tenants`.
@@ -665,7 +674,7 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_tenants(page_rows=page_rows))
 
-    def list_tokens(self) -> list[Answer]:
+    def list_tokens(self) -> list["answers.Token"]:
         """Return one's tokens, the oldest first, also those that have expired.
 
         Use case: `weft.api.use_cases.tokens.list_tokens`.
@@ -682,7 +691,7 @@ class Waits(Twin[CallsT_co]):
         since: datetime | str | None = None,
         all_tenants: bool = False,
         page_rows: int = PAGE_ROWS,
-    ) -> WaitingListing:
+    ) -> WaitingListing["answers.TrailEntry"]:
         """List changes and refusals until a second ago, newest first. Raise `RightMissing`.
 
         Use case: `weft.api.use_cases.system.list_trail`.
@@ -710,14 +719,14 @@ class Waits(Twin[CallsT_co]):
             ),
         )
 
-    def list_transports(self) -> list[Answer]:
+    def list_transports(self) -> list["answers.Transport"]:
         """Return the connections of the tenant by name, and what is under way over each.
 
         Use case: `weft.api.use_cases.transports.list_transports`.
         """
         return self._loop_thread.wait(self._async.list_transports())
 
-    def list_users(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing:
+    def list_users(self, *, page_rows: int = PAGE_ROWS) -> WaitingListing["answers.User"]:
         """Return the users of the tenant, in the order of their numbers. For its administrators.
 
         Use case: `weft.api.use_cases.users.list_users`.
@@ -727,7 +736,7 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_users(page_rows=page_rows))
 
-    def list_workers(self, *, all_: bool = False) -> list[Answer]:
+    def list_workers(self, *, all_: bool = False) -> list["answers.Worker"]:
         """Return the workers by name; `all`: also those that have ended in order.
 
         Use case: `weft.api.use_cases.workers.list_workers`.
@@ -737,7 +746,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.list_workers(all_=all_))
 
-    def lose_worker(self, name: str, *, pool: str | None = None) -> Answer:
+    def lose_worker(self, name: str, *, pool: str | None = None) -> "answers.ChangedWorker":
         """Give up a silent worker whose jobs an engine elsewhere runs: they are lost and run
         again. Whoever asks for it has made sure that nothing of it runs. Raise `RightMissing`,
         `WorkerAtWork`.
@@ -750,7 +759,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.lose_worker(name, pool=pool))
 
-    def release_condition(self, condition_id: int, n: int) -> Answer:
+    def release_condition(self, condition_id: int, n: int) -> "answers.ShownCondition":
         """Let jobs of a condition go on without a test; return it. Only for administrators. Raise
         `ConditionNotFound`.
 
@@ -774,7 +783,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_app(name, for_user=for_user))
 
-    def remove_dead_message(self, dead_id: int) -> Answer:
+    def remove_dead_message(self, dead_id: int) -> "answers.DeadMessageRemoved":
         """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`.
 
         Use case: `weft.api.use_cases.transports.remove_dead_message`.
@@ -805,7 +814,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_product(product_id))
 
-    def remove_project_member(self, name: str, user: str) -> Answer:
+    def remove_project_member(self, name: str, user: str) -> "answers.ProjectCost":
         """Let a user submit no more batches to a billing project; return it. Those that they have
         go on. Raise `RightMissing`, `ProjectNotFound`, `UserNotFound`.
 
@@ -849,7 +858,9 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_store(name))
 
-    def remove_user(self, name: str, *, cancel_batches: bool | None = None) -> Answer:
+    def remove_user(
+        self, name: str, *, cancel_batches: bool | None = None
+    ) -> "answers.UserRemoved":
         """Remove a user: their tokens are refused from now on, and their schedules are paused.
         Jobs that they have submitted go on and are billed, or are cancelled: `cancel_batches`
         says which; without it `on_user_removal` of the tenant does. Raise `RightMissing`,
@@ -864,7 +875,9 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.remove_user(name, cancel_batches=cancel_batches))
 
-    def rerun_series(self, source: str, series: str, since: str | int | float) -> Answer:
+    def rerun_series(
+        self, source: str, series: str, since: str | float
+    ) -> "answers.SeriesRerunning":
         """Let items of a series run again from a date on, one after another, as its owner or an
         operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
         `SourceOfAnother`.
@@ -879,7 +892,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.rerun_series(source, series, since))
 
-    def resend_dead_message(self, dead_id: int) -> Answer:
+    def resend_dead_message(self, dead_id: int) -> "answers.DeadMessage":
         """Put a dead message into its queue again; the driver does, and forgets it then. Only for
         operators. Raise `DeadMessageNotFound`, `DeadMessageFinal`.
 
@@ -901,7 +914,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.revoke_token(token_id))
 
-    def rotate_secrets(self) -> Answer:
+    def rotate_secrets(self) -> "answers.SecretsRotated":
         """Encrypt all secrets of all tenants with the first key, so that others can go; return
         `n_rotated` and the `key`. Only for administrators of the site. Raise `RightMissing`,
         and `SecretKeyMissing` if one was encrypted with a key that is not here; those before it
@@ -911,7 +924,9 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.rotate_secrets())
 
-    def save_pools(self, pools: Sequence[Document], *, dry_run: bool = False) -> Answer:
+    def save_pools(
+        self, pools: Sequence[Document], *, dry_run: bool = False
+    ) -> "answers.PoolsSaved":
         """Make these the pools that are described; return what changes. Others keep their workers;
         a pool with machines has to stay described. Only for administrators.
 
@@ -923,7 +938,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.save_pools(pools, dry_run=dry_run))
 
-    def save_query(self, name: str, query: str) -> Answer:
+    def save_query(self, name: str, query: str) -> "answers.SavedQuery":
         """Give a query for batches a name, in place of one of the same name. Raise `BadQuery`,
         `TooManySavedQueries`.
 
@@ -935,7 +950,9 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.save_query(name, query))
 
-    def save_queues(self, queues: Sequence[Document], *, dry_run: bool = False) -> Answer:
+    def save_queues(
+        self, queues: Sequence[Document], *, dry_run: bool = False
+    ) -> "answers.QueuesSaved":
         """Make these the queues of the tenant, beside `default`; return what changes. Waiting jobs
         stay where they are; a queue that has some is not deleted. Only for administrators.
         Raise `QueueHasJobs`.
@@ -948,7 +965,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.save_queues(queues, dry_run=dry_run))
 
-    def set_licence(self, name: str, n: int) -> Answer:
+    def set_licence(self, name: str, n: int) -> "answers.Licence":
         """Set how many licences jobs may use at a time, in all pools together; return it. Jobs
         that have one go on if there are fewer now. Only for administrators. Raise
         `BadLicenceName`.
@@ -961,7 +978,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_licence(name, n))
 
-    def set_tenant_quota(self, tenant: str, changes: Document) -> Answer:
+    def set_tenant_quota(self, tenant: str, changes: Document) -> "answers.Quota":
         """Change how much all users of a tenant together may have at a time; return it. For
         administrators of the site. Raise `RightMissing`, `TenantNotFound`.
 
@@ -973,7 +990,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_tenant_quota(tenant, changes))
 
-    def set_user_role(self, name: str, role: str) -> Answer:
+    def set_user_role(self, name: str, role: str) -> "answers.User":
         """Give a user another role, on every api from now on; return the user. Raise
         `RightMissing`, `UserNotFound`, `LastAdministrator`.
 
@@ -985,7 +1002,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_user_role(name, role))
 
-    def test_condition(self, condition_id: int) -> Answer:
+    def test_condition(self, condition_id: int) -> "answers.ShownCondition":
         """Let a condition be tested now, instead of at its next date; return it. If the test
         passes, its jobs go on, few at first. Raise `ConditionNotFound`.
 
@@ -996,7 +1013,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.test_condition(condition_id))
 
-    def test_queues(self, document: Document) -> Answer:
+    def test_queues(self, document: Document) -> "answers.QueuesTested":
         """Return which queue would take each job of a batch now, and why the queues before it
         would not. Nothing is created.
 
@@ -1007,7 +1024,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.test_queues(document))
 
-    def test_store(self, name: str) -> Answer:
+    def test_store(self, name: str) -> "answers.FileStoreTried":
         """Try a store as a job would, from the api's host: write, read and remove a small object;
         in one that is only read, ask for an object. What does not work is in the answer. Only
         for operators. Raise `FileStoreNotFound`.
@@ -1019,7 +1036,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.test_store(name))
 
-    def uncordon_worker(self, name: str, *, pool: str | None = None) -> Answer:
+    def uncordon_worker(self, name: str, *, pool: str | None = None) -> "answers.ChangedWorker":
         """Let a worker take jobs again, also one that drains. A repeat changes nothing. Return it.
         Raise `RightMissing`, `WorkerEnded`.
 
@@ -1031,7 +1048,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.uncordon_worker(name, pool=pool))
 
-    def whoami(self) -> Answer:
+    def whoami(self) -> "answers.Whoami":
         """Return the caller and what the token allows: `user`, `role`, `rights`, `token_id`.
 
         Use case: `weft.api.use_cases.tokens.whoami`.

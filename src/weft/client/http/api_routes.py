@@ -39,7 +39,7 @@ class ApiRoutes(DocumentCalls):
         q: str | None = None,
         states: Iterable[str] = (),
         stream: Literal["both", "stdout", "stderr"] = "both",
-    ) -> Listing:
+    ) -> Listing[Answer]:
         """Yield the lines that have a text in what jobs have written so far, by job: those of a
         group, in `states`, that a query finds. Keys: `job_id, attempt, stream, number, line`, or
         `problem`, why a job's output cannot be read.

@@ -4,7 +4,7 @@ they are asked for.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partialmethod
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar, cast
 from urllib.parse import quote
 
 import msgspec
@@ -18,14 +18,17 @@ from weft.core.errors import BadId
 Document = Mapping[str, Any]
 
 
-class Listing:
+AnswerT_co = TypeVar("AnswerT_co", bound=Answer, covariant=True)
+
+
+class Listing(Generic[AnswerT_co]):
     """The documents of a list, in its order. A page is read when the one before is used up."""
 
     def __init__(self, read_page: Callable[[str | None], Awaitable[Document]]) -> None:
         self._read_page = read_page
         self._cursor: str | None = None
         self._is_last = False
-        self._page: Sequence[Answer] = ()
+        self._page: Sequence[AnswerT_co] = ()
         self._used = 0
         self.warnings: Sequence[str] = ()
         """What the server says of a query that found nothing: keys that nothing has."""
@@ -33,7 +36,7 @@ class Listing:
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Answer:
+    async def __anext__(self) -> AnswerT_co:
         while self._used == len(self._page):
             if self._is_last:
                 raise StopAsyncIteration
@@ -41,7 +44,7 @@ class Listing:
         self._used += 1
         return self._page[self._used - 1]
 
-    async def next_page(self) -> Sequence[Answer]:
+    async def next_page(self) -> Sequence[AnswerT_co]:
         """Return the rest of this page, or the next one; it is empty only at the end."""
         while self._used == len(self._page) and not self._is_last:
             await self._turn()
@@ -50,7 +53,7 @@ class Listing:
 
     async def _turn(self) -> None:
         page = await self._read_page(self._cursor)
-        self._page, self._used = [*map(Answer, page["items"])], 0
+        self._page, self._used = cast("Sequence[AnswerT_co]", [*map(Answer, page["items"])]), 0
         self._cursor = page.get("cursor")
         self.warnings = page.get("warnings", ())
         self._is_last = self._cursor is None
@@ -129,10 +132,12 @@ class DocumentCalls:
         )
         return Answer(decode(answer) if answer else {})
 
-    async def _items(self, path: str, query: Query | None = None) -> list[Answer]:
+    async def _items(self, path: str, query: Query | None = None) -> list[Any]:
         return [*map(Answer, (await self._get(path, query))["items"])]
 
-    def _list(self, path: str, query: Mapping[str, Any], *, page_rows: int = PAGE_ROWS) -> Listing:
+    def _list(
+        self, path: str, query: Mapping[str, Any], *, page_rows: int = PAGE_ROWS
+    ) -> Listing[Any]:
         async def read_page(cursor: str | None) -> Answer:
             return await self._get(path, {"limit": page_rows, **query, "cursor": cursor})
 

@@ -153,7 +153,7 @@ class ClientRoutes(DocumentCalls):
         sort: BatchSort | None = None,
         reverse: bool = False,
         page_rows: int = PAGE_ROWS,
-    ) -> Listing:
+    ) -> Listing[Answer]:
         """Yield batch documents, newest first: all, or those that a query finds.
 
         Args:

@@ -1,7 +1,7 @@
 """One batch, asynchronously."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.client.answer import Answer
 from weft.client.api import Api
@@ -15,6 +15,9 @@ from weft.client.objects.operation import end_of, retried
 from weft.client.submission.refs import ref_of
 from weft.core.graph.group_tree import is_like_number
 from weft.core.ids import format_batch_id
+
+if TYPE_CHECKING:
+    from weft.client.generated import answers
 
 ROOT_GROUP = 0
 NOTHING: Document = {}
@@ -64,10 +67,10 @@ class Batch(BatchCalls, Counted):
         """Return the batch that had the key and was cancelled for this one."""
         return self._answer.get("replaced")
 
-    async def status(self) -> Answer:
+    async def status(self) -> "answers.Batch":
         return self._saw(await self._api.get_batch(self._batch_id))
 
-    async def cancel(self, *, force: bool = False) -> Answer:
+    async def cancel(self, *, force: bool = False) -> "answers.Cancelled":
         return await self._api.cancel_batch(self._batch_id, force=force)
 
     async def retry(
@@ -134,7 +137,7 @@ class Batch(BatchCalls, Counted):
 
     def list_dead_letters(
         self, *, cause: str | None = None, reason: str | None = None, acknowledged: bool = False
-    ) -> Listing:
+    ) -> Listing[Answer]:
         """Yield its jobs that have failed and are not tried again.
 
         Args:
@@ -173,7 +176,7 @@ class Batch(BatchCalls, Counted):
     async def _edit(self, patch: Document) -> Answer:
         return await self._api.edit_batch(self._batch_id, patch)
 
-    def list_jobs(self, q: str | None = None) -> Listing:
+    def list_jobs(self, q: str | None = None) -> Listing["answers.Job"]:
         return self._api.list_jobs(self._batch_id, q)
 
     async def delete(self) -> Answer:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,10 @@ from weft.client.objects.operation import end_of
 from weft.client.progress_bar import Progress
 from weft.client.waiting import last_of
 
+if TYPE_CHECKING:
+    from weft.client.generated import answers
+
+CountedT = TypeVar("CountedT", bound=Answer)
 _COMPLETE = frozenset({"batch.complete", "group.complete"})
 _DELETED = "batch.deleted"
 
@@ -39,19 +43,19 @@ class Counted:
         """Return the progress for a notebook, as the last `status`, `watch` or `wait` saw it."""
         return None if self._seen is None else card_html(self.title, self._seen)
 
-    def _saw(self, document: Answer) -> Answer:
+    def _saw(self, document: CountedT) -> CountedT:
         """Remember a status for a notebook; return it."""
         self._seen = document
         return document
 
-    async def status(self) -> Answer:
+    async def status(self) -> "answers.CountedJobs":
         """Return the document: `state`, `complete`, counts such as `n_succeeded`, `cost`.
 
         It takes the same time however many jobs there are.
         """
         raise NotImplementedError
 
-    async def cancel(self, *, force: bool = False) -> Answer:
+    async def cancel(self, *, force: bool = False) -> "answers.Cancelled":
         """Cancel its jobs that have not ended, and no others. None of them starts afterwards.
 
         If all had ended, it keeps its state (`had_ended` in the answer) and takes no more jobs.
@@ -103,7 +107,7 @@ class Counted:
     def _note(self, document: Document) -> None:
         """Apply the changes of a document to this object."""
 
-    def list_jobs(self, q: str | None = None) -> Listing:
+    def list_jobs(self, q: str | None = None) -> Listing["answers.Job"]:
         """Yield its job documents in order of their numbers: all, or those that a query finds,
         for example `state = failed and cost > 5`. Pages are read as they are needed. If it
         finds nothing, `warnings` of what is returned tells of keys that no job has.
@@ -116,7 +120,7 @@ class Counted:
         *,
         q: str | None = None,
         stream: Literal["both", "stdout", "stderr"] = "both",
-    ) -> Listing:
+    ) -> Listing[Answer]:
         """Yield the lines that have a text in what its jobs have written so far, by job, or in
         what the jobs have that a query finds: `job_id, attempt, stream, number, line`. The server
         searches, page by page as they are needed. If it cannot read what a job wrote, `problem`
@@ -139,7 +143,7 @@ class Counted:
         """
         return await self._api.why_group(self._batch_id, self._group_id or None)
 
-    def watch(self, *, only_end: bool = False) -> AsyncGenerator[Answer, None]:
+    def watch(self, *, only_end: bool = False) -> "AsyncGenerator[answers.CountedJobs, None]":
         """Yield the status now and after each change; the last one is complete.
 
         Nothing is polled: the server announces changes.
@@ -157,7 +161,7 @@ class Counted:
 
     async def wait(
         self, *, progress: bool | None = None, timeout_s: float | None = None
-    ) -> Answer:
+    ) -> "answers.CountedJobs":
         """Wait until all its jobs have ended; return the status.
 
         Args:

@@ -1,6 +1,6 @@
 """One group of jobs, asynchronously."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from weft.client.answer import Answer
 from weft.client.api import Api
@@ -9,6 +9,9 @@ from weft.client.http.calls import Document, Listing
 from weft.client.objects.counted import Counted
 from weft.client.objects.operation import retried
 from weft.core.ids import format_batch_id
+
+if TYPE_CHECKING:
+    from weft.client.generated import answers
 
 MEMBERS_MAX = 10_000
 """The number of jobs that one request adds."""
@@ -40,10 +43,10 @@ class JobGroup(GroupCalls, Counted):
         title = f"{format_batch_id(self.batch_id)} {self.path or self.name}"
         super().__init__(api, self.batch_id, self.group_id, title=title)
 
-    async def status(self) -> Answer:
+    async def status(self) -> "answers.Group":
         return self._saw(await self._api.get_group(self.batch_id, self.group_id))
 
-    async def cancel(self, *, force: bool = False) -> Answer:
+    async def cancel(self, *, force: bool = False) -> "answers.Cancelled":
         return await self._api.cancel_group(self.batch_id, self.group_id, force=force)
 
     async def get_graph(
@@ -72,7 +75,7 @@ class JobGroup(GroupCalls, Counted):
     def _note(self, document: Document) -> None:
         self.name, self.path = document["name"], document["path"]
 
-    def list_jobs(self, q: str | None = None) -> Listing:
+    def list_jobs(self, q: str | None = None) -> Listing["answers.Job"]:
         return self._api.list_jobs(self.batch_id, q, group=self.group_id)
 
     def add_job(self, job_id: int) -> None:

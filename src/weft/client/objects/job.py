@@ -3,7 +3,7 @@
 import asyncio
 import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,6 +19,9 @@ from weft.client.routes import Stream
 from weft.client.submission.refs import JobRef
 from weft.client.waiting import last_of
 from weft.core.states import ENDED_WORDS
+
+if TYPE_CHECKING:
+    from weft.client.generated import answers
 
 _ENDS = frozenset(f"jobs.{word}" for word in ENDED_WORDS)
 
@@ -66,11 +69,11 @@ class Job(JobCalls):
             raise IndexError(f"{index} is none of {self.ref.count} jobs")
         return Job(self._api, JobRef(self.ref.block, self.ref.position + index))
 
-    async def status(self) -> Answer:
+    async def status(self) -> "answers.JobDetail":
         """Return the document: `state`, `exit_code`, `cost`, `spec`, `times`, first `parents`."""
         return await self._api.get_job(self.batch_id, self.job_id)
 
-    async def wait(self, *, timeout_s: float | None = None) -> Answer:
+    async def wait(self, *, timeout_s: float | None = None) -> "answers.JobDetail":
         """Wait until the job has ended; return its document.
 
         Args:
@@ -105,7 +108,7 @@ class Job(JobCalls):
         patch = patch_of(name, attributes, priority)
         return await self._api.edit_job(self.batch_id, self.job_id, patch)
 
-    async def cancel(self) -> Answer:
+    async def cancel(self) -> "answers.JobCancelled":
         """Cancel this job; what depends on it is cancelled, too."""
         return await self._api.cancel_job(self.batch_id, self.job_id)
 

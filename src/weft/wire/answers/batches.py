@@ -54,7 +54,7 @@ class ResourceCost(Struct, kw_only=True):
     cost: Money
 
 
-class _Counted(Struct, kw_only=True):
+class CountedJobs(Struct, kw_only=True):
     """The fields that batches and groups share."""
 
     name: str | None
@@ -93,7 +93,7 @@ class _Counted(Struct, kw_only=True):
     trace_id: str
 
 
-class Batch(_Counted, kw_only=True):
+class Batch(CountedJobs, kw_only=True):
     """A batch: its state, counts and cost."""
 
     id: int
@@ -110,7 +110,7 @@ class Batch(_Counted, kw_only=True):
     ] = UNSET
 
 
-class Group(_Counted, kw_only=True):
+class Group(CountedJobs, kw_only=True):
     """A job group: its state, counts and cost."""
 
     batch_id: int

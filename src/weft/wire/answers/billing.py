@@ -51,7 +51,7 @@ class DayCost(Struct, kw_only=True):
     cost_by_resource: list[ResourceCost]
 
 
-class Rate(Struct, kw_only=True):
+class ResourcePrice(Struct, kw_only=True):
     """The price of one resource."""
 
     resource: str
@@ -84,7 +84,7 @@ class RateCard(Struct, kw_only=True):
 
     version: int
     valid_from: Annotated[datetime | None, Meta(description="null: from the beginning")]
-    rates: list[Rate]
+    rates: list[ResourcePrice]
     corrections: Annotated[list[RateCorrection], Meta(description="newest first")]
 
 

@@ -249,10 +249,8 @@ async def _log(client: Api, view: View) -> None:
 
 async def _why(client: Api, view: View) -> None:
     one = view.target
-    if "job_id" in one:
-        answer = await client.why_job(one["batch_id"], one["job_id"])
-    else:
-        answer = await client.why_group(one["id"])
+    job = (one["batch_id"], one["job_id"]) if "job_id" in one else None
+    answer = await (client.why_job(*job) if job else client.why_group(one["id"]))
     view.show_text(list(_cause_lines(answer)))
 
 

@@ -1,6 +1,7 @@
 """Parents: from references to numbers, and an order in which they come first."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,6 +53,22 @@ def test_bunch_refers_to_the_whole_update() -> None:
 
     assert found == [(1, 100), (101,)]
     assert not problems.found
+
+
+def test_path_of_a_group_stands_for_all_jobs_in_it() -> None:
+    groups = ["/a", None, "/a/b", "/ab", "/a", 7]
+    refs: list[Any] = [[], [], [], ["/a/b"], [], [{"of": "/a", "need": "end"}, 2]]
+    positions, problems = Positions([None, None, 3, None, 2, None]), Problems()
+    found = resolve_parents(
+        [], refs, positions=positions, earlier=NAMED, problems=problems,
+        groups=groups,
+    )  # fmt: skip
+
+    assert found[0] == [(), (), (), (range(3, 6),), (), (range(1, 6), range(7, 9))]
+    assert found[1][5] == (1, range(3, 6), range(7, 9))
+    assert not problems.found
+    assert "group of this path" in resolve(["x"], [["/a"]])[1].found[0][1].message
+    assert resolve(["/a", "y"], [[], ["/a"]])[0] == [(), (1,)]  # the name of a job, as before
 
 
 def test_every_wrong_reference_is_told() -> None:

@@ -50,7 +50,9 @@ def _wrong_values(document: Mapping[str, Any]) -> Iterator[_Mistake]:
         if isinstance(parents := job.get("parents"), list):
             for n, ref in enumerate(parents):
                 one = ref.get("of") if isinstance(ref, Mapping) else ref
-                if isinstance(one, str) and one not in names and not refers_to_earlier(one):
+                if not isinstance(one, str) or one[:1] == "/":  # the server looks for paths
+                    continue
+                if one not in names and not refers_to_earlier(one):
                     message = f"no job of the document is named {one[:80]!r}"
                     yield ParentNotFound, pointer_of("jobs", index, "parents", n), message
 

@@ -91,8 +91,9 @@ def plan_submission(document: Document) -> SubmissionPlan:
     positions = Positions([size_of(job) for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
     parents, on_end = resolve_parents(
-        names, refs, positions=positions, earlier=earlier, problems=problems
-    )
+        names, refs, positions=positions, earlier=earlier, problems=problems,
+        groups=[job.get("group") for job in jobs],
+    )  # fmt: skip
     order = order_jobs(parents, names, problems, positions)
     problems.raise_any()
     origins: Sequence[int] = range(len(jobs))

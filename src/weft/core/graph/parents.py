@@ -4,8 +4,10 @@ first. An entry of a document is one job, or an array of them.
 
 import heapq
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Literal
 
@@ -25,12 +27,14 @@ from weft.core.problems import Problems
 
 _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
+_MOST = 1_000_000
+"""Entries of groups that are parents, counted for each reference: they are edges, at least."""
 _SHOWN_MAX = 10
 """Jobs of a cycle that are named."""
 
 JobsRef = int | str | tuple[int, int]
 """What a job says: a position (1 is the first), the first and the last of several positions,
-`"j7"` or `"b12.j7"` for an earlier job, or a name.
+`"j7"` or `"b12.j7"` for an earlier job, a name, or the path of a group: all jobs in it.
 """
 
 
@@ -69,18 +73,19 @@ def resolve_parents(
     positions: Positions,
     earlier: Earlier,
     problems: Problems,
+    groups: Sequence[object] = (),
 ) -> tuple[list[Parents], list[Parents]]:
     """Return the parents of each entry, none of them twice; and those of them whose end is enough,
     an empty list if no entry has such.
 
-    The name of an array stands for all its jobs. A wrong reference is noted in `problems` and
-    left out. A name may stand for a later job; see `order_jobs`.
+    The name of an array stands for all its jobs, the path of a group for those in it and below it:
+    `groups` has the path of each entry. A wrong reference is noted in `problems` and left out. A
+    name or a path may stand for later jobs; see `order_jobs`.
     """
-    scope = _Scope(positions, earlier, _Names(names) if earlier.names else None, problems, {})
+    known = _Names(names, groups) if earlier.names else None
+    scope = _Scope(positions, earlier, known, problems, {})
     found = [
-        _distinct(
-            parent for n, ref in enumerate(given) if (parent := scope.resolve(ref, index, n))
-        )
+        _distinct(parent for n, ref in enumerate(given) for parent in scope.all_of(ref, index, n))
         if given
         else ()
         for index, given in enumerate(refs)
@@ -123,14 +128,30 @@ def count_of(parent: Parent) -> int:
 
 
 class _Names:
-    """Entries by name."""
+    """Entries by name, and by the paths of groups."""
 
-    def __init__(self, names: Sequence[str | None]) -> None:
+    def __init__(self, names: Sequence[str | None], groups: Sequence[object]) -> None:
         self.entry: dict[str, int] = {}
+        self._groups = groups
+        self.n_found = 0
+        """In groups, for all references."""
         self.ambiguous: set[str] = set()
         for index, name in enumerate(names):
             if name is not None and self.entry.setdefault(name, index) != index:
                 self.ambiguous.add(name)
+
+    @cached_property
+    def _by_path(self) -> Sequence[tuple[str, int]]:
+        return sorted((f"{path}/", n) for n, path in enumerate(self._groups) if path)
+
+    def in_group(self, path: str) -> Sequence[int]:
+        """Return the entries in a group and below it; none if a job has this name."""
+        if path in self.entry:
+            return ()
+        first = bisect_left(self._by_path, (f"{path}/", 0))
+        end = bisect_left(self._by_path, (f"{path}0", 0))  # 0 comes after /
+        self.n_found += end - first
+        return [entry for _, entry in self._by_path[first:end]] if self.n_found <= _MOST else ()
 
 
 @dataclass(frozen=True)
@@ -144,13 +165,20 @@ class _Scope:
     on_end: dict[int, list[Parent]]
     """The parents whose end is enough, of the entries that have such."""
 
-    def resolve(self, ref: ParentRef, index: int, n: int) -> Parent:
+    def all_of(self, ref: ParentRef, index: int, n: int) -> Parents:
+        """Return what a reference stands for; empty if it was wrong."""
+        if isinstance(ref, ParentNeed | dict):
+            return self._needed(ref, index, n)
+        is_path = isinstance(ref, str) and ref[:1] == "/"
+        if is_path and self.names and (entries := self.names.in_group(str(ref))):
+            return merged(tuple(map(self.positions.of, entries)))
+        parent = self._resolve(ref, index, f"/jobs/{index}/parents/{n}")
+        return (parent,) if parent else ()
+
+    def _resolve(self, ref: JobsRef, index: int, pointer: str) -> Parent:
         """Return one parent; 0 if it was wrong."""
-        pointer = f"/jobs/{index}/parents/{n}"
         if isinstance(ref, int):
             return self._position(ref, index, pointer)
-        if isinstance(ref, ParentNeed | dict):
-            return self._needed(ref, index, n, pointer)
         if not isinstance(ref, str):
             return self._range(ref, index, pointer)
         match = _EARLIER.fullmatch(ref)
@@ -164,15 +192,16 @@ class _Scope:
         self.problems.add(kind, pointer, message)
         return 0
 
-    def _needed(self, ref: object, index: int, n: int, pointer: str) -> Parent:
+    def _needed(self, ref: object, index: int, n: int) -> Parents:
         try:
             found = msgspec.convert(ref, ParentNeed)
         except msgspec.ValidationError as error:
-            return self._wrong(WrongType, pointer, str(error))
-        parent = self.resolve(found.of, index, n)
-        if parent and found.need == "end":
-            self.on_end.setdefault(index, []).append(parent)
-        return parent
+            self._wrong(WrongType, f"/jobs/{index}/parents/{n}", str(error))
+            return ()
+        parents = self.all_of(found.of, index, n)
+        if parents and found.need == "end":
+            self.on_end.setdefault(index, []).extend(parents)
+        return parents
 
     def _position(self, ref: int, index: int, pointer: str) -> int:
         own = self.positions.firsts[index]
@@ -203,6 +232,10 @@ class _Scope:
         entry = self.names.entry.get(ref)
         if entry is None:
             message = f"no job of the document is named {name}"
+            if self.names.n_found > _MOST:
+                message = f"the groups that are parents have more than {_MOST:,} entries in all"
+            elif ref[:1] == "/":
+                message += ", and none is in a group of this path"
             return self._wrong(ParentNotFound, pointer, message)
         positions = self.positions.of(entry)
         return positions if len(positions) > 1 else positions.start

@@ -257,6 +257,7 @@ def _parents(
         positions=positions,
         earlier=Earlier(context.batch_id, names=context.whole),
         problems=problems,
+        groups=[job.group for job in jobs] if context.whole else (),
     )
     n_edges, limit = count_edges(parents, positions), context.settings.bunch_edges_max
     if n_edges > limit:

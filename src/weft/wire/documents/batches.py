@@ -205,8 +205,8 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
         says(
             "Jobs that must end first: names in this document, positions from 1 on, `[first, "
             "last]` for a range of positions, `j7` for an existing job of the batch. The name of "
-            "an array means all its jobs. They must also succeed, unless it is written with "
-            "`need`: `{of: prepare, need: end}`.",
+            "an array means all its jobs, the path of a group all jobs in it. They must also "
+            "succeed, unless it is written with `need`: `{of: prepare, need: end}`.",
             ["prepare"],
             [1, [2, 501]],
             [{"of": "prepare", "need": "end"}],

@@ -10,12 +10,6 @@ from typing import Any
 
 from e2e.conftest import PROGRAM, Weft
 
-QUEUE = """
-[[queue]]
-name = "hpc"
-priority = 1
-pools = ["hpc"]
-"""
 POOL = """
 [[pool]]
 name = "hpc"
@@ -35,6 +29,19 @@ memory = "512Mi"
 WITHIN_S = 300.0
 
 
+def process_pool(name: str, *of_flavour: str, **fields: object) -> str:
+    """Describe a pool of workers on this host, each with one core."""
+    lines = (f"{field} = {value}" for field, value in fields.items())
+    pool = ("[[pool]]", f'name = "{name}"', 'provider = "process"', *lines)
+    flavour = ("[[pool.flavours]]", 'name = "small"', "cpu = 1", 'memory = "1Gi"', *of_flavour)
+    return "\n".join((*pool, *flavour, ""))
+
+
+def queue_of(pool: str, priority: int = 1) -> str:
+    """Describe the queue with the name of its only pool."""
+    return f'[[queue]]\nname = "{pool}"\npriority = {priority}\npools = ["{pool}"]\n'
+
+
 class PoolSite:
     """A server with such a pool."""
 
@@ -52,7 +59,7 @@ class PoolSite:
         program.write_text(f'#!/bin/sh\nexec {" ".join(map(str, PROGRAM))} "$@"\n')
         program.chmod(0o755)
         text = pool.format(program=program, **words)
-        for kind, document in (("pool", text), ("queue", QUEUE)):
+        for kind, document in (("pool", text), ("queue", queue_of("hpc"))):
             file = self.path / f"{kind}.toml"
             file.write_text(document)
             self.weft.told(kind, "apply", str(file), "--yes")

@@ -12,27 +12,10 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft, weft_up
+from e2e.pool_site import process_pool, queue_of
 from faults.books import query
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
-FILE = """
-[[pool]]
-name = "burst"
-provider = "process"
-max_workers = 2
-idle_s = 2
-
-[[pool.flavours]]
-name = "small"
-cpu = 1
-memory = "1Gi"
-"""
-QUEUE = """
-[[queue]]
-name = "burst"
-priority = 1
-pools = ["burst"]
-"""
 WITHIN_S = 90
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "queues-and-pools.md"
 QUICKER = {"idle_s = 60": "idle_s = 1", "sleep 5": "sleep 0.2", "pools.toml": "pools.toml --yes"}
@@ -66,7 +49,10 @@ def workers_of(home: Path) -> list[str]:
 
 
 def test_a_pool_grows_under_load_and_shrinks(own: Weft, tmp_path: Path) -> None:
-    for kind, text in (("pool", FILE), ("queue", QUEUE)):
+    for kind, text in (
+        ("pool", process_pool("burst", max_workers=2, idle_s=2)),
+        ("queue", queue_of("burst")),
+    ):
         file = tmp_path / f"{kind}.toml"
         file.write_text(text)
         assert own.run(kind, "apply", str(file), "--yes").returncode == 0

@@ -8,27 +8,10 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Weft, until, weft_up
+from e2e.pool_site import process_pool, queue_of
 from e2e.test_growing_pools import WITHIN_S, break_workers, workers_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
-POOL = """
-[[pool]]
-name = "{name}"
-provider = "process"
-max_workers = 1
-stale_s = {stale_s}
-
-[[pool.flavours]]
-name = "small"
-cpu = 1
-memory = "1Gi"
-"""
-QUEUE = """
-[[queue]]
-name = "{name}"
-priority = {priority}
-pools = ["{name}"]
-"""
 
 
 class Site:
@@ -59,13 +42,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a server that looks at its pools every second."""
     path: Path = tmp_path_factory.mktemp("own")
     with weft_up(path / "home", WEFT_AUTOSCALE_S="1") as weft:
-        kinds = [("own", 900), ("late", 900), ("never", 0.5)]
-        for kind, text in (("pool", POOL), ("queue", QUEUE)):
+        kinds = {"own": 900, "late": 900, "never": 0.5}
+        pools = [process_pool(name, max_workers=1, stale_s=kinds[name]) for name in kinds]
+        queues = [queue_of(name, priority) for priority, name in enumerate(kinds, 1)]
+        for kind, texts in (("pool", pools), ("queue", queues)):
             file = path / f"{kind}s.toml"
-            file.write_text("".join(
-                text.format(name=name, stale_s=stale_s, priority=priority)
-                for priority, (name, stale_s) in enumerate(kinds, 1)
-            ))  # fmt: skip
+            file.write_text("".join(texts))
             weft.told(kind, "apply", str(file), "--yes")
         break_workers(weft, "late", "never")
         yield Site(weft)

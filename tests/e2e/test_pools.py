@@ -7,21 +7,11 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Weft, lines
+from e2e.pool_site import process_pool
 
 pytestmark = pytest.mark.heavy
-POOLS = """
-[[pool]]
-name = "burst"
-provider = "process"
-max_workers = 0
-
-[[pool.flavours]]
-name = "small"
-cpu = 1
-memory = "1Gi"
-labels = { rack = "12" }
-price_per_hour = 0.05
-"""
+RACK = ('labels = { rack = "12" }', "price_per_hour = 0.05")
+POOLS = process_pool("burst", *RACK, max_workers=0)
 
 
 @pytest.fixture
@@ -63,7 +53,7 @@ def test_a_mistake_is_named_with_its_place_in_the_file(weft: Weft, file: Path) -
     file.write_text("")
     empty = weft.run("pool", "apply", str(file), "--yes")
 
-    assert f"{file.name}:9: pool 'burst', flavour 'small', cpu" in " ".join(
+    assert f"{file.name}:7: pool 'burst', flavour 'small', cpu" in " ".join(
         refused.stderr.decode().split()
     )
     assert "does not describe pools" in other.stderr.decode()

@@ -46,52 +46,37 @@ def endless(client: Client) -> Iterator[Batch]:
     b.cancel()
 
 
-def test_ctrl_c_offers_to_cancel(weft: Weft, endless: Batch) -> None:
-    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
-        terminal.until("1/2")
+@pytest.mark.parametrize("of_job", [False, True])
+def test_ctrl_c_offers_to_cancel(weft: Weft, endless: Batch, *, of_job: bool) -> None:
+    script = WAIT_FOR_JOB.format(endless.id) if of_job else WAIT.format(endless.id, "")
+    with on_terminal(script, weft.environment()) as terminal:
+        terminal.until("looks" if of_job else "1/2")
         terminal.interrupt()
-        terminal.until(PROMPT)
+        terminal.until(f"b{endless.id}.j2 is not complete: {PROMPT}" if of_job else PROMPT)
         terminal.type("c\n")
 
         assert terminal.finish() != 0
     assert "KeyboardInterrupt" in terminal.shown
-    assert endless.wait()["state"] == "cancelled"
-
-
-def test_ctrl_c_and_wait_on(weft: Weft, endless: Batch) -> None:
-    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
-        terminal.until("1/2")
-        terminal.interrupt()
-        terminal.until(PROMPT)
-        terminal.type("w\n")
-        terminal.until("1/2")
-        endless.cancel()
-
-        assert terminal.finish() == 0
-    assert terminal.shown.rstrip().endswith("cancelled")
-
-
-def test_a_second_ctrl_c_leaves_all_as_it_is(weft: Weft, endless: Batch) -> None:
-    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
-        terminal.until("1/2")
-        terminal.interrupt()
-        terminal.until(PROMPT)
-        terminal.interrupt()
-
-        assert terminal.finish() != 0
-    assert not endless.status()["cancelled"]
-
-
-def test_ctrl_c_while_one_job_is_waited_for(weft: Weft, endless: Batch) -> None:
-    with on_terminal(WAIT_FOR_JOB.format(endless.id), weft.environment()) as terminal:
-        terminal.until("looks")
-        terminal.interrupt()
-        terminal.until(f"b{endless.id}.j2 is not complete: {PROMPT}")
-        terminal.type("c\n")
-
-        assert terminal.finish() != 0
     assert endless.get_job(2).wait()["state"] == "cancelled"
-    assert not endless.status()["cancelled"]
+    assert endless.status()["cancelled"] is not of_job
+
+
+@pytest.mark.parametrize("waits_on", [True, False])
+def test_ctrl_c_and_wait_on_or_a_second_one(weft: Weft, endless: Batch, *, waits_on: bool) -> None:
+    with on_terminal(WAIT.format(endless.id, ""), weft.environment()) as terminal:
+        terminal.until("1/2")
+        terminal.interrupt()
+        terminal.until(PROMPT)
+        if waits_on:
+            terminal.type("w\n")
+            terminal.until("1/2")
+            endless.cancel()
+        else:
+            terminal.interrupt()
+
+        assert (terminal.finish() == 0) is waits_on
+    assert endless.status()["cancelled"] is waits_on
+    assert terminal.shown.rstrip().endswith("cancelled") is waits_on
 
 
 def test_the_bar_stays_on_one_line(weft: Weft, client: Client) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Weft, until, weft_up
+from e2e.pool_site import process_pool
 from e2e.test_growing_pools import break_workers
 from faults.books import query
 from up.weft_up import get, post
@@ -210,17 +211,7 @@ def test_the_share_of_a_user_is_used(own: Weft) -> None:
     assert ended["state"] == "success"
 
 
-GROWS = """
-[[pool]]
-name = "grow"
-provider = "process"
-max_workers = 3
-
-[[pool.flavours]]
-name = "small"
-cpu = 1
-memory = "1Gi"
-"""
+GROWS = '[[queue]]\nname = "g"\npriority = 5\npools = ["grow"]\n'
 HISTORY = """
     INSERT INTO weft.machine (pool_id, name, provider, flavour, region, cpu_m, price_per_hour,
         pool_max, state, reason, created_at, changed_at, came_at)
@@ -232,13 +223,8 @@ HISTORY = """
 
 
 def test_a_pool_grows_and_when_its_machine_comes(own: Weft, tmp_path: Path) -> None:
-    apply(own, "pool", tmp_path / "pools.toml", GROWS)
-    apply(
-        own,
-        "queue",
-        tmp_path / "q.toml",
-        '[[queue]]\nname = "g"\npriority = 5\npools = ["grow"]\n',
-    )
+    apply(own, "pool", tmp_path / "pools.toml", process_pool("grow", max_workers=3))
+    apply(own, "queue", tmp_path / "q.toml", GROWS)
 
     break_workers(own, "grow")
     with submitted(own, {"queue": "g"}) as batch:

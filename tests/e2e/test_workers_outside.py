@@ -214,3 +214,14 @@ echo "attempt $n"
     with other.running():
         assert weft.run("wait", batch, timeout_s=60).returncode == 0
     assert weft.run("logs", f"{batch}.j1").stdout == b"attempt 3\n"
+
+
+def test_a_worker_outside_tells_the_answers_to_parents(
+    weft: Weft, outside: Outside, tmp_path: Path
+) -> None:
+    with outside.running():
+        child: dict[str, object] = {"script": 'echo "$WEFT_ANSWERS"', "parents": ["look"]}
+        batch = submit(weft, tmp_path, [{"name": "look", "wait": {"for": "approval"}}, child])
+        weft.told("answer", f"{batch}.j1", "--set", "n=7")
+        weft.told("wait", batch)
+        assert json.loads(weft.told("logs", f"{batch}.j2"))["look"]["values"] == {"n": 7}

@@ -11,25 +11,14 @@ from typing import Any
 import asyncpg
 import pytest
 
+from e2e.pool_site import process_pool, queue_of
 from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import kill, post, prove_audit, run_weft, temporary_home
 
 MAX = 2
-POOLS = f"""
-[[pool]]
-name = "burst"
-provider = "process"
-max_workers = {MAX}
-idle_s = 0.2
-
-[[pool.flavours]]
-name = "small"
-cpu = 1
-memory = "1Gi"
-"""
-QUEUES = '[[queue]]\nname = "burst"\npriority = 1\npools = ["burst"]\n'
+POOLS = process_pool("burst", max_workers=MAX, idle_s=0.2)
 POINTS = {
     "noted": "TG_OP = 'INSERT'",
     "made": "NEW.provider_id IS NOT NULL AND OLD.provider_id IS NULL",
@@ -122,7 +111,7 @@ def siege(recorded: Facts) -> Iterator[Siege]:
 
 def test_a_driver_that_is_killed_in_a_round_leaks_no_machine(siege: Siege) -> None:
     home = siege.home
-    for kind, text in (("pool", POOLS), ("queue", QUEUES)):
+    for kind, text in (("pool", POOLS), ("queue", queue_of("burst"))):
         file = home.parent / f"{kind}.toml"
         file.write_text(text)
         assert run_weft(kind, "apply", str(file), "--yes", "--home", str(home)).returncode == 0

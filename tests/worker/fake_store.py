@@ -23,6 +23,7 @@ from weft.ports.store import (
     HeartbeatAnswer,
     JobUser,
     KeptFile,
+    ParentAnswer,
     PhaseReport,
     ProgressReport,
     Registered,
@@ -413,6 +414,10 @@ class FakeStore:
     ) -> Mapping[tuple[int, int, int], int]:
         self._check()
         return {one: self.limits_ms[one] for one in attempts if one in self.limits_ms}
+
+    async def list_answers(self, attempts: Sequence[tuple[int, int, int]]) -> list[ParentAnswer]:
+        del attempts
+        return []
 
     async def note_avoided(self, incarnation_id: int, nodes: Sequence[AvoidedNode]) -> None:
         del incarnation_id

@@ -15,6 +15,7 @@ from weft.ports.store import (
     EndReport,
     HeartbeatAnswer,
     JobUser,
+    ParentAnswer,
     Registered,
     StoredSecret,
     WorkerStore,
@@ -109,6 +110,9 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
     list_time_limits = calls(
         lambda rows: {tuple(row[:3]): row["limit_ms"] for row in rows}, **_ATTEMPTS
     )(WorkerStore.list_time_limits)
+    list_answers = calls(lambda rows: [ParentAnswer(*row) for row in rows], **_ATTEMPTS)(
+        WorkerStore.list_answers
+    )
     note_avoided = calls(
         nothing,
         nodes=lambda nodes: [one.node[:100] for one in nodes],

@@ -21,6 +21,7 @@ from weft.wire.documents.simulations import SimulationDocument
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"
 VALUE_VARIABLE: Final = "WEFT_ARRAY_VALUE"
+ANSWERS_VARIABLE: Final = "WEFT_ANSWERS"
 _INDEX = re.compile(r"\$(?:WEFT_INDEX(?![A-Za-z0-9_])|\{WEFT_INDEX\})")
 _VALUE = re.compile(r"\{value\}|\$(?:WEFT_ARRAY_VALUE(?![A-Za-z0-9_])|\{WEFT_ARRAY_VALUE\})")
 _EITHER = re.compile(f"{_INDEX.pattern}|{_VALUE.pattern}")
@@ -123,6 +124,8 @@ class JobSpec(msgspec.Struct, frozen=True, omit_defaults=True, array_like=False)
     """
     app: AppSpec | None = None
     """The job's program, instead of a command."""
+    answers: bool | None = None
+    """Whether one of its parents may have been answered, so that the agent looks it up."""
     requires: tuple[str, ...] = ()
     """What a runner must know of to run it as it should, such as `SECRETS`; each once. A runner
     that does not know one of them does not run the job.

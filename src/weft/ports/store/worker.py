@@ -175,6 +175,19 @@ class HeartbeatAnswer:
     or the next heartbeat says that it is not kept any more."""
 
 
+class ParentAnswer(NamedTuple):
+    """An answer to a parent of an attempt."""
+
+    batch_id: int
+    job_id: int
+    attempt: int
+    parent_id: int
+    name: str | None
+    """The parent's."""
+    answer: str | None
+    """As JSON; None: it stands in another entry with this parent."""
+
+
 class JobUser(NamedTuple):
     """Whose a job is."""
 
@@ -416,6 +429,11 @@ class WorkerStore(Protocol):
     async def list_time_limits(self, attempts: Attempts) -> Mapping[tuple[int, int, int], int]:
         """Return the time limits in ms of those of these (batch, job, attempt) whose `retry_with`
         says something about them; the others have that of their spec.
+        """
+
+    async def list_answers(self, attempts: Attempts) -> Sequence[ParentAnswer]:
+        """Return what parents of these (batch, job, attempt) were answered that waited for it and
+        were approved, by the parents' numbers. Implemented by `list_answers.sql`.
         """
 
     async def note_avoided(

@@ -23,7 +23,9 @@ KEYS: Final = "cache_keys"
 """Of each job of an entry; they are kept apart, and never shown."""
 JOBS_MAX: Final = 10_000
 """Each job of an array has a key of its own."""
-LEFT_OUT: Final = frozenset({"timeout_s", "log", "trace_id", "shares", "original", "service"})
+LEFT_OUT: Final = frozenset(
+    {"timeout_s", "log", "trace_id", "shares", "original", "service", "answers"}
+)
 """Fields of a spec that change nothing of what a job makes. `shares` is the function itself."""
 _RUNS_ALWAYS: Final = {
     "wait": "a job that waits runs nothing",
@@ -57,10 +59,14 @@ def fill_keys(
 ) -> None:
     """Add the keys of the jobs that have such, or why they have none."""
     fields = dict(zip(rows.rare_job, rows.rare_fields, strict=True))
+    has_waits = any(job.wait is not None for job in jobs)
     for entry, job in enumerate(jobs):
         if job.cache != "inputs":
             continue
         kept: dict[str, Any] = fields[positions.firsts[entry]]
+        if specs[entry].answers and has_waits:
+            kept["not_cached"] = "it gets the answers to its parents"
+            continue
         try:
             spec = _with_function(specs, entry, positions, carriers)
             spec = msgspec.structs.replace(spec, inherit_env=context.inherit_env)

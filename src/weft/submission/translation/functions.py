@@ -218,6 +218,7 @@ def shown_spec(
     spec = msgspec.structs.replace(
         spec,
         requires=(),
+        answers=None,
         env=None if spec.env is None else masked(spec.env, masks),
         inherit_env=None if spec.inherit_env is None else masked(spec.inherit_env, masks),
         original=None,  # its values are not masked, and it is in the format of a door

@@ -108,7 +108,7 @@ def translate(
     if columns.licences or fields:
         fill_rare_fields(rows, jobs, positions, fields, columns, context.apps)
         rows.output_keep_s = _longest_keep_s(jobs)
-    fill_chunks(rows, jobs, positions, fields, columns.carriers, context)
+    fill_chunks(rows, jobs, positions, fields, columns, context)
     return Translated(rows, numbers)
 
 

@@ -17,8 +17,9 @@ from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.executors import USUAL
 from weft.submission.translation.fields import JobField, changed_specs, kept_fields
-from weft.submission.translation.functions import Carriers, carrying, with_functions
+from weft.submission.translation.functions import carrying, with_functions
 from weft.submission.translation.gates import job_gates, licence_gates
+from weft.submission.translation.waits import children_of_answers
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import (
@@ -119,14 +120,17 @@ def fill_chunks(
     jobs: Sequence[JobDocument],
     positions: Positions,
     fields: Sequence[JobField],
-    carriers: Carriers,
+    columns: Columns,
     context: DocumentContext,
 ) -> None:
     """Add the specs of consecutive jobs in chunks. An array has a chunk of its own, and a job that
     carries a function begins one, so that other jobs find the function by its number.
     """
-    shared = _shared_by(jobs)
-    specs = _specs_of(jobs, context, shared)
+    shared, carriers = _shared_by(jobs), columns.carriers
+    after_answers = children_of_answers(jobs, columns.parents, positions, context)
+    specs = _specs_of(jobs, context, shared, usual=context.ordinary and not after_answers)
+    for entry in after_answers:
+        specs[entry] = msgspec.structs.replace(specs[entry], answers=True)
     if carriers:
         specs = with_functions(specs, jobs, positions, carriers)
     specs = changed_specs(fields, specs, jobs)
@@ -168,7 +172,11 @@ def _shared_by(jobs: Sequence[JobDocument]) -> SharedByDoor | None:
 
 
 def _specs_of(
-    jobs: Sequence[JobDocument], context: DocumentContext, shared: SharedByDoor | None
+    jobs: Sequence[JobDocument],
+    context: DocumentContext,
+    shared: SharedByDoor | None,
+    *,
+    usual: bool,
 ) -> list[JobSpec]:
     """Return the specs; a door translates all jobs of a request or none. What stands once in each
     chunk is left out: an inherited environment, what the jobs share.
@@ -187,7 +195,7 @@ def _specs_of(
             )
             for job in cast("Sequence[ForeignJob]", jobs)
         ]
-    if context.ordinary:
+    if usual:
         return [  # one by one: `attrgetter` takes twice as long
             UsualSpec(
                 job.command, job.script, job.env, job.cwd, job.stdin, job.timeout_s, job.umask,

@@ -1,14 +1,17 @@
 """Jobs that wait for a person, an event or a date: what stands beside `wait`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from weft.core.errors import InvalidValue
+from weft.core.graph.parents import Parent, Parents
+from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.settings import Settings
+from weft.submission.translation.context import DocumentContext
 from weft.wire.documents.batches import JobDocument
 
 FORM_BYTES_MAX: Final = 65_536
@@ -44,3 +47,28 @@ def check_wait(job: JobDocument, _: Settings, problems: Problems, at: str) -> No
 def kept_of_wait(job: JobDocument) -> Mapping[str, Any]:
     """Return what is kept, as it was sent."""
     return {"wait": msgspec.to_builtins(job.wait)}
+
+
+def children_of_answers(
+    jobs: Sequence[JobDocument],
+    parents: Sequence[Parents],
+    positions: Positions,
+    context: DocumentContext,
+) -> Sequence[int]:
+    """Return the entries of which a parent may be answered: a wait of this document, or a job of
+    another request, of which nothing is known here.
+    """
+    waits = {
+        positions.firsts[entry]
+        for entry, job in enumerate(context.rare(jobs) if parents else ())
+        if job.wait is not None and job.wait.for_ != "date"
+    }
+
+    def may_be_answered(parent: Parent) -> bool:
+        if isinstance(parent, int):
+            return parent < positions.first or parent in waits
+        return parent.start < positions.first or not waits.isdisjoint(parent)
+
+    if not waits and context.batch_id is None:
+        return ()
+    return [entry for entry, own in enumerate(parents) if any(map(may_be_answered, own))]

@@ -19,7 +19,8 @@ from weft.ports.store import Claimed, StoredSecret, WorkerStore
 from weft.wire.documents.containers import choices_of
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.sealed import OpensSecrets
-from weft.wire.spec import JobSpec, unpack_specs
+from weft.wire.spec import ANSWERS_VARIABLE, JobSpec, unpack_specs
+from weft.worker.agent.parent_answers import answers_of
 
 _KEPT_BYTES_MAX = 64 << 20
 # So many times as large as packed is a spec in memory, at most; compressed it says nothing.
@@ -58,16 +59,14 @@ class Specs:
         signed = self._signed(keys)
         self._drop(signed)
         specs = await self._with_limits(claimed, specs)
-        barred = await self._barred(claimed, specs)
-        if not signed:
-            return [barred.get(index, spec) for index, spec in enumerate(specs)]
-        refused = await self._signatures.refused(signed)
-        return [
-            refused.get((one.batch_id, one.chunk_first), spec)
-            if spec is not None and spec.function is not None
-            else barred.get(index, spec)
-            for index, (one, spec) in enumerate(zip(claimed, specs, strict=True))
-        ]
+        barred = await self._add_answers(claimed, specs)
+        barred |= await self._barred(claimed, specs)
+        if refused := await self._signatures.refused(signed) if signed else {}:
+            for index, (one, spec) in enumerate(zip(claimed, specs, strict=True)):
+                key = one.batch_id, one.chunk_first
+                if key in refused and spec is not None and spec.function is not None:
+                    barred[index] = refused[key]
+        return [barred.get(index, spec) for index, spec in enumerate(specs)]
 
     async def read_shared(self, keys: AbstractSet[ChunkKey]) -> dict[ChunkKey, JobSpec | Refused]:
         """Return the specs of jobs that others share, by batch and job: each is the first of its
@@ -103,6 +102,30 @@ class Specs:
                 assert spec is not None
                 specs[again[key]] = msgspec.structs.replace(spec, timeout_s=limit_ms / 1000)
         return specs
+
+    async def _add_answers(
+        self, claimed: Sequence[Claimed], specs: list[JobSpec | None]
+    ) -> dict[int, Refused]:
+        """Put the answers to their parents into the environments of jobs that have such; return
+        by index why that cannot be done.
+        """
+        indices = {
+            (job.batch_id, job.job_id, job.attempt): index
+            for index, (job, spec) in enumerate(zip(claimed, specs, strict=True))
+            if spec is not None and spec.answers
+        }
+        barred: dict[int, Refused] = {}
+        texts = await answers_of(self._store, list(indices)) if indices else {}
+        for key, text in texts.items():
+            index = indices[key]
+            spec = specs[index]
+            assert spec is not None
+            if isinstance(text, Refused):
+                barred[index] = text
+            else:
+                env = {**(spec.env or {}), ANSWERS_VARIABLE: text}
+                specs[index] = msgspec.structs.replace(spec, env=env)
+        return barred
 
     async def _barred(
         self, claimed: Sequence[Claimed], specs: Sequence[JobSpec | None]

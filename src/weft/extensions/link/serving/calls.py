@@ -277,7 +277,8 @@ CALLS: Final[Mapping[str, Rule]] = MappingProxyType({
     "get_app_part": Rule(About.ITS_JOBS, _part_of_batch),
     "list_job_users": Rule(About.ITS_JOBS, _among("jobs", "batch_id", "job_id")),
     "list_choices": Rule(About.ITS_JOBS, _among("batch_ids", "batch_id")),
-    "list_time_limits": Rule(
-        About.ITS_JOBS, _among("attempts", "batch_id", "job_id", "attempt")
+    **dict.fromkeys(
+        ("list_time_limits", "list_answers"),
+        Rule(About.ITS_JOBS, _among("attempts", "batch_id", "job_id", "attempt")),
     ),
 })  # fmt: skip

@@ -17,7 +17,7 @@ from weft.plugins.executors.job_environment import process_of, small_environment
 from weft.ports.executor import ToStart
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess, WarmCall
-from weft.wire.spec import INDEX_VARIABLE, VALUE_VARIABLE, FunctionSpec, JobSpec
+from weft.wire.spec import ANSWERS_VARIABLE, INDEX_VARIABLE, VALUE_VARIABLE, FunctionSpec, JobSpec
 
 _ENCODE = msgspec.msgpack.Encoder().encode
 _PROGRAM = ("-P", "-X", "faulthandler", "-m", "weft.worker.warm")
@@ -31,7 +31,7 @@ _APART = (*_PROGRAM[:-2], "-c", _SERVE)
 _ENVIRONMENTS_KEPT = 256
 _INTERPRETERS_KNOWN_S = 1.0
 """One that is removed or installed is noticed after this time."""
-_OF_ARRAYS = (INDEX_VARIABLE, VALUE_VARIABLE)
+_OF_CALLS = (INDEX_VARIABLE, VALUE_VARIABLE, ANSWERS_VARIABLE)
 _Key = tuple[int, frozenset[tuple[str, str]]]
 
 
@@ -51,10 +51,10 @@ class FunctionExecutor:
 
     def environment_of(self, spec: JobSpec) -> dict[str, str]:
         """Return the environment of the process. It includes the job's own variables, because many
-        are read when an interpreter starts, but not the index and the value of an array's job.
+        are read when an interpreter starts, but not those that differ from job to job.
         """
         base = self._environment if spec.inherit_env is None else spec.inherit_env
-        own = {name: value for name, value in (spec.env or {}).items() if name not in _OF_ARRAYS}
+        own = {name: value for name, value in (spec.env or {}).items() if name not in _OF_CALLS}
         if not own:
             return base
         key = (id(base), frozenset(own.items()))
@@ -107,4 +107,4 @@ class FunctionExecutor:
 def _variables_of(attempt: ToStart) -> dict[str, str]:
     variables = variables_of(attempt.key, attempt.spec, attempt.limits)
     own = attempt.spec.env or {}
-    return {**variables, **{name: own[name] for name in _OF_ARRAYS if name in own}}
+    return {**variables, **{name: own[name] for name in _OF_CALLS if name in own}}

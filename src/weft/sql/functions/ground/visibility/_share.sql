@@ -1,5 +1,5 @@
 -- _share: give a user of the tenant a PERMISSION on a batch, or on one job of it, instead of the one that they have; NULL: none.
--- Safe to repeat: yes.   Locks: user (shared); grant; as _record_change (or _record_job_share, instead).   Plan: by key; user by name.
+-- Safe to repeat: yes.   Locks: user (shared); grant; as _record_change; as _announce (instead).   Plan: by key; user by name.
 -- Streams of a user who may do less end. The owner may always do all.
 -- of_job_id: 0: the whole batch. said: what a door's client called the permission, kept in what is recorded, also of none; NULL: nothing.
 -- Returns: the user's permission now.  Raises WF118.   Owner: weft_tenant.
@@ -38,7 +38,12 @@ BEGIN
         IF of_job_id = 0 THEN
             PERFORM weft._record_change(of_batch_id, 0, v_kind, _share.actor, v_message, _share.at);
         ELSE
-            PERFORM weft._record_job_share(of_batch_id, of_job_id, v_kind, _share.actor, v_message, _share.at);
+            INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)
+            SELECT of_batch_id, of_job_id, j.tenant_id, _share.at, j.state, j.state, _share.actor, v_kind, v_message
+            FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = of_job_id;
+            INSERT INTO weft.event (at, tenant_id, batch_id, kind, jobs)
+            VALUES (_share.at, of_tenant_id, of_batch_id, 'jobs.' || v_kind, ARRAY[of_job_id]);
+            PERFORM weft._announce();
         END IF;
     END IF;
     RETURN weft._permission_document(of_batch_id, of_job_id, v_user.user_id);

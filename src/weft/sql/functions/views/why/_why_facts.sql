@@ -34,8 +34,7 @@ RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
         'kept', weft._kept_worker(o.batch_id, o.job_id),
         'messages', CASE WHEN o.waits THEN '[]' ELSE weft._open_messages(o.batch_id, o.job_id) END,
-        'silent_since', CASE WHEN o.state = STATE_RUNNING THEN weft._silent_since(o.incarnation_id) END,
-        'reconnects_since', CASE WHEN o.state = STATE_RUNNING THEN weft._reconnects_since(o.incarnation_id) END,
+        'silent_since', h.silent, 'reconnects_since', h.reconnects,
         'travels', CASE WHEN o.waits THEN weft._travels(o.batch_id, o.job_id, o.lane_id, o.pool_id) END,
         'machine', CASE WHEN o.state = STATE_CREATING THEN weft._own_machine(o.batch_id, o.job_id) END, 'stays', o.n_lost > 0 AND EXISTS (
             SELECT FROM weft.job_change c WHERE c.batch_id = o.batch_id AND c.job_id = o.job_id AND c.subtype = 'spot'),
@@ -53,5 +52,6 @@ RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
             FROM blocked k WHERE k.job_id = o.job_id))
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
+    LEFT JOIN LATERAL weft._unheard_since(o.incarnation_id) h ON o.state = STATE_RUNNING
     LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)
 $$;

@@ -1,10 +1,17 @@
-"""Pages as they are sent: compressed, and without a secret that their length would tell."""
+"""Pages as they are sent: compressed, and without a secret that their length would tell; and
+`/docs` in a browser.
+"""
 
+import asyncio
 import gzip
 import re
+import shutil
+from pathlib import Path
 
+import pytest
 from httpx import AsyncClient
 
+from api.live import LiveApi
 from weft.api.html.assets import assets
 from weft.api.http.compression import SMALL_BYTES
 from weft.core.access.sessions import is_csrf_token, masked_csrf_token
@@ -59,3 +66,30 @@ def test_masked_token_is_that_of_one_session_only() -> None:
         masked_csrf_token("6" * 64, "ab" * 16), masked_csrf_token("", ""), "\u00e9", TOKEN[:32],
     ):  # fmt: skip
         assert not is_csrf_token(TOKEN, other), other
+
+
+@pytest.mark.slow
+async def test_browser_shows_the_description_without_a_token(api: LiveApi, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("there is no Chromium")
+    process = await asyncio.create_subprocess_exec(
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}",
+        "--dump-dom",
+        f"{api.url}/docs",
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    page, _ = await process.communicate()
+
+    for part in (
+        b"<h1>weft API",
+        b"POST /v1/batches</code>",
+        b"Program and arguments",
+        b'id="JobDocument"',
+    ):
+        assert part in page, page[:500]

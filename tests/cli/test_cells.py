@@ -1,6 +1,7 @@
-"""Texts in tables: whole in a pipe, as long as there is room on a terminal."""
+"""Texts in tables and sentences: whole in a pipe, as long as there is room on a terminal."""
 
 import sys
+from io import StringIO
 
 import pytest
 
@@ -8,6 +9,7 @@ from weft.cli.commands.failures import _row as failure_row
 from weft.cli.commands.jobs import _row as job_row
 from weft.cli.commands.ls import _row as batch_row
 from weft.cli.terminal.incidents import INCIDENT
+from weft.cli.terminal.plain import wrapped
 from weft.cli.terminal.screen import cells_of
 
 LONG = "long " * 40
@@ -39,3 +41,36 @@ def test_only_a_terminal_cuts_texts(monkeypatch: pytest.MonkeyPatch, is_terminal
     assert len(texts) == 5
     assert {cell.endswith("…") for cell in texts} == {is_terminal}
     assert is_terminal or all(LONG in cell for cell in texts)
+
+
+TEXT = "The first sentence is here. `weft queue apply --dry-run FILE` shows it.\nAnother one."
+
+
+class Screen(StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_whole_words_and_whole_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+
+    assert wrapped(TEXT, Screen(), first="weft: ").split("\n") == [
+        "weft: The first sentence is here.",
+        "  `weft queue apply --dry-run FILE`",
+        "  shows it.",
+        "  Another one.",
+    ]
+
+
+def test_a_word_that_is_too_long_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = wrapped(f"`{'x' * 100} y`", Screen(), first="  ").split("\n")
+
+    assert "".join(lines).replace(" ", "") == f"`{'x' * 100}y`"
+    assert max(map(len, lines)) == 40
+
+
+def test_a_file_gets_each_sentence_on_one_line() -> None:
+    assert wrapped(TEXT, StringIO(), first="weft: ") == f"weft: {TEXT}".replace("\n", "\n  ")

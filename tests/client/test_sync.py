@@ -1,11 +1,15 @@
+import asyncio
 import multiprocessing
 import subprocess
 import sys
+import threading
+from concurrent.futures import CancelledError
+from contextlib import suppress
 
 import pytest
 
 from weft import Client
-from weft.client.loop_thread import ClientClosed
+from weft.client.loop_thread import ClientClosed, LoopThread
 from weft.client.submission.refs import NotSubmitted
 
 URL = "http://127.0.0.1:9"
@@ -67,3 +71,29 @@ except Unavailable:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "away\n", "")
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+def test_nobody_waits_for_a_loop_that_is_closed_meanwhile() -> None:
+    """Whatever moment the close meets: before the loop runs the call, while it ends, or after."""
+    for _ in range(300):
+        loop_thread = LoopThread()
+        closer = threading.Thread(target=loop_thread.close)
+        closer.start()
+        with suppress(CancelledError, ClientClosed):
+            loop_thread.wait(forever())
+        closer.join()
+
+
+def test_a_closed_runner_says_so_to_who_waits_and_leaves_the_rest_undone() -> None:
+    loop_thread = LoopThread()
+    loop_thread.close()
+
+    with pytest.raises(ClientClosed):
+        loop_thread.wait(forever())
+    loop_thread.thread = threading.current_thread()  # it lives on for a moment
+    loop_thread.post(pytest.fail)
+    loop_thread.start(forever())

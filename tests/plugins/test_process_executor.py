@@ -1,7 +1,12 @@
-"""Jobs with commands and scripts as the processes that the spawner is told."""
+"""Jobs with commands and scripts as the processes that the spawner is told, and their
+environment.
+"""
+
+import pytest
 
 from cases import cases
 from weft.core.states import AttemptKey
+from weft.plugins.executors.job_environment import name_and_home
 from weft.plugins.executors.process import ProcessExecutor
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.wire.documents.services import ServiceDocument
@@ -40,3 +45,11 @@ def test_script_of_a_service_that_is_too_large_for_an_argument_stays_a_file() ->
     assert start.script is not None
     assert start.script.startswith("#!/bin/sh\n")
     assert start.script.endswith(f"; shift\n{script}")
+
+
+def test_user_without_a_name_is_called_by_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as one that a container was started with by its number."""
+    monkeypatch.setenv("HOME", "/somewhere")
+
+    assert name_and_home(0) == ("root", "/root")
+    assert name_and_home(54321) == ("54321", "/somewhere")

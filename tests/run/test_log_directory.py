@@ -1,4 +1,6 @@
-"""Where a worker keeps output, and what it does about a database that is away or another one."""
+"""Where a worker keeps output, how its files are named, and what it does about a database that
+is away.
+"""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +9,9 @@ import pytest
 
 from weft.core.errors import Unavailable
 from weft.run.home import Home
+from weft.run.host.worker_name import file_name_of
 from weft.run.log_stores import DatabaseReplaced, find_log_directory, until_replaced
+from weft.settings import load_settings
 
 DSN = "postgresql://weft_worker:secret@db.example/weft"
 WITHIN_S = 60
@@ -62,3 +66,19 @@ async def test_worker_ends_if_another_database_answers(home: Home) -> None:
 
     assert not same.done()
     same.cancel()
+
+
+def file_name(name: str) -> str:
+    return file_name_of(load_settings({"worker_name": name}))
+
+
+def test_usual_names_are_kept() -> None:
+    assert file_name("gpu-7.example_1") == "gpu-7.example_1"
+
+
+def test_workers_of_different_names_have_different_files() -> None:
+    """Otherwise one would adopt the spawner and the jobs of the other."""
+    names = ("a b", "a/b", "a_b", "a:b")
+
+    assert len({file_name(name) for name in names}) == len(names)
+    assert not any(set("/: ") & set(file_name(name)) for name in names)

@@ -11,7 +11,7 @@ from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
 from weft.core.scheduling.lease import CLAIM_JOBS_MAX, Budget, pause_s
 from weft.ports.patience import until_answered
 from weft.ports.store import Claimed, HeartbeatAnswer, WorkerStore
-from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.incarnation import ClaimMemory
 
 JOB_S: Final = 1.0
 BUDGET: Final = Budget(CPU_M, MEMORY_MIB, CLAIM_JOBS_MAX)

@@ -41,7 +41,7 @@ from weft.wire.log_format import (
     segment_location,
 )
 from weft.wire.usage_format import UsageSample
-from weft.worker.spawner.segments import Segments
+from weft.worker.spawner.reports import Segments
 
 URL = "s3://logs/weft"
 TERMS = ShipTerms(every_s=0.05, pack_bytes_max=1 << 20)

@@ -13,7 +13,7 @@ from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.testing.log_store_suite import LogStoreSuite
 from weft.wire.log_format import RESULT, encode_piece, segment_location
-from weft.worker.spawner.segments import Segments
+from weft.worker.spawner.reports import Segments
 
 
 class TestFileLogStore(LogStoreSuite):

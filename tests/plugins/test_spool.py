@@ -16,7 +16,7 @@ from weft.ports.checkpoints import CheckpointFound
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.spool import SpoolLimits
 from weft.wire.log_format import RECORD, RECORD_MAGIC, STDOUT, encode_piece, segment_location
-from weft.worker.spawner.segments import Segments
+from weft.worker.spawner.reports import Segments
 
 LIMITS = SpoolLimits(
     attempt_bytes_max=1 << 20, worker_bytes_max=1 << 20, tenant_bytes_max=1 << 20,

@@ -31,7 +31,7 @@ from weft.sql import SqlFile, files_of
 from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
 from weft.store.end_columns import end_columns
-from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.incarnation import ClaimMemory
 
 T = TypeVar("T")
 MUCH_CPU_M = 100_000_000

@@ -9,9 +9,9 @@ import pytest
 
 from weft.core.states import AttemptKey, Command, Reason
 from weft.ports.runner import Runner
+from weft.worker.agent.attempt_files import MessageFiles
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.held import HeldAttempts
-from weft.worker.agent.message_files import MessageFiles
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker, sh
 

@@ -28,7 +28,7 @@ from weft.wire.log_format import (
     own_path,
     segment_location,
 )
-from weft.worker.spawner.capacity import Capacity
+from weft.worker.spawner.attempt import Capacity
 from weft.worker.spawner.output import Output, OutputSizes, output_path
 from weft.worker.spawner.own_file import PartSizes
 from worker.pieces import each

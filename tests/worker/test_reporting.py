@@ -1,22 +1,25 @@
-"""The order in which starts and ends are told."""
+"""The order in which starts and ends are told; what an attempt has left is kept before its end."""
 
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
-from weft.core.states import AttemptKey, Reason
+import pytest
+
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.ports.runner import Ended, Happened, Runner, Started, never_started
-from weft.ports.store import EndReport, Notices, Registered, StartReport, WorkerStore
+from weft.ports.store import EndReport, KeptFile, Notices, Registered, StartReport, WorkerStore
+from weft.wire.documents.files import FileOutput
 from weft.wire.sealed import SecretKeys
-from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.attempts import Attempts, Keeping
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting, end_report
 from weft.worker.agent.signatures import Signatures
-from weft.worker.agent.site import AgentSite, WorkerFacts
+from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
+from weft.worker.stager.directories import JobDirectories, Plan
 from worker.file_site import file_site
 
 
@@ -133,3 +136,70 @@ async def test_an_end_goes_from_the_runner_to_the_store_and_is_forgotten(tmp_pat
     assert store.told == [("end", 1)]
     assert not held.by_key
     assert cast("Ear", site.runner).acknowledged == [key(1)]
+
+
+class SlowStore(OrderedStore):
+    """Never says that files are recorded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def record_files(self, *_: object, **__: object) -> bool:
+        self.asked.set()
+        return await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("reason", "when", "collects"),
+    [(None, "success", True), (Reason.EXIT, "success", False), (Reason.EXIT, "failure", True)],
+)
+async def test_attempt_that_leaves_nothing_collects_nothing(
+    tmp_path: Path, reason: Reason | None, when: Literal["success", "failure"], *, collects: bool
+) -> None:
+    """A status of that phase would say that a failed job had gone so far."""
+    store = SlowStore()
+    incarnation = incarnation_of(site_of(store, tmp_path), REGISTERED)
+    outbox = incarnation.outbox
+    directories = JobDirectories(tmp_path / "files")
+    directories.make(key(1))
+    directories.keep_plan(key(1), Plan(outputs=(FileOutput(from_="**", when=when),), kept=()))
+    incarnation.files.adopt([key(1)])
+    incarnation.held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
+    incarnation.files.take(Ended(key(1), 10, 100, reason=reason), anyway=False)
+    running = asyncio.create_task(Keeping(incarnation, Attempts(incarnation)).run())
+    async with asyncio.timeout(60):
+        await store.asked.wait()
+    running.cancel()
+    entered = [one.phase for one in outbox.take_phases()]
+    assert entered == ([Phase.COLLECTING] if collects else [])
+
+
+async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -> None:
+    """Until then it says where they are copied to, and that it ran, however short it was."""
+    store, kept = SlowStore(), tuple[KeptFile, ...]()
+    incarnation = incarnation_of(site_of(store, tmp_path), REGISTERED)
+    attempts, outbox = Attempts(incarnation), incarnation.outbox
+    directories = JobDirectories(tmp_path / "files")
+    directories.make(key(1))
+    copied = FileOutput(from_="**", to="store://s/p/", optional=True)
+    directories.keep_plan(key(1), Plan(outputs=(copied,), kept=kept))
+    incarnation.files.adopt([key(1)])
+    incarnation.held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
+    incarnation.files.take(Ended(key(1), 10, 100), anyway=False)
+    running = asyncio.create_task(Keeping(incarnation, attempts).run())
+    async with asyncio.timeout(60):
+        await store.asked.wait()
+        (started,), (entered,) = outbox.take_starts(), outbox.take_phases()
+        attempts.ended.clear()
+        attempts.stop([key(1)])
+        await attempts.ended.wait()
+    running.cancel()
+    (ended,) = outbox.take_ends()
+
+    message = "its outputs are copied to store://s/p/"
+    assert (started, entered.phase, entered.message) == (
+        Started(key(1), 10), Phase.COLLECTING, message
+    )  # fmt: skip
+    assert (ended.reason, ended.started_ns) == (Reason.CANCELLED, 10)
+    assert not attempts.keeping

@@ -1,11 +1,14 @@
 """Order and capacity, and agents that come and go."""
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from weft.core.states import Reason
 from weft.wire.spawner import Acknowledge, Hello
+from weft.worker.spawner.loop import NS, EventLoop
 from worker.spawner_process import Agent, SpawnerProcess, key_of, process
 
 
@@ -140,3 +143,17 @@ def test_few_open_files_are_borne(short_path: Path) -> None:
     spawner.stop()
 
     assert [ended.exit_code for ended in ends] == [0] * 30
+
+
+def test_time_limits_may_be_longer_than_the_kernel_waits() -> None:
+    """A job of six weeks must not end its spawner."""
+    loop, told = EventLoop(), list[str]()
+    reading, writing = os.pipe()
+    loop.watch(reading, lambda: told.append(os.read(reading, 1).decode()))
+    loop.at(time.monotonic_ns() + 42 * 86_400 * NS, lambda: told.append("late"))
+    os.write(writing, b"x")
+    loop.turn(None)
+    os.close(reading)
+    os.close(writing)
+
+    assert told == ["x"]

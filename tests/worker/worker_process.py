@@ -20,13 +20,11 @@ from weft.wire.sealed import SecretKeys
 from weft.wire.spawner import Hello
 from weft.wire.spec import JobSpec
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS
+from weft.worker.agent.attempt_files import BLOCKS, MESSAGES, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
-from weft.worker.agent.message_files import MESSAGES
 from weft.worker.agent.signatures import Signatures
-from weft.worker.agent.site import AgentSite, WorkerFacts
+from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
 from worker.fake_store import FakeStore
 from worker.file_site import file_site
 

@@ -14,7 +14,7 @@ from weft.store import PostgresWorkerStore
 from weft.store.database import call_on
 from weft.store.end_columns import without_usual
 from weft.store.worker_files import location_of
-from weft.worker.agent.claim_memory import ClaimMemory
+from weft.worker.agent.incarnation import ClaimMemory
 
 CORES = 10_000
 """Of a worker: more than it claims."""

@@ -63,13 +63,11 @@ from weft.settings.transports_file import known_transports
 from weft.telemetry.log import log
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.attempt_files import BLOCKS, PRODUCTS, PROGRESS
+from weft.worker.agent.attempt_files import BLOCKS, MESSAGES, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
-from weft.worker.agent.fence_renewal import FenceTerms
-from weft.worker.agent.job_tenants import JobTenants
-from weft.worker.agent.message_files import MESSAGES
-from weft.worker.agent.site import AgentSite, Consumed, WorkerFacts
+from weft.worker.agent.job_accounts import JobTenants
+from weft.worker.agent.site import AgentSite, Consumed, FenceTerms, WorkerFacts
 
 _MIB = 2**20
 _MEMORY_SHARE = 0.9

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from weft.core.bounded import read_msgpack
-from weft.plugins.runners.spawner.link import open_socket
+from weft.plugins.runners.spawner.start import open_socket
 from weft.ports.patience import end_tasks
 from weft.wire import exec as wire
 

@@ -7,8 +7,8 @@ from weft.core.states import AttemptKey
 from weft.ports.patience import until_answered
 from weft.ports.runner import Runner
 from weft.ports.store import WorkerStore
+from weft.worker.agent.attempt_files import MessageFiles
 from weft.worker.agent.held import HeldAttempts
-from weft.worker.agent.message_files import MessageFiles
 
 _SETTLED_S = 11.0
 """Longer than `_settle_commands` waits for an acknowledgement."""

@@ -13,8 +13,8 @@ from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.checkpoint_removal import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
-from weft.worker.agent.fence_renewal import Fence
 from weft.worker.agent.incarnation import Incarnation
+from weft.worker.agent.site import Fence
 
 _LISTEN_AGAIN_S = 0.2
 _LATE_NS = 1_000_000_000

@@ -28,7 +28,7 @@ from weft.telemetry.log import log
 from weft.wire.requirements import BYTES_MAX, plain_requirements
 from weft.wire.spec import JobSpec
 from weft.worker.agent.held import HeldAttempts
-from weft.worker.agent.job_tenants import JobTenants
+from weft.worker.agent.job_accounts import JobTenants
 from weft.worker.agent.parts import write_parts
 from weft.worker.agent.site import AgentSite
 

@@ -5,16 +5,18 @@ import grp
 import os
 import pwd
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
 from weft.core.access.run_as import NamedTwice, User, account_of
-from weft.core.states import Reason
+from weft.core.states import AttemptKey, Reason
+from weft.ports.file_store import FileRefused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, never_started
-from weft.ports.store import WorkerStore
+from weft.ports.store import JobUser, WorkerStore
 from weft.wire.spawner import Account
 
 _FRESH_S: Final = 30.0
@@ -120,4 +122,39 @@ class JobAccounts:
             return f"the account {called} belongs to the system: {least}"
         if 0 in (found.gid, *found.groups):
             return f"the account {called} belongs to the group {grp.getgrgid(0).gr_name}"
+        return found
+
+
+_BATCHES_MAX: Final = 10_000
+
+
+class JobTenants:
+    """Finds and remembers whose jobs are, which never changes: their batch says it."""
+
+    def __init__(self, store: WorkerStore) -> None:
+        self._store = store
+        self._known: OrderedDict[int, JobUser] = OrderedDict()
+        """By batch."""
+
+    async def id_of(self, key: AttemptKey) -> int:
+        """Return the tenant of a job. Raise `FileRefused` if the job is gone."""
+        return (await self._find(key)).tenant_id
+
+    async def name_of(self, key: AttemptKey) -> str:
+        """Return the name of the tenant of a job; empty: the job is gone."""
+        try:
+            return (await self._find(key)).tenant
+        except FileRefused:
+            return ""
+
+    async def _find(self, key: AttemptKey) -> JobUser:
+        found = self._known.get(key.batch_id)
+        if found is None:
+            job = key.batch_id, key.job_id
+            users = await until_answered(lambda: self._store.list_job_users([job]))
+            if not users:
+                raise FileRefused("its job is gone")
+            found = self._known[key.batch_id] = users[0]
+            if len(self._known) > _BATCHES_MAX:
+                self._known.popitem(last=False)
         return found

@@ -26,7 +26,7 @@ from weft.ports.shared_room import SharedRoom
 from weft.ports.store import FileWanted, FoundFile, WorkerStore
 from weft.wire.documents.files import FileInput
 from weft.wire.spawner import CONTAINER_WORK
-from weft.worker.agent.job_tenants import JobTenants
+from weft.worker.agent.job_accounts import JobTenants
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
 from weft.worker.stager.cache import DiskRoom, Getting, NotCached, Part, Promise, Wanted, words
 from weft.worker.stager.placing import link, put_copy, put_file, put_link, unpack

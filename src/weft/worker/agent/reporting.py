@@ -6,8 +6,9 @@ A claim also carries the ends that are waiting: see `Claiming`.
 import asyncio
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Any
 
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.settling import REFUSALS, settle_each
@@ -55,9 +56,9 @@ class Reporting:
             if ends := outbox.take_ends():
                 await self.report_ends(ends)
             if starts := outbox.take_starts():
-                await self._report_starts(starts)
+                await self._tell(starts, start_report, self._store.start_attempts)
             if phases := outbox.take_phases():
-                await self._report_phases(phases)
+                await self._tell(phases, phase_report, self._store.record_phases)
             reported_at = time.monotonic()
 
     async def _gather(self, seconds: float) -> None:
@@ -108,29 +109,19 @@ class Reporting:
                     seconds
                 )
 
-    async def _report_starts(self, starts: Sequence[Started]) -> None:
-        await until_answered(
-            lambda: self._store.start_attempts(
-                self._incarnation_id,
-                [
-                    start_report(start, time.monotonic_ns())
-                    for start in starts
-                    if not self._outbox.has_end(start.key)
-                ],
-            )
-        )
+    async def _tell(
+        self,
+        ones: Sequence[Any],
+        report: Callable[[Any, int], object],
+        call: Callable[[int, list[Any]], Awaitable[object]],
+    ) -> None:
+        """Report starts or phases of those whose ends do not wait, with ages as of now."""
 
-    async def _report_phases(self, phases: Sequence[Entered]) -> None:
-        await until_answered(
-            lambda: self._store.record_phases(
-                self._incarnation_id,
-                [
-                    phase_report(phase, time.monotonic_ns())
-                    for phase in phases
-                    if not self._outbox.has_end(phase.key)
-                ],
-            )
-        )
+        def reports() -> list[object]:
+            now_ns, has_end = time.monotonic_ns(), self._outbox.has_end
+            return [report(one, now_ns) for one in ones if not has_end(one.key)]
+
+        await until_answered(lambda: call(self._incarnation_id, reports()))
 
     async def ask_blocks(self, ends: Sequence[Ended]) -> None:
         """Tell what these attempts wait for. Call it before their ends are reported."""

@@ -9,19 +9,17 @@ from weft.ports.patience import tasks_beside, until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered, WorkerStore
 from weft.telemetry.log import log
-from weft.worker.agent.attempts import Attempts
+from weft.worker.agent.attempts import Attempts, Keeping
 from weft.worker.agent.checkpoint_removal import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
-from weft.worker.agent.fence_renewal import Fence
 from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
-from weft.worker.agent.keeping import Keeping
 from weft.worker.agent.reporting import Reporting
-from weft.worker.agent.site import AgentSite
+from weft.worker.agent.site import AgentSite, Fence
 
 
 class Drained(Exception):

@@ -14,7 +14,6 @@ from weft.settings import Settings
 from weft.wire.sealed import OpensSecrets, SecretKeys
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
-from weft.worker.agent.fence_renewal import FenceTerms
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.object_uploads import FileSite
 
@@ -38,6 +37,38 @@ class WorkerFacts:
     log_place: str | None = None
     """The name of the directory in which it keeps output; None: that of the api."""
     log_directory: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FenceTerms:
+    """When the spawner stops all jobs by itself because the database may have reassigned them."""
+
+    after_s: float | None = None
+    """Time since the database last confirmed this worker; None: never stop (for tests only)."""
+    return_s: float = 0.0
+    """How long the agent may take to reach the database again after an outage."""
+    find_database: Callable[[], str] = str
+    """Return the database's socket if the server runs on this host, else nothing."""
+
+
+class Fence:
+    """The runner's permission to continue, for one incarnation."""
+
+    def __init__(self, runner: Runner, terms: FenceTerms) -> None:
+        self._runner = runner
+        self._terms = terms
+        self._database = terms.find_database()
+
+    def renew(self, known_ns: int) -> None:
+        """Let the runner continue: the database confirmed this worker at that time."""
+        if self._terms.after_s is None:
+            self._runner.keep_until(0)
+            return
+        self._runner.keep_until(
+            known_ns + int(self._terms.after_s * 1e9),
+            database=self._database,
+            return_ns=int(self._terms.return_s * 1e9),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,11 +55,7 @@ def kill(path: str) -> None:
 
 def holder_of(pid: int, paths: Iterable[str]) -> str | None:
     """Return in which of these cgroups, or below which, a process is."""
-    try:
-        with open(f"/proc/{pid}/cgroup") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return None
+    lines = _lines_of(f"/proc/{pid}/cgroup")
     names = {name for line in lines if line.startswith("0::") for name in line.split("/")}
     return next((path for path in paths if os.path.basename(path) in names), None)
 
@@ -68,16 +64,22 @@ def why_killed(path: str) -> str | None:
     """Return why the kernel killed processes of a cgroup for lack of memory; empty: it did not;
     None: nobody knows.
     """
-    try:
-        with open(f"{path}/memory.events") as file:
-            lines = file.read().splitlines()
-    except OSError:
+    lines = _lines_of(f"{path}/memory.events")
+    if not lines:
         return None
     if not _count(lines, _KILLS):
         return ""
     if _count(lines, _REACHED):
         return "killed by the kernel because it used more memory than it had reserved"
     return "killed by the kernel because the memory of the host was used up"
+
+
+def _lines_of(path: str) -> list[str]:
+    try:
+        with open(path) as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
 
 
 def _count(lines: Sequence[str], name: str) -> int:
@@ -151,12 +153,7 @@ _SECOND_NS = 1_000_000_000
 
 def count_oom_kills() -> int:
     """Return how many processes of this machine the kernel has killed for lack of memory."""
-    try:
-        with open("/proc/vmstat", "rb") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(b"oom_kill ")), 0)
+    return _count(_lines_of("/proc/vmstat"), _KILLS)
 
 
 class OomKills:

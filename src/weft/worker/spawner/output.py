@@ -13,8 +13,7 @@ from weft.wire.log_format import (
     encode_cut,
     encode_piece,
 )
-from weft.worker.spawner.cut import Cut
-from weft.worker.spawner.own_file import OwnFile, PartSizes
+from weft.worker.spawner.own_file import Cut, OwnFile, PartSizes
 
 _MS = 1_000_000
 

@@ -12,10 +12,15 @@ from typing import Final, cast
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Invalid, WeftError
 from weft.core.states import AttemptKey, Command, Reason
-from weft.plugins.runners.spawner.link import SpawnerLink, greet
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.plugins.runners.spawner.preparing import Preparing, cannot_run
-from weft.plugins.runners.spawner.start import SpawnerFiles, find_or_start, wait_gone
+from weft.plugins.runners.spawner.start import (
+    SpawnerFiles,
+    SpawnerLink,
+    find_or_start,
+    greet,
+    wait_gone,
+)
 from weft.ports import runner
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.telemetry.log import log

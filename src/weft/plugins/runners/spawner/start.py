@@ -1,37 +1,36 @@
-"""Find this worker's spawner, or start one after proof that the older one is gone.
-
-Processes that a dead spawner left on this host.
-
-They are identified only by their mark: the random name of the spawner's incarnation in the
-environment of each process that it started. Process ids and inode numbers prove nothing, because
-the kernel reuses both: their present owner may belong to a container or to another home.
-
-A spawner with its own PID namespace takes everything with it. Without one, a process that has
-cleared its environment and left its process group is not found.
+"""Find this worker's spawner, or start one after proof that the older one is gone; and the agent's
+end of the connection to it.
 """
 
 import asyncio
 import fcntl
 import os
 import signal
+import socket
 import sys
+from collections import deque
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from weft.core.errors import Conflict, Internal
-from weft.plugins.runners.spawner.link import SpawnerLink, connect
 from weft.plugins.runners.spawner.namespace import Wanted, namespace_words
+from weft.ports.runner import Happened, RunnerGone
 from weft.telemetry.log import log
+from weft.wire import spawner as wire
 from weft.wire.processes import all_pids, parts_of
-from weft.wire.spawner import SpawnerLock
 
 _READY_WITHIN_S = 20.0
 _GONE_WITHIN_S = 10.0
 _STEP_S = 0.01
 _READY_FD = 3
+_WELCOME_WITHIN_S = 10.0
+_MARK = b"WEFT_ATTEMPT="
+_START_FIELD = 22 - 3
+"""Position in `/proc/PID/stat` after the name; fields are counted from 1, and 2 is the name."""
 
 
 class SpawnerNotStarted(Internal, code="WORKER.SPAWNER_NOT_STARTED"):
@@ -58,6 +57,106 @@ class SpawnerFiles:
     """Whether it starts processes under other accounts."""
     cgroup: Path | None = None
     """Where cgroups of its attempts are."""
+
+
+class SpawnerLink(asyncio.Protocol):
+    """Send messages and keep reports in order of arrival."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.gone: asyncio.Future[None] = loop.create_future()
+        self.welcome: asyncio.Future[wire.Welcome] = loop.create_future()
+        self._reports: deque[wire.Report | Happened] = deque()
+        self._told = asyncio.Event()
+        self._framer = wire.Framer()
+        self._decoder = msgspec.msgpack.Decoder(wire.SpawnerMessage)
+        self._transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        # Those of uvloop do not inherit from asyncio's.
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes that have arrived."""
+        for body in self._framer.feed(data):
+            message = self._decoder.decode(body)
+            if isinstance(message, wire.Report):
+                self.tell(message)
+            elif not self.welcome.done():
+                self.welcome.set_result(message)
+
+    def tell(self, report: wire.Report | Happened) -> None:
+        """Add a report: one from the spawner, or one of our own."""
+        self._reports.append(report)
+        self._told.set()
+
+    async def next_report(self) -> wire.Report | Happened:
+        """Return the next report after the welcome. Raise `RunnerGone` after the last one."""
+        while not self._reports:
+            if self.gone.done():
+                raise RunnerGone
+            self._told.clear()
+            await self._told.wait()
+        return self._reports.popleft()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wake the tasks that wait."""
+        del exc
+        self._transport = None
+        self._told.set()
+        if not self.gone.done():
+            self.gone.set_result(None)
+        if not self.welcome.done():
+            self.welcome.set_exception(RunnerGone())
+            self.welcome.exception()  # perhaps no task waits for it any more
+
+    def send(self, message: wire.AgentMessage) -> None:
+        """Send; after the end of the connection, drop the message: the next agent catches up."""
+        if self._transport is not None:
+            self._transport.write(wire.frame(message))
+
+    def close(self) -> None:
+        """Close the connection; the spawner continues."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+def open_socket(path: Path, kind: socket.SocketKind) -> socket.socket | None:
+    """Connect to a spawner's socket, whose path may have any length; `None`: no listener."""
+    try:
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    sock = socket.socket(socket.AF_UNIX, kind)
+    sock.settimeout(0)
+    try:
+        sock.connect(f"/proc/self/fd/{directory}/{path.name}")
+    except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
+        sock.close()
+        return None
+    finally:
+        os.close(directory)
+    return sock
+
+
+async def connect(path: Path) -> SpawnerLink | None:
+    """Connect as an agent."""
+    sock = open_socket(path, socket.SOCK_STREAM)
+    if sock is None:
+        return None
+    _, link = await asyncio.get_running_loop().create_unix_connection(SpawnerLink, sock=sock)
+    return link
+
+
+async def greet(link: SpawnerLink, hello: wire.Hello) -> wire.Welcome:
+    """Say hello and return the answer. Raises `RunnerGone`, also if there is no answer."""
+    link.send(hello)
+    try:
+        async with asyncio.timeout(_WELCOME_WITHIN_S):
+            return await link.welcome
+    except TimeoutError as error:
+        raise RunnerGone from error
 
 
 async def find_or_start(files: SpawnerFiles) -> SpawnerLink:
@@ -89,18 +188,23 @@ def is_locked(path: Path) -> bool:
 
 
 async def clear_away(files: SpawnerFiles) -> None:
-    """Kill what is left of a dead spawner's jobs and wait until that is gone: see `leftovers`."""
-    try:
-        dead = msgspec.json.decode(files.lock.read_bytes(), type=SpawnerLock)
-    except (FileNotFoundError, msgspec.MsgspecError):
-        return
-    if dead.boot_id != read_boot_id():
+    """Kill what is left of a dead spawner's jobs and wait until that is gone."""
+    if (dead := _holder(files)) is None:
         return
     async with asyncio.timeout(_GONE_WITHIN_S):
         while (killed := kill_marked(dead.incarnation)) or is_dying(dead):
             if killed:
                 log.warning("worker.leftovers_killed", pids=sorted(killed))
             await asyncio.sleep(_STEP_S)
+
+
+def _holder(files: SpawnerFiles) -> wire.SpawnerLock | None:
+    """Return who had the lock last, if that was during this boot."""
+    try:
+        holder = msgspec.json.decode(files.lock.read_bytes(), type=wire.SpawnerLock)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+    return holder if holder.boot_id == read_boot_id() else None
 
 
 async def wait_gone(files: SpawnerFiles) -> None:
@@ -190,9 +294,11 @@ def _reap_later(pid: int) -> None:
     loop.add_reader(pidfd, on_exit)
 
 
-_MARK = b"WEFT_ATTEMPT="
-_START_FIELD = 22 - 3
-"""Position in `/proc/PID/stat` after the name; fields are counted from 1, and 2 is the name."""
+# Processes that a dead spawner left are identified only by their mark: the random name of its
+# incarnation in the environment of each process that it started. Process ids and inode numbers
+# prove nothing, because the kernel reuses both: their present owner may belong to a container or
+# to another home. A spawner with its own PID namespace takes everything with it. Without one, a
+# process that has cleared its environment and left its process group is not found.
 
 
 def read_boot_id() -> str:
@@ -206,7 +312,7 @@ def kill_marked(incarnation: str) -> set[int]:
     return {pid for pid in pids if _is_marked(pid, incarnation) and _kill(pid, incarnation)}
 
 
-def is_dying(dead: SpawnerLock) -> bool:
+def is_dying(dead: wire.SpawnerLock) -> bool:
     """Say whether this spawner has not ended yet: the kernel frees its lock before it kills the
     other processes of its namespace.
     """
@@ -238,7 +344,7 @@ def _kill(pid: int, incarnation: str) -> bool:
     return True
 
 
-def _is_spawner(entry: Path, dead: SpawnerLock) -> bool:
+def _is_spawner(entry: Path, dead: wire.SpawnerLock) -> bool:
     try:
         state, *fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
         return (

@@ -1,13 +1,14 @@
 """kill -9 of one part, and of all of them, during thousands of short jobs."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from faults.conftest import Facts
 from faults.siege import JOBS, SEED, Batch, Siege, besieged
 from faults.waiting import until
-from up.weft_up import temporary_home
+from up.weft_up import kill, temporary_home
 
 PARTS = ("agent", "spawner", "driver", "api", "postgres")
 MOMENTS = {"early": (0.03,), "middle": (0.5,), "repeated": (0.15, 0.35, 0.55, 0.75)}
@@ -61,6 +62,26 @@ def test_spawner_killed_without_a_namespace_of_its_own(recorded: Facts) -> None:
         siege.until_complete(batch)
 
         siege.prove(batch, may_lose=True)
+
+
+def test_worker_killed_as_a_whole_runs_nothing_again_that_had_ended(siege: Siege) -> None:
+    """Its agent had heard of none of these ends. The next one finds them on the disk."""
+    evidence = siege.evidence()
+    gate = siege.home.parent / "gate"
+    batch = siege.submit(evidence, [evidence.gated(gate) for _ in range(8)])
+    until(lambda: evidence.count == 8, "all run", explain=siege.tail)
+    siege.put_to_sleep([siege.weft.pid("worker")])
+    gate.touch()
+    spawner = Path(f"/proc/{siege.spawner_pid()}")
+    until(
+        lambda: not evidence.processes() and b") S " in (spawner / "stat").read_bytes(),
+        "all have ended, and the spawner waits", explain=siege.tail,
+    )  # fmt: skip
+    kill([int(spawner.name), siege.weft.pid("worker")])
+    siege.until_complete(batch)
+    books = siege.prove(batch)
+
+    assert evidence.doubled() == books.n_lost == 0
 
 
 def submit_mix(siege: Siege, count: int) -> Batch:

@@ -235,6 +235,21 @@ async def test_lost_attempt_costs_what_it_was_known_to_run(world: World) -> None
     assert await usage_ms(world, batch) == 10_000
 
 
+async def test_ends_of_a_dead_worker_are_told_and_are_no_sign_of_life(world: World) -> None:
+    """What it ran when it died ends at its last heartbeat."""
+    batch, worker, (one, _two) = await world.submit_and_start(2)
+    await was_silent(world, worker, 5)
+    again = await worker.store.register_worker(**worker.facts, is_over=True)
+    await worker.end(one)
+    await world.worker(gone=True)
+    attempt = (await world.attempts(batch, 2))[0]
+
+    assert (again.incarnation_id, await world.states(batch)) == (worker.id, "sr")
+    assert attempt["ended_at"] == attempt["started_at"]
+    with pytest.raises(errors.IncarnationEnded):
+        await worker.store.register_worker(**{**worker.facts, "incarnation": "x"}, is_over=True)
+
+
 async def test_attempt_that_is_lost_before_its_first_heartbeat_costs_nothing(world: World) -> None:
     batch = await world.submit()
     worker = await world.worker(f"{world.pool}-w")

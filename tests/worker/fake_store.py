@@ -188,10 +188,10 @@ class FakeStore:
         storage_mib: int, gpu: int, offers: Mapping[str, Offer], version: str,
         same_host_proved_gone: bool, log_place: str | None = None,
         log_directory: str | None = None,
-        outlives: bool = False,
+        outlives: bool = False, is_over: bool = False,
     ) -> Registered:  # fmt: skip
         del name, host, pool, cpu_m, memory_mib, storage_mib, gpu, offers, version
-        del log_place, log_directory, outlives
+        del log_place, log_directory, outlives, is_over
         assert same_host_proved_gone
         self._check()
         if incarnation in self.ended_incarnations:

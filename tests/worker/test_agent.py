@@ -4,7 +4,9 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
@@ -12,6 +14,8 @@ from weft.core.scheduling.lease import QUEUE_S
 from weft.core.states import Reason
 from weft.plugins.runners.spawner.start import is_locked
 from weft.ports.store import ClaimRequest
+from weft.testing.until import until
+from weft.wire.spawner import ENDS
 from weft.wire.spec import FunctionSpec, JobSpec
 from worker.spawner_process import marked, until_gone
 from worker.worker_process import Worker, sh
@@ -270,17 +274,72 @@ def spawners_of(worker: Worker) -> list[int]:
     ]
 
 
+async def die(worker: Worker) -> None:
+    """Kill the whole worker."""
+    spawners = spawners_of(worker)
+    await worker.crash()
+    for pid in spawners:
+        os.kill(pid, signal.SIGKILL)
+    await asyncio.to_thread(until_gone, *spawners)
+
+
 async def test_agent_and_spawner_dead_at_once(worker: Worker) -> None:
     worker.store.submit(sh("sleep 4003.5"))
     await worker.store.until_started(1)
     left = marked("4003.5")
-    (spawner,) = spawners_of(worker)
-    await worker.crash()
-    os.kill(spawner, signal.SIGKILL)
+    await die(worker)
     await worker.start()
 
     await asyncio.to_thread(until_gone, *left)
     await worker.store.until_started(2)
+
+
+def _swap(path: Path, old: bytes, new: bytes) -> None:
+    path.write_bytes(path.read_bytes().replace(old, new))
+
+
+FILES: dict[str, tuple[int, str, Callable[[Path], object]]] = {
+    "as it was": (1, ENDS, lambda path: path),
+    "torn": (1, ENDS, lambda path: path.write_bytes(path.read_bytes() * 2 + b"\0\0\1\0half")),
+    "huge": (1, ENDS, lambda path: os.truncate(path, 1 << 40)),
+    "cut": (2, ENDS, lambda path: os.truncate(path, path.stat().st_size - 1)),
+    "a link": (2, ENDS, lambda path: path.symlink_to(path.rename(f"{path}.moved"))),
+    "a pipe": (2, ENDS, lambda at: run(["sh", "-c", f"rm {at}; mkfifo {at}"], check=True)),
+    "of a later attempt": (2, ENDS, lambda path: _swap(path, b"\x93\1\1\1", b"\x93\1\1\2")),
+    "of another boot": (2, "", lambda path: _swap(path, b'"boot_id":"', b'"boot_id":"x')),
+    "of another spawner": (2, "", lambda path: _swap(path, b'ation":"', b'ation":"x')),
+}
+"""What becomes of the file of ends or of the lock, and how often the job runs then."""
+
+
+@pytest.mark.parametrize("file", FILES)
+async def test_end_that_a_killed_worker_has_seen_is_told_once(
+    worker: Worker, short_path: Path, file: str
+) -> None:
+    """Also if the next agent is killed while it tells; the last one finds nothing to tell."""
+    gate, ends = short_path / "gate", Path(f"{worker.files.lock}{ENDS}")
+    worker.store.submit(until_there(gate))
+    await worker.store.until_started(1)
+    await worker.crash()
+    gate.touch()
+    await until(lambda: ends.stat().st_size > 0)
+    await die(worker)
+    runs, ending, change = FILES[file]
+    change(Path(f"{worker.files.lock}{ending}"))
+    worker.store.is_away = True
+    starting = asyncio.create_task(worker.start())
+    await worker.store.until_refused(1)
+    starting.cancel()
+    await die(worker)
+    worker.store.is_away = False
+    await worker.start()
+    (report,) = await worker.store.until(1)
+    await die(worker)
+    await worker.start()
+
+    (job,) = worker.store.jobs
+    assert (job.attempt, len(job.ends), report.reason) == (runs, 1, None)
+    assert worker.output(report) == b"on\n"
 
 
 async def test_store_away_for_a_while_fails_nothing(worker: Worker) -> None:

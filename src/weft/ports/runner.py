@@ -173,6 +173,8 @@ class Known(msgspec.Struct, frozen=True):
     """Attempts submitted and not started, in order."""
     live: Sequence[Started] = ()
     ended: Sequence[Ended] = ()
+    is_over: bool = False
+    """Whether it is gone and only left these ends. The next call of `adopt` tells who follows."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,8 @@ import msgspec
 from weft.core.states import AttemptKey
 
 PROTOCOL_VERSION = 5
+ENDS = ".ends"
+"""Ends the name of the file beside the lock: what a `Welcome` would say of ends, many times."""
 HEADER = struct.Struct("!I")
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -261,11 +261,12 @@ class WorkerStore(Protocol):
         log_place: PathText | None = None,
         log_directory: PathText | None = None,
         outlives: bool = False,
+        is_over: bool = False,
     ) -> Registered:
         """Register this worker. Repeats are harmless.
 
         `log_place`, `log_directory`: see `LogDirectory`; None: the directory of the api.
-        `outlives`: what it runs outlives its host, so that its silence proves nothing.
+        `outlives`: its silence proves nothing. `is_over`: it is dead, this is no sign of life.
         """
 
     async def claim_jobs(self, incarnation_id: Number, request: ClaimRequest) -> Sequence[Claimed]:

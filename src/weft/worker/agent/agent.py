@@ -83,6 +83,9 @@ class Agent:
                 await self._runner.end()
             raise
         session = self._session = Session(self._site, registered)
+        if known.is_over:
+            await session.tell_ends(registered, known)
+            return
         session.reconcile(registered, known)
         session.fence.renew(self._asked_ns)
         log.info(
@@ -112,6 +115,7 @@ class Agent:
             log_place=facts.log_place,
             log_directory=facts.log_directory,
             outlives=self._runner.outlives_host,
+            is_over=known.is_over,
         )
 
     async def stop(self) -> None:

@@ -111,7 +111,7 @@ class Reporting:
 
     async def _tell(
         self,
-        ones: Sequence[Any],
+        items: Sequence[Any],
         report: Callable[[Any, int], object],
         call: Callable[[int, list[Any]], Awaitable[object]],
     ) -> None:
@@ -119,7 +119,7 @@ class Reporting:
 
         def reports() -> list[object]:
             now_ns, has_end = time.monotonic_ns(), self._outbox.has_end
-            return [report(one, now_ns) for one in ones if not has_end(one.key)]
+            return [report(item, now_ns) for item in items if not has_end(item.key)]
 
         await until_answered(lambda: call(self._incarnation_id, reports()))
 

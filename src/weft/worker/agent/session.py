@@ -2,6 +2,9 @@
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
+
+from msgspec import structs
 
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import AttemptKey, Reason
@@ -15,11 +18,13 @@ from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
-from weft.worker.agent.hand_over import HandOver
+from weft.worker.agent.hand_over import HandOver, key_of
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting
 from weft.worker.agent.site import AgentSite, Fence
+
+_TELL_S = 5.0
 
 
 class Drained(Exception):
@@ -104,6 +109,20 @@ class Session:
                 killed=len(strangers),
                 handed_back=len(owned.keys() - has),
             )
+
+    async def tell_ends(self, registered: Registered, known: Known) -> None:
+        """Have the ends recorded that a runner has left, and nothing else: what it ran is lost."""
+        ends = {end.key: end for end in known.ended}
+        jobs = {key_of(job): job for job in registered.live if key_of(job) in ends}
+        rest = structs.replace(known, ended=[ends[key] for key in jobs])
+        self.reconcile(replace(registered, live=list(jobs.values())), rest)
+        loops = self._reporting.run(), self._keeping.run()
+        try:
+            async with asyncio.timeout(_TELL_S), tasks_beside([*map(asyncio.create_task, loops)]):
+                await self.attempts.until_none_runs()
+                await self.until_settled()
+        except TimeoutError:
+            log.warning("worker.drain_incomplete", left=len(self.held.by_key))
 
     async def run(self) -> None:
         """Work until something fails: raises `RunnerGone`, `DeclaredLost` or `Drained`."""

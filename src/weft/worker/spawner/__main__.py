@@ -20,7 +20,7 @@ import msgspec
 
 from weft.wire import exec as wire
 from weft.wire.processes import reset_signals
-from weft.wire.spawner import SpawnerLock
+from weft.wire.spawner import ENDS, SpawnerLock
 from weft.worker.spawner import tree
 from weft.worker.spawner.accounts import forbid_new_privileges
 from weft.worker.spawner.agent_link import AgentLink
@@ -68,6 +68,7 @@ def main(argv: list[str]) -> int:
         ),
         memory_files=memory_files,
         cgroups=cgroups,
+        ends=lock_path + ENDS,
         incarnation=incarnation,
         execs=listen(socket_path + wire.SUFFIX, socket.SOCK_SEQPACKET),
         pid_namespace=pid_namespace,

@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 
 from weft.core.ends.failure_causes import error_line
 from weft.core.states import AttemptKey, Reason
 from weft.wire.log_format import RECORD, RECORD_MAGIC, RESULT, STDERR, STDOUT, encode_piece
-from weft.wire.spawner import LiveProcess, ProcessEnd, Report
+from weft.wire.spawner import LiveProcess, ProcessEnd, Report, Welcome, frame
 from weft.worker.private_files import write_all
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import SpawnerAttempt
@@ -15,7 +16,10 @@ from weft.worker.spawner.attempt import SpawnerAttempt
 # While more work waits here, no end has to be reported at once: send fewer, larger messages.
 _HOLD_NS = 25_000_000
 _HOLD_COUNT = 256
+_STORE_NS = 2_000_000
+"""What is seen so soon after another one is stored with it, while more work waits here."""
 _MESSAGE_COUNT = 1024
+_KEPT_BYTES = 1 << 20
 SEGMENT_BYTES_MAX = 64 * 1024 * 1024
 
 
@@ -74,13 +78,57 @@ class Segments:
         self._fd, self._number, self._size = fd, number, 0
 
 
+class KeptEnds:
+    """Ends that the database may not have, in a file that outlives a spawner that is killed: the
+    next agent reports them. No disk is waited for: where the power goes, the jobs run again.
+    """
+
+    def __init__(self, path: str, incarnation: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # a job may have put anything there
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        self._fd = os.open(path, flags, 0o600)
+        self._incarnation = incarnation
+        self._size = 0
+        self._small = _KEPT_BYTES
+
+    def add(self, ends: Iterable[ProcessEnd]) -> None:
+        """Keep ends that there is room for. A job that somebody else killed runs again: who kills
+        a worker as a whole may kill its jobs first.
+        """
+        own = [end for end in ends if end.signal is None or end.killed_for is not None]
+        if not own:
+            return
+        data = frame(Welcome(self._incarnation, False, [], [], own))  # noqa: FBT003 (unknown)
+        try:
+            write_all(self._fd, data)
+        except OSError:
+            self._cut(self._size)
+        else:
+            self._size += len(data)
+
+    def keep_only(self, ends: Collection[ProcessEnd]) -> None:
+        """Forget all others, if they are many or all."""
+        if self._size > (self._small if ends else 0):
+            self._cut(0)
+            self.add(ends)
+            self._small = max(_KEPT_BYTES, 2 * self._size)
+
+    def _cut(self, size: int) -> None:
+        with suppress(OSError):
+            os.ftruncate(self._fd, size)
+        self._size = size
+
+
 class Reports:
     """Collect ends and starts, and report them in sets."""
 
-    def __init__(self, segments: Segments, link: AgentLink) -> None:
+    def __init__(self, segments: Segments, link: AgentLink, file: KeptEnds) -> None:
         self._segments = segments
+        self._kept = file
         self._link = link
         self._finished: list[SpawnerAttempt] = []
+        self._store_ns = 0
         self._hold_until_ns = 0
         self._unsent: list[ProcessEnd] = []
         self._started: list[LiveProcess] = []
@@ -91,7 +139,10 @@ class Reports:
     def add_end(self, attempt: SpawnerAttempt) -> None:
         """Note that an attempt has ended and all of its output was read."""
         if not self._finished:
-            self._hold_until_ns = time.monotonic_ns() + _HOLD_NS
+            now_ns = time.monotonic_ns()
+            self._store_ns = now_ns + _STORE_NS
+            if not self._unsent:
+                self._hold_until_ns = now_ns + _HOLD_NS
         self._finished.append(attempt)
 
     def add_start(self, started: LiveProcess) -> None:
@@ -110,19 +161,26 @@ class Reports:
         """Forget these ends."""
         for key in keys:
             self.unacknowledged.pop(key, None)
+        self._kept.keep_only(self.unacknowledged.values())
 
     def due_ns(self, *, busy: bool) -> int | None:
-        """Return when to call `flush`; None: nothing to do. `busy`: more work waits here."""
+        """Return when to call `settle`; None: nothing to do. `busy`: more work waits here."""
         if self._finished:
-            return self._hold_until_ns if busy and len(self._finished) < _HOLD_COUNT else 0
-        untold = self._unsent or self._untold
-        return 0 if untold and self._link.is_open else None
+            return self._store_ns if busy and len(self._finished) < _HOLD_COUNT else 0
+        return self._tell_ns(busy=busy)
 
-    def flush(self) -> None:
-        """Store short outputs and send the agent everything that it does not know yet."""
+    def _tell_ns(self, *, busy: bool) -> int | None:
+        if not self._link.is_open or not (self._unsent or self._untold):
+            return None
+        is_held = self._unsent and busy and len(self._unsent) < _HOLD_COUNT
+        return self._hold_until_ns if is_held else 0
+
+    def settle(self, *, busy: bool) -> None:
+        """Store what is due, and send the agent what it does not know yet."""
         self.store()
-        if not self._link.has_agent:
-            self.forget_unsent()
+        due_ns = self._tell_ns(busy=busy)
+        if due_ns is None or due_ns > time.monotonic_ns():
+            return
         while (self._unsent or self._untold) and self._link.is_open:
             ended, self._unsent = self._unsent[:_MESSAGE_COUNT], self._unsent[_MESSAGE_COUNT:]
             self._link.send(Report(self._started, ended, self._withdrawn, self._obeyed))
@@ -134,15 +192,15 @@ class Reports:
         return bool(self._started or self._withdrawn or self._obeyed)
 
     def store(self) -> None:
-        """Write the short outputs of all ended attempts at once."""
+        """Write the short outputs of all ended attempts at once, and their ends."""
         finished, self._finished = self._finished, []
         if not finished:
             return
         positions = self._store_outputs([one for one in finished if _in_segment(one)])
-        for attempt in finished:
-            ended = _ended_of(attempt, positions.get(attempt.key))
-            self.unacknowledged[attempt.key] = ended
-            self._unsent.append(ended)
+        ends = [_ended_of(attempt, positions.get(attempt.key)) for attempt in finished]
+        self.unacknowledged.update((end.key, end) for end in ends)
+        self._unsent += ends
+        self._kept.add(ends)
 
     def forget_unsent(self) -> None:
         """Drop unsent reports: the next agent receives everything once it says hello."""

@@ -37,7 +37,7 @@ from weft.worker.spawner.launch import Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.memory_files import MemoryFiles
 from weft.worker.spawner.programs import CannotStart
-from weft.worker.spawner.reports import Reports, Segments
+from weft.worker.spawner.reports import KeptEnds, Reports, Segments
 from weft.worker.spawner.running import Running
 from weft.worker.spawner.scratch import Scratch
 from weft.worker.spawner.warm import Warm
@@ -63,6 +63,7 @@ class Spawner:
         checkpoints: Checkpoints,
         memory_files: MemoryFiles,
         cgroups: Cgroups,
+        ends: str,
         incarnation: str,
         pid_namespace: bool,
         execs: socket.socket,
@@ -85,7 +86,7 @@ class Spawner:
         self._room_tries = 0
         self._wait_for_room_until_ns = 0
         self._trash_emptied = 0
-        self._reports = Reports(Segments(logs), link)
+        self._reports = Reports(Segments(logs), link, KeptEnds(ends, incarnation))
         self._launcher = Launcher(scratch, checkpoints, memory_files, cgroups, incarnation)
         self.running = Running(
             loop, self._launcher, self._reports, logs,
@@ -122,9 +123,10 @@ class Spawner:
         self.running.settle()
         if self._queue_length:
             self._prepare_next()
-        due_ns = self._reports.due_ns(busy=self._queue_length > 0)
+        busy = self._queue_length > 0
+        due_ns = self._reports.due_ns(busy=busy)
         if due_ns is not None and due_ns <= time.monotonic_ns():
-            self._reports.flush()
+            self._reports.settle(busy=busy)
         if self._scratch.trash_count != self._trash_emptied and not self._remover:
             self._empty_trash()
         if self._is_alone() and not self._attempts:

@@ -19,6 +19,7 @@ from weft.plugins.runners.spawner.start import (
     SpawnerLink,
     find_or_start,
     greet,
+    left_ends,
     wait_gone,
 )
 from weft.ports import runner
@@ -93,15 +94,24 @@ class SpawnerRunner:
         self._hello = hello
         self._link: SpawnerLink | None = None
         self._is_ending = False
+        self._told_of = ""
         self._preparing = Preparing(executors, self._start, self._tell)
 
     async def adopt(self) -> runner.Known:
-        """Find the spawner, or start one after proof that the older one is gone."""
-        self._is_ending = False
+        """Find the spawner, or start one after proof that the older one is gone. The ends that one
+        which was killed has kept come first, once.
+        """
+        was_ending, self._is_ending = self._is_ending, False
         self._preparing.close()
         if self._link is not None:
             await wait_gone(self._files)
         while True:
+            incarnation, ends = await left_ends(self._files)
+            if ends and not was_ending and incarnation != self._told_of:
+                self._told_of = incarnation
+                return runner.Known(
+                    incarnation, older_are_gone=True, ended=[*map(_ended, ends)], is_over=True
+                )
             self._link = await find_or_start(self._files)
             try:
                 welcome = await greet(self._link, self._hello)

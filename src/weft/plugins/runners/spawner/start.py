@@ -9,6 +9,8 @@ import signal
 import socket
 import sys
 from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -16,11 +18,13 @@ from typing import cast
 
 import msgspec
 
+from weft.core.bounded import read_msgpack
 from weft.core.errors import Conflict, Internal
 from weft.plugins.runners.spawner.namespace import Wanted, namespace_words
 from weft.ports.runner import Happened, RunnerGone
 from weft.telemetry.log import log
 from weft.wire import spawner as wire
+from weft.wire.plain_files import open_plain
 from weft.wire.processes import all_pids, parts_of
 
 _READY_WITHIN_S = 20.0
@@ -28,6 +32,8 @@ _GONE_WITHIN_S = 10.0
 _STEP_S = 0.01
 _READY_FD = 3
 _WELCOME_WITHIN_S = 10.0
+_ENDS_BYTES_MAX = 8 << 20
+_READ_BYTES = 1 << 16
 _MARK = b"WEFT_ATTEMPT="
 _START_FIELD = 22 - 3
 """Position in `/proc/PID/stat` after the name; fields are counted from 1, and 2 is the name."""
@@ -196,6 +202,31 @@ async def clear_away(files: SpawnerFiles) -> None:
             if killed:
                 log.warning("worker.leftovers_killed", pids=sorted(killed))
             await asyncio.sleep(_STEP_S)
+
+
+async def left_ends(files: SpawnerFiles) -> tuple[str, list[wire.ProcessEnd]]:
+    """Return the incarnation of a dead spawner, of which nothing runs any more, and the ends that
+    nobody acknowledged to it. Whatever a job has put in place of its file has none.
+    """
+    if is_locked(files.lock) or (dead := _holder(files)) is None:
+        return "", []
+    await clear_away(files)
+    source = dead.incarnation, wire.PROTOCOL_VERSION
+    ends: list[wire.ProcessEnd] = []
+    with suppress(OSError, ValueError, msgspec.MsgspecError):
+        for body in _bodies(Path(f"{files.lock}{wire.ENDS}")):
+            message = read_msgpack(body, wire.Welcome, depth_max=None)
+            if (message.incarnation, message.version) == source:
+                ends += message.ended
+    return dead.incarnation, ends
+
+
+def _bodies(path: Path) -> Iterator[bytes]:
+    """Yield the messages of a file, but nothing beyond a length that it should not have."""
+    framer = wire.Framer()
+    with open(path, "rb", opener=open_plain) as file:
+        for _ in range(0, _ENDS_BYTES_MAX, _READ_BYTES):
+            yield from framer.feed(file.read(_READ_BYTES))
 
 
 def _holder(files: SpawnerFiles) -> wire.SpawnerLock | None:

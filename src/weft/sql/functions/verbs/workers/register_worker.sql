@@ -7,6 +7,7 @@
 -- log_place, log_directory: what tells this worker's output from that of others, and where it is on its host.
 -- by_token: of a worker that is linked through the api; an incarnation stays with the token that made it.
 -- outlives: what it runs is in an engine; another incarnation of its name then needs a proof, however long it is silent.
+-- is_over: it is dead, and only its ends are told: no sign of life, and one that is unknown has ended.
 -- A cordon is the worker's: it stays when its processes are started again.
 -- An incarnation that outlives its host is in files, which can be copied: while it is heard of, it stays on its host, in its directory.
 -- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
@@ -17,7 +18,7 @@ CREATE OR REPLACE FUNCTION weft.register_worker(
     name text, host text, pool text, incarnation text, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, offers jsonb,
         version text,
     proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
-    by_token bigint DEFAULT NULL, outlives boolean DEFAULT false, at timestamptz DEFAULT clock_timestamp()
+    by_token bigint DEFAULT NULL, outlives boolean DEFAULT false, at timestamptz DEFAULT clock_timestamp(), is_over boolean DEFAULT false
 ) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql AS $$
 DECLARE
     v_pool int; v_worker record; v_old record; v_id int;
@@ -28,7 +29,7 @@ BEGIN
             'Start it with --pool default.');
     END IF;
     -- This comes first: the processes of an ended incarnation must stop, whichever worker lives now.
-    IF EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.name = register_worker.incarnation AND i.ended_at IS NOT NULL) THEN
+    IF coalesce((SELECT i.ended_at IS NOT NULL FROM weft.worker_incarnation i WHERE i.name = register_worker.incarnation), is_over) THEN
         PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation),
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
     END IF;
@@ -74,8 +75,8 @@ BEGIN
         register_worker.storage_mib, register_worker.gpu, register_worker.offers, register_worker.log_place,
         register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL,
         register_worker.by_token, register_worker.outlives)
-    ON CONFLICT (name) DO UPDATE SET heartbeat_at = register_worker.at, draining = false, waiting = false, version = excluded.version,
-        offers = coalesce(i.offers, excluded.offers),
+    ON CONFLICT (name) DO UPDATE SET draining = false, waiting = false, version = excluded.version,
+        offers = coalesce(i.offers, excluded.offers), heartbeat_at = CASE WHEN is_over THEN i.heartbeat_at ELSE register_worker.at END,
         -- What has a token keeps its place: the api remembers it.
         log_place = CASE WHEN i.token_id IS NULL THEN coalesce(excluded.log_place, i.log_place) ELSE i.log_place END,
         log_directory = coalesce(excluded.log_directory, i.log_directory)

@@ -248,7 +248,7 @@ NEVER: dict[str, Any] = {"started_at": None, "ended_at": None, "worker": None}
          ["waits for room on w, which has claimed it; `weft worker show w`"]),
         ({"state": "running", "started_at": None, "phase": "staging_inputs", "claimed_at": NOW,
           "message": "fetches 2 of 3 inputs, 40 %"},
-         ["gets its files on w: it fetches 2 of 3 inputs, 40 %; `weft worker show w`"]),
+         ["gets what it needs on w: it fetches 2 of 3 inputs, 40 %; `weft worker show w`"]),
         ({"state": "running"},
          ["runs on w since 2026-11-21 12:00:00 UTC, for 1:00; `weft logs -f b7.j2`",
           "has no time limit; `weft cancel b7.j2`"]),

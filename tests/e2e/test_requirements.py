@@ -10,6 +10,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -25,6 +26,7 @@ from weft.worker.agent import environments
 
 INSTALLER = Path(environments.__file__).with_name("installer.sh")
 WITH_UV = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
 INFO = "tiny-1.0.dist-info"
 FILES = {
     "tiny.py": "def main(): print('tiny')\ndef double(n): return 2 * n\n",
@@ -83,6 +85,27 @@ def count(site: Weft, event: str) -> int:
     return (site.home / "log" / "worker.log").read_text().count(f"worker.environment_{event}")
 
 
+def installers(site: Weft) -> list[int]:
+    """Return their groups of processes."""
+    find = ("pgrep", "-f", f"timeout.*installer.sh {site.home}")
+    return [*map(int, subprocess.run(find, stdout=subprocess.PIPE, check=False).stdout.split())]
+
+
+@contextmanager
+def held_up(site: Weft, folder: Path, text: str, jobs: int = 1) -> Iterator[tuple[list[str], int]]:
+    """Let the index hold up jobs to the end, when the last succeeds; yield them, the group."""
+    before, file = Index.asked, folder / "r.txt"
+    file.write_text(text)
+    Index.is_open.clear()
+    line = ("run", "--detach", "--requirements", str(file), "--", "tiny")
+    names = [site.told(*line).decode().split()[0] for _ in range(jobs)]
+    until(lambda: Index.asked > before)
+    yield names, installers(site)[-1]
+    Index.is_open.set()
+    site.run("wait", names[-1])
+    assert site.told("logs", names[-1]) == b"tiny\n"
+
+
 def double(n: int) -> int:
     import tiny  # type: ignore[import-not-found]  # noqa: PLC0415 (only the worker has it)
 
@@ -134,19 +157,17 @@ def test_what_cannot_be_installed_is_said(site: Weft, tmp_path: Path) -> None:
 def test_option_takes_the_place_of_what_a_file_has(site: Weft, tmp_path: Path) -> None:
     (tmp_path / "r.txt").write_text("tiny>0\n")
     (tmp_path / "other.txt").write_text("nothere>4\n")
-    own = f"{sys.version_info.major}.{sys.version_info.minor}"
     document = {
-        "defaults": {"requirements": {"file": "other.txt", "python": own}},
-        "jobs": [{"command": ["tiny"], "requirements": {"python": own}}, {"command": ["tiny"]}],
+        "defaults": {"requirements": {"file": "other.txt", "python": OWN}},
+        "jobs": [{"command": ["tiny"], "requirements": {"python": OWN}}, {"command": ["tiny"]}],
     }
     (tmp_path / "jobs.json").write_text(json.dumps(document))
     line = ("submit", str(tmp_path / "jobs.json"), "--wait")
     site.told(*line, "--requirements", str(tmp_path / "r.txt"))
     assert site.run(*line, "--python", "3.99").returncode == 1
-    refused = site.run("run", "--python", own, "--", "true")
+    refused = site.run("run", "--python", OWN, "--", "true")
     assert (refused.returncode, b"--requirements" in refused.stderr) == (2, True)
-    refused = site.run("run", "--requirements", "/dev/zero", "--", "true")
-    assert b"more than 1048576 bytes" in refused.stderr
+    assert b"than 1048576 bytes" in site.run("run", "--requirements", "/dev/zero", "true").stderr
 
 
 def test_lines_that_lead_elsewhere_are_refused(site: Weft, tmp_path: Path) -> None:
@@ -182,43 +203,32 @@ def test_lines_that_lead_elsewhere_are_refused(site: Weft, tmp_path: Path) -> No
 
 def test_installation_that_is_killed_begins_anew(site: Weft, tmp_path: Path) -> None:
     """The one of a killed agent goes on, and that of the next agent waits for it."""
+    with held_up(site, tmp_path, "tiny>=1.0\n") as (_, first):
+        asked, agent = Index.asked, json.loads((site.home / "run" / "worker.ready").read_text())
+        os.kill(agent["pid"], signal.SIGKILL)
+        until(lambda: len(installers(site)) > 1 and "-> FLOCK" in Path("/proc/locks").read_text())
+        assert Index.asked == asked
+        os.killpg(first, signal.SIGKILL)
 
-    def installers() -> list[int]:
-        find = ("pgrep", "-f", f"timeout.*installer.sh {site.home}")
-        return list(
-            map(int, subprocess.run(find, capture_output=True, check=False).stdout.split())
-        )
 
-    file, before = tmp_path / "r.txt", Index.asked
-    file.write_text("tiny>=1.0\n")
-    Index.is_open.clear()
-    line = ("run", "--detach", "--requirements", str(file), "--", "tiny")
-    name = site.told(*line).decode().split()[0]
-    until(lambda: Index.asked > before)
-    (first,) = installers()
-    os.kill(json.loads((site.home / "run" / "worker.ready").read_text())["pid"], signal.SIGKILL)
-    until(lambda: len(installers()) > 1 and "-> FLOCK" in Path("/proc/locks").read_text())
-    assert Index.asked == before + 1
-    os.killpg(first, signal.SIGKILL)
-    Index.is_open.set()
-    site.run("wait", name)
-    assert site.told("logs", name) == b"tiny\n"
+def test_installation_ends_with_the_last_job_that_waits_for_it(site: Weft, tmp_path: Path) -> None:
+    """The next job begins it anew, when its programs have let go of the lock."""
+    with held_up(site, tmp_path, "tiny>=0.3\n", jobs=2) as (names, first):
+        until(lambda: b"installs its" in site.told("why", names[1]))
+        site.told("cancel", names[0])
+        site.run("wait", names[0])
+        assert count(site, "stopped") == 0
+        site.told("cancel", names[1])
+        with held_up(site, tmp_path, "tiny>=0.3\n") as (again, other):
+            until(lambda: installers(site) == [other] != [first] and count(site, "stopped") == 1)
+        names.extend(again)
 
 
 @pytest.mark.parametrize("name", ["timeout", "sh", "uv"])
 def test_one_program_of_an_installation_is_killed(site: Weft, tmp_path: Path, name: str) -> None:
-    file, before = tmp_path / "r.txt", Index.asked
-    file.write_text(f"tiny != 0.{name.encode()[0]}\n")
-    Index.is_open.clear()
-    job = site.told("run", "--detach", "--requirements", str(file), "--", "tiny").decode().split()
-    until(lambda: Index.asked > before)
-    find = ("pgrep", "-f", f"timeout.*installer.sh {site.home}")
-    group = subprocess.check_output(find).split()[0]
-    listing = subprocess.check_output(("pgrep", "-g", group, "-x", name)).split()
-    os.kill(int(listing[0]), signal.SIGKILL)
-    Index.is_open.set()
-    site.run("wait", job[0])
-    assert site.told("logs", job[0]) == b"tiny\n"
+    with held_up(site, tmp_path, f"tiny != 0.{name.encode()[0]}\n") as (_, group):
+        listing = subprocess.check_output(("pgrep", "-g", str(group), "-x", name)).split()
+        os.kill(int(listing[0]), signal.SIGKILL)
 
 
 def test_text_that_goes_on_and_on_is_read_at_once() -> None:
@@ -230,9 +240,6 @@ def test_text_that_goes_on_and_on_is_read_at_once() -> None:
 def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
     """In the moment between the look and the removal."""
 
-    def read(folder: Path) -> tuple[float, int]:
-        return folder.stat().st_mtime, 10
-
     def is_kept(folder: Path) -> bool:
         if folder.name == "begun":
             os.utime(folder)
@@ -241,15 +248,14 @@ def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
     for name in ("begun", "old"):
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (1, 1))
-    assert [*free_some(tmp_path, read, 0, is_kept)] == [("old", 10)]
+    assert [*free_some(tmp_path, lambda at: (at.stat().st_mtime, 10), 0, is_kept)] == [("old", 10)]
     assert [one.name for one in tmp_path.iterdir()] == ["begun"]
 
 
 def test_pip_installs_where_there_is_no_uv(tmp_path: Path) -> None:
     """And what is there is not installed again."""
     wheel, folder = write_wheel(tmp_path), tmp_path / "made"
-    version = f"{sys.version_info.major}.{sys.version_info.minor}"
-    command = ("/bin/sh", INSTALLER, folder, version, sys.executable, "1000000", "5")
+    command = ("/bin/sh", INSTALLER, folder, OWN, sys.executable, "1000000", "5")
     env = {"PATH": "/usr/bin:/bin", "INDEX": str(tmp_path)}
     half = subprocess.run(command, env=env, input=b"tin", check=False)  # who sends it was killed
     assert (half.returncode, [*folder.iterdir()]) == (1, [])

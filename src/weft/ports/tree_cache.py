@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Hashable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -23,12 +24,13 @@ Made = TypeVar("Made")
 
 class Once(Generic[Made]):
     """Makes each thing once for all that wait for it. What failed is told to all that ask in the
-    next `pause_s`, and only then tried again.
+    next `pause_s`, and only then tried again. What nobody waits for any longer is stopped.
     """
 
     def __init__(self, pause_s: float = 0.0) -> None:
         self._pause_s = pause_s
         self._making: dict[Hashable, asyncio.Task[Made]] = {}
+        self._waiting = Counter[asyncio.Task[Made]]()
 
     async def get(self, key: Hashable, make: Callable[[], Coroutine[Any, Any, Made]]) -> Made:
         """Return what this makes, or raise what it raises."""
@@ -36,12 +38,25 @@ class Once(Generic[Made]):
         if task is None:
             task = self._making[key] = asyncio.create_task(make())
             task.add_done_callback(partial(self._on_made, key))
-        return await asyncio.shield(task)
+        self._waiting[task] += 1
+        try:
+            return await asyncio.shield(task)
+        finally:
+            self._waiting[task] -= 1
+            if not self._waiting[task]:
+                del self._waiting[task]
+                if not task.done():
+                    self._forget(key, task)  # who asks now does not wait for what is stopped
+                    task.cancel()
 
     def _on_made(self, key: Hashable, task: "asyncio.Task[Made]") -> None:
         has_failed = not task.cancelled() and task.exception() is not None
         pause_s = self._pause_s if has_failed else 0.0
-        asyncio.get_running_loop().call_later(pause_s, self._making.pop, key, None)
+        asyncio.get_running_loop().call_later(pause_s, self._forget, key, task)
+
+    def _forget(self, key: Hashable, task: "asyncio.Task[Made]") -> None:
+        if self._making.get(key) is task:
+            del self._making[key]
 
     def close(self) -> None:
         """Stop what is being made."""

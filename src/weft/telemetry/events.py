@@ -148,6 +148,7 @@ EVENTS = MappingProxyType(
         "worker.environment_made": "requirements of jobs were installed · environment, ms, size",
         "worker.environment_removed": "installed requirements went, to keep the cache within its "
         "bytes · environment, size",
+        "worker.environment_stopped": "no job waits for requirements any longer · environment",
         "worker.spawner_found": "the agent has found its spawner · incarnation, pid_namespace",
         "worker.jobs_adopted": "jobs of an earlier agent continue · live, queued, ended, killed, "
         "handed_back",

@@ -186,6 +186,12 @@ ATTEMPT_SECONDS: Final = _histogram(
     ["executor"],
     buckets=(0.1, 1, 10, 60, 600, 3600, 36000, 86400),
 )
+ENVIRONMENT_SECONDS: Final = _histogram(
+    "weft_environment_seconds",
+    "how long installations of requirements of jobs took, by what became of them",
+    ["outcome"],
+    buckets=(1, 10, 60, 600, 3600),
+)
 JOBS_SUBMITTED: Final = _counter(
     "weft_jobs_submitted",
     "jobs that were submitted, by the door through which they came",

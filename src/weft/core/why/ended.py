@@ -50,7 +50,9 @@ def _running(job: EndFacts, now: datetime) -> Iterator[Cause]:
     if job.started_at is None and job.worker and job.phase == Phase.STAGING_INPUTS.word:
         said = f": it {job.message}" if job.message else ""
         yield Cause(
-            "files", f"gets its files on {job.worker}{said}", command("worker", "show", job.worker)
+            "files",
+            f"gets what it needs on {job.worker}{said}",
+            command("worker", "show", job.worker),
         )
         return
     if job.started_at is None and job.worker and is_late:

@@ -138,7 +138,9 @@ class Attempts:
                 keeping.cancel()
             elif held.is_sent:
                 sent.append(key)
-            else:  # its spec is being read
+            else:  # its spec is being read, or what it needs
+                if held.bringing is not None:
+                    held.bringing.cancel()
                 self.end(never_started(key, Reason.CANCELLED, now_ns=held.claimed_ns))
         if sent:
             self._runner.stop(sent, reason=Reason.CANCELLED, grace_ms=self._grace_ms)

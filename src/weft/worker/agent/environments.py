@@ -25,6 +25,7 @@ from weft.ports.shared_room import SharedRoom
 from weft.ports.tree_cache import Once, free_some
 from weft.settings import outer_environment
 from weft.telemetry.log import log
+from weft.telemetry.metrics import ENVIRONMENT_SECONDS
 from weft.wire.requirements import BYTES_MAX, plain_requirements
 from weft.wire.spec import JobSpec
 from weft.worker.agent.held import HeldAttempts
@@ -78,7 +79,7 @@ class Environments:
 
     async def _install(self, key: AttemptKey, text: bytes, python: str, folder: Path) -> None:
         begun, name = time.monotonic(), folder.name
-        with _failing(name):
+        with _counted(name), _failing(name):
             async with self._room.of(await self._tenants.name_of(key)):
                 self._directory.mkdir(mode=0o711, exist_ok=True)
                 code, words = await self._run(text, python, folder)
@@ -114,7 +115,7 @@ class Environments:
             output, _ = await process.communicate(text)
         except asyncio.CancelledError:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGTERM)  # it removes what is half made
             await process.wait()
             raise
         words = output.decode(errors="replace").strip()
@@ -134,6 +135,20 @@ def _failing(name: str) -> Iterator[None]:
     except (WeftError, ValueError) as error:
         log.warning("worker.environment_failed", environment=name, why=str(error))
         raise WeftError(f"its requirements cannot be installed: {error}") from error
+
+
+@contextmanager
+def _counted(name: str) -> Iterator[None]:
+    begun, outcome = time.monotonic(), "failed"
+    try:
+        yield
+        outcome = "made"
+    except asyncio.CancelledError:
+        outcome = "stopped"
+        log.info("worker.environment_stopped", environment=name)
+        raise
+    finally:
+        ENVIRONMENT_SECONDS.labels(outcome).observe(time.monotonic() - begun)
 
 
 def _read(folder: Path) -> tuple[float, int]:

@@ -180,6 +180,8 @@ class HandOver:
 
     async def _hand_over_fetched(self, assignment: Assignment) -> None:
         reason, message, code = None, "", None
+        if (held := self._held.by_key.get(assignment.key)) is not None:
+            held.bringing = asyncio.current_task()
         try:
             assignment, code = await self._fetch(assignment)
         except OSError as error:
@@ -192,7 +194,7 @@ class HandOver:
         if reason is not None:
             self._attempts.end_unstarted(assignment.key, reason, message)
             return
-        held.phase = None  # a lease again
+        held.phase = held.bringing = None  # a lease again
         if code is not None or self._has_files(assignment):
             await self._hand_over_with_files(assignment, code)
         else:

@@ -21,6 +21,7 @@ class Held:
     """One attempt, from its claim until the database has recorded its end."""
 
     __slots__ = (
+        "bringing",
         "claimed_ns",
         "cpu_m",
         "ended",
@@ -42,6 +43,8 @@ class Held:
         self.claimed_ns = time.monotonic_ns()
         self.executor = ""
         """Empty: its spec was not read, or an earlier process of the agent has read it."""
+        self.bringing: asyncio.Task[None] | None = None
+        """What fetches its code and the like, or waits for its requirements."""
         self.environment = ""
         """The name of that of its requirements, if it has some."""
         self.trace_id: str | None = None

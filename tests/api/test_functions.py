@@ -89,6 +89,7 @@ def test_references_follow_when_parents_are_put_first() -> None:
         ({"executor": "function"}, "/function"),
         ({"executor": "process", **BRINGS}, "/executor"),
         ({"executor": "slurm", **BRINGS}, "/executor"),
+        ({"executor": "slurm", "requirements": {"digest": "0" * 64}}, "/requirements"),
         ({"command": ["true"], **BRINGS}, "/command"),
         ({"script": "true", **BRINGS}, "/script"),
         ({"stdin": "x", **BRINGS}, "/stdin"),

@@ -92,7 +92,7 @@ def installers(site: Weft) -> list[int]:
 
 
 @contextmanager
-def held_up(site: Weft, folder: Path, text: str, jobs: int = 1) -> Iterator[tuple[list[str], int]]:
+def delay(site: Weft, folder: Path, text: str, jobs: int = 1) -> Iterator[tuple[list[str], int]]:
     """Let the index hold up jobs to the end, when the last succeeds; yield them, the group."""
     before, file = Index.asked, folder / "r.txt"
     file.write_text(text)
@@ -157,11 +157,9 @@ def test_what_cannot_be_installed_is_said(site: Weft, tmp_path: Path) -> None:
 def test_option_takes_the_place_of_what_a_file_has(site: Weft, tmp_path: Path) -> None:
     (tmp_path / "r.txt").write_text("tiny>0\n")
     (tmp_path / "other.txt").write_text("nothere>4\n")
-    document = {
-        "defaults": {"requirements": {"file": "other.txt", "python": OWN}},
-        "jobs": [{"command": ["tiny"], "requirements": {"python": OWN}}, {"command": ["tiny"]}],
-    }
-    (tmp_path / "jobs.json").write_text(json.dumps(document))
+    usual = {"requirements": {"file": "other.txt", "python": OWN}}
+    jobs = [{"command": ["tiny"], "requirements": {"python": OWN}}, {"command": ["tiny"]}]
+    (tmp_path / "jobs.json").write_text(json.dumps({"defaults": usual, "jobs": jobs}))
     line = ("submit", str(tmp_path / "jobs.json"), "--wait")
     site.told(*line, "--requirements", str(tmp_path / "r.txt"))
     assert site.run(*line, "--python", "3.99").returncode == 1
@@ -203,7 +201,7 @@ def test_lines_that_lead_elsewhere_are_refused(site: Weft, tmp_path: Path) -> No
 
 def test_installation_that_is_killed_begins_anew(site: Weft, tmp_path: Path) -> None:
     """The one of a killed agent goes on, and that of the next agent waits for it."""
-    with held_up(site, tmp_path, "tiny>=1.0\n") as (_, first):
+    with delay(site, tmp_path, "tiny>=1.0\n") as (_, first):
         asked, agent = Index.asked, json.loads((site.home / "run" / "worker.ready").read_text())
         os.kill(agent["pid"], signal.SIGKILL)
         until(lambda: len(installers(site)) > 1 and "-> FLOCK" in Path("/proc/locks").read_text())
@@ -213,22 +211,21 @@ def test_installation_that_is_killed_begins_anew(site: Weft, tmp_path: Path) -> 
 
 def test_installation_ends_with_the_last_job_that_waits_for_it(site: Weft, tmp_path: Path) -> None:
     """The next job begins it anew, when its programs have let go of the lock."""
-    with held_up(site, tmp_path, "tiny>=0.3\n", jobs=2) as (names, first):
+    with delay(site, tmp_path, "tiny>=0.3\n", jobs=2) as (names, first):
         until(lambda: b"installs its" in site.told("why", names[1]))
         site.told("cancel", names[0])
         site.run("wait", names[0])
         assert count(site, "stopped") == 0
         site.told("cancel", names[1])
-        with held_up(site, tmp_path, "tiny>=0.3\n") as (again, other):
+        with delay(site, tmp_path, "tiny>=0.3\n") as (again, other):
             until(lambda: installers(site) == [other] != [first] and count(site, "stopped") == 1)
         names.extend(again)
 
 
 @pytest.mark.parametrize("name", ["timeout", "sh", "uv"])
 def test_one_program_of_an_installation_is_killed(site: Weft, tmp_path: Path, name: str) -> None:
-    with held_up(site, tmp_path, f"tiny != 0.{name.encode()[0]}\n") as (_, group):
-        listing = subprocess.check_output(("pgrep", "-g", str(group), "-x", name)).split()
-        os.kill(int(listing[0]), signal.SIGKILL)
+    with delay(site, tmp_path, f"tiny != 0.{name.encode()[0]}\n") as (_, group):
+        subprocess.run(("pkill", "-KILL", "-g", str(group), "-x", name), check=True)
 
 
 def test_text_that_goes_on_and_on_is_read_at_once() -> None:
@@ -239,16 +236,13 @@ def test_text_that_goes_on_and_on_is_read_at_once() -> None:
 
 def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
     """In the moment between the look and the removal."""
-
-    def is_kept(folder: Path) -> bool:
-        if folder.name == "begun":
-            os.utime(folder)
-        return False
-
     for name in ("begun", "old"):
         (tmp_path / name).mkdir()
         os.utime(tmp_path / name, (1, 1))
-    assert [*free_some(tmp_path, lambda at: (at.stat().st_mtime, 10), 0, is_kept)] == [("old", 10)]
+    assert [*free_some(
+        tmp_path, lambda at: (at.stat().st_mtime, 10), 0,
+        lambda at: at.name == "begun" and (at / "used").write_bytes(b"") > 0,
+    )] == [("old", 10)]  # fmt: skip
     assert [one.name for one in tmp_path.iterdir()] == ["begun"]
 
 

@@ -66,7 +66,12 @@ async def check_functions(draft: Draft) -> None:
         digests = [bytes.fromhex(one) for one in sorted(missing)]
         found = await services.store.missing_payloads(caller, batch_id, digests)
         missing = {one.hex() for one in found}
+    message = "the batch has no such payload; send all its parts first"
+    if batch_id is None:
+        message = (
+            "a new batch has no payload: make an empty one, send it, then add the jobs. Schedules "
+            "and lines cannot: use a `container` or an `app`, or `weft submit` from cron"
+        )
     for pointer, digest in digest_at.items():
         if digest in missing:
-            message = "the batch has no such payload; send all its parts first"
             draft.problems.add(InvalidValue, pointer, message)

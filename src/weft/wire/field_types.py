@@ -40,7 +40,7 @@ def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> 
         try:
             msgspec.convert(value, kind)
         except (msgspec.ValidationError, RecursionError) as error:
-            problems.add(WrongType, pointer, said(str(error)))
+            problems.add(WrongType, pointer, said(str(error), _example_of(kind)))
 
 
 def _check_tagged(
@@ -106,6 +106,13 @@ def _without_none(kind: Kind) -> Kind:
         if len(rest) == 1:
             return _undescribed(rest[0])
     return kind
+
+
+def _example_of(kind: Kind) -> object:
+    """Return the first example in the description of a field; None: it has none."""
+    notes = getattr(kind, "__metadata__", ())
+    examples = (getattr(note, "examples", None) for note in notes)
+    return next((values[0] for values in examples if values), None)
 
 
 def _undescribed(kind: Kind) -> Kind:

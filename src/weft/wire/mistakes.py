@@ -5,6 +5,7 @@ from typing import Final
 
 _LIMIT: Final = re.compile(r"expected `(?:int|float)` (<=|>=|<|>) (-?[0-9.]+)")
 _COMPARED: Final = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_FORM: Final = re.compile(r"(`str(?: \| null)?`) matching regex .*", re.DOTALL)
 _FIELD: Final = re.compile(r"object (contains unknown|missing required) field `(.*)`")
 _KIND: Final = re.compile(r"`([a-z]+(?: \| [a-z]+)*)`")
 _EXPECTED: Final = {
@@ -29,8 +30,12 @@ def mistake_of(error: str) -> tuple[str, str]:
     return path.replace("[", "/").replace("]", "").replace(".", "/"), said(error)
 
 
-def said(error: str) -> str:
-    """Return what the mistake is."""
+def said(error: str, example: object = None) -> str:
+    """Return what the mistake is. `example`: a value of the field that is right.
+
+    >>> said("Expected `str` matching regex '^3[.][0-9]+$'", "3.12")
+    'expected text such as 3.12'
+    """
     message = error.partition(" - at ")[0]
     message = message[:1].lower() + message[1:]
     if field := _FIELD.fullmatch(message):
@@ -38,6 +43,8 @@ def said(error: str) -> str:
         return f"{what} {field[2]!r}"
     message = _LIMIT.sub(lambda match: f"expected {_COMPARED[match[1]]} {float(match[2]):.15g}",
                          message)  # fmt: skip
+    if example is not None:
+        message = _FORM.sub(lambda match: f"{match[1]} such as {example}", message)
     expected, comma, got = message.partition(", got ")
     return _in_words(expected, _EXPECTED) + comma + _in_words(got, _GOT)
 

@@ -10,6 +10,7 @@ from typing import Final
 from weft.core.errors import InvalidValue
 from weft.core.problems import Problems
 from weft.ports.executor import EXECUTOR_PLUGINS
+from weft.ports.runner import RUNNER_PLUGINS
 from weft.settings import Settings
 from weft.wire.documents.batches import JobDocument
 
@@ -36,6 +37,12 @@ def installed_executors() -> tuple[str, ...]:
     return EXECUTOR_PLUGINS.names()
 
 
+@cache
+def _engines() -> frozenset[str]:
+    """Return the executors that are named as what runs their jobs elsewhere."""
+    return frozenset(RUNNER_PLUGINS.names()) - {SIMULATION}
+
+
 def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -> None:
     """Note an executor that is not installed, or not the one for what the job runs."""
     known = installed_executors()
@@ -49,6 +56,10 @@ def check_executor(job: JobDocument, _: Settings, problems: Problems, at: str) -
             problems.add(InvalidValue, f"{at}/executor", message)
         elif job.executor == name and not is_there:
             message = f"a job of the executor `{name}` needs `{name}`"
+            problems.add(InvalidValue, f"{at}/{name}", message)
+    for name in ("code", "requirements"):
+        if getattr(job, name) is not None and job.executor in _engines():
+            message = f"{job.executor} runs it elsewhere, where weft brings none: have it there"
             problems.add(InvalidValue, f"{at}/{name}", message)
 
 

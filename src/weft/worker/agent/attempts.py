@@ -131,8 +131,7 @@ class Attempts:
         """Stop these attempts: they are cancelled, or this worker no longer owns them."""
         sent = []
         for key in keys:
-            held = self.held.by_key.get(key)
-            if held is None or held.ended:
+            if (held := self.held.live(key)) is None:
                 continue
             if (keeping := self.keeping.pop(key, None)) is not None:
                 keeping.cancel()

@@ -116,7 +116,6 @@ class Commands:
         """Give an attempt a message; return why not, or nothing."""
         if self._runner.outlives_host:
             return "its worker's runner cannot pass it on"
-        held = self._held.by_key.get(key)
-        if held is None or held.ended:
+        if self._held.live(key) is None:
             return "it had ended"
         return self._messages.add(key, number, text)

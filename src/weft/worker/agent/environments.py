@@ -79,7 +79,7 @@ class Environments:
 
     async def _install(self, key: AttemptKey, text: bytes, python: str, folder: Path) -> None:
         begun, name = time.monotonic(), folder.name
-        with _counted(name), _failing(name):
+        with _tally(name), _failing(name):
             async with self._room.of(await self._tenants.name_of(key)):
                 self._directory.mkdir(mode=0o711, exist_ok=True)
                 code, words = await self._run(text, python, folder)
@@ -138,7 +138,7 @@ def _failing(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _counted(name: str) -> Iterator[None]:
+def _tally(name: str) -> Iterator[None]:
     begun, outcome = time.monotonic(), "failed"
     try:
         yield

@@ -124,8 +124,7 @@ class HandOver:
         """End an attempt whose handing over has failed."""
         key = one.key if isinstance(one, Assignment) else key_of(one)
         log.error("attempt.not_handed_over", key=key, exc_info=error)
-        held = self._held.by_key.get(key)
-        if held is not None and not held.ended:
+        if self._held.live(key) is not None:
             message = f"it could not be handed over: {error!r}"
             self._attempts.end_unstarted(key, Reason.SYSTEM, message)
 
@@ -146,8 +145,8 @@ class HandOver:
         if isinstance(error, Unauthenticated | Forbidden):
             return  # the worker is refused, and ends: its jobs go to others
         for assignment in some:
-            held = self._held.by_key.get(assignment.key)
-            if held is not None and not (held.is_sent or held.ended):
+            held = self._held.live(assignment.key)
+            if held is not None and not held.is_sent:
                 message = f"it could not be handed over: {error!r}"
                 self._attempts.end_unstarted(assignment.key, Reason.SYSTEM, message)
 
@@ -169,8 +168,7 @@ class HandOver:
         if self._accounts is not None:
             given = await self._accounts.give(given)
         for one in given:
-            held = self._held.by_key.get(one.key)
-            if held is None or held.ended:
+            if self._held.live(one.key) is None:
                 continue  # cancelled while they were read
             if isinstance(one, Ended):
                 self._attempts.end(one)
@@ -188,8 +186,7 @@ class HandOver:
             reason, message = Reason.DISK, f"what it needs cannot be written: {error.strerror}"
         except WeftError as error:
             reason, message = Reason.BAD_SPEC, error.message
-        held = self._held.by_key.get(assignment.key)
-        if held is None or held.ended:
+        if (held := self._held.live(assignment.key)) is None:
             return  # cancelled while they were fetched
         if reason is not None:
             self._attempts.end_unstarted(assignment.key, reason, message)
@@ -235,8 +232,7 @@ class HandOver:
             if code is not None or _names_files(one.spec):
                 tell = partial(self._attempts.enter, one.key, Phase.STAGING_INPUTS)
                 given = await self._files.bring(one, tell, code)
-        held = self._held.by_key.get(one.key)
-        if held is None or held.ended:
+        if (held := self._held.live(one.key)) is None:
             self._files.remove(one.key)  # cancelled while they were brought
         elif isinstance(given, Ended):
             self._attempts.end(given)

@@ -102,10 +102,14 @@ class HeldAttempts:
             raise DatabaseWentBack(key.name)
         return self.add(key, cpu_m=cpu_m, memory_mib=memory_mib)
 
+    def live(self, key: AttemptKey) -> Held | None:
+        """Return an attempt that is held and has not ended."""
+        held = self.by_key.get(key)
+        return None if held is None or held.ended else held
+
     def start(self, key: AttemptKey, started_ns: int) -> bool:
         """Note that an attempt runs; return False if it is not held."""
-        held = self.by_key.get(key)
-        if held is None or held.ended:
+        if (held := self.live(key)) is None:
             return False
         held.started_ns = started_ns
         self._started[key] = held
@@ -113,16 +117,14 @@ class HeldAttempts:
 
     def enter(self, key: AttemptKey, phase: Phase) -> bool:
         """Note an attempt's phase; return False if it is not held."""
-        held = self.by_key.get(key)
-        if held is None or held.ended:
+        if (held := self.live(key)) is None:
             return False
         held.phase = phase
         return True
 
     def end(self, key: AttemptKey, ended: Ended | None = None) -> None:
         """Free what an attempt reserves; it stays here until `forget`."""
-        held = self.by_key.get(key)
-        if held is None or held.ended:
+        if (held := self.live(key)) is None:
             return
         held.ended = True
         self.live_count -= 1

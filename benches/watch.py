@@ -24,7 +24,7 @@ from weft.extensions.engines.slurm.runner.commands import SlurmCommands
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.folder import SharedFiles
 from weft.extensions.engines.slurm.settings import SlurmSettings
-from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.plugins.runners.remote.ssh import Answer

@@ -22,8 +22,8 @@ from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving import WorkerLink
 from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.log_stores.files.spool import FileSpool
-from weft.plugins.log_stores.files.writer import FileLogWriter
 from weft.ports.store import Claimed, WorkerStore
 from weft.run.api import Server, serving_config
 from weft.run.files import kept_files, object_stores

@@ -14,8 +14,8 @@ from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of
 from weft.extensions.doors.hail.requests import Refused
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.jobs import translate
-from weft.submission.translation.ordinary import are_ordinary
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import decode_chunk
 

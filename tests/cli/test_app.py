@@ -30,7 +30,7 @@ def weft(*arguments: str, code: str = MAIN, **more: str) -> "subprocess.Complete
 
 LISTS = {
     "attr", "cloudpickle", "cyclopts", "difflib", "docstring_parser", "platformdirs", "rich",
-    "shutil", "tomllib", "weft.cli.input.option_names", "weft.wire.documents.imports",
+    "shutil", "tomllib", "weft.cli.input.option_names", "weft.wire.documents.foreign_jobs",
     "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
     "hashlib", "random", "weft.wire.documents.batches", "weft.wire.exec",
 }  # fmt: skip

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from weft.cli.app import run_command
-from weft.core.errors.extras import EXTRA_OF
+from weft.core.errors.installation import EXTRA_OF
 
 WALK = f"""
 import sys

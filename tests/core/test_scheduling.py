@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cases import cases
 from store.water_filling import Demand, water_filling
-from weft.core.consumer_limits import OFFERS_MAX
+from weft.core.consumer_limits import OFFERS_MAX, STEADY_S, Allowance, Stock
 from weft.core.scheduling.black_holes import Ends, find_black_holes, retry_s
 from weft.core.scheduling.fair_share import UserWork, fair_shares
 from weft.core.scheduling.offers import (
@@ -22,7 +22,6 @@ from weft.core.scheduling.offers import (
     parse_queues,
     serves,
 )
-from weft.core.scheduling.stock import STEADY_S, Allowance, Stock
 from weft.core.scheduling.time_limits import BOUNDS_S, limit_class, longest_in
 
 users = st.lists(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from driver.fake_store import FakeDriverStore
-from weft.driver.loops import monitor, preempt
+from weft.driver.loops import stopping
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.store import Row
@@ -32,7 +32,7 @@ async def test_what_is_stopped_is_counted_until_nothing_is_left() -> None:
     context = LoopContext(
         store, 0, Settings(), Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
     )
-    running = asyncio.ensure_future(monitor.LOOP.run(context))
+    running = asyncio.ensure_future(stopping.MONITOR.run(context))
     await store.until("stop_overdue", 4)
     running.cancel()
 
@@ -56,7 +56,7 @@ async def looks(store: FakeDriverStore, after_s: float, *, until: str) -> Bell:
         store, 0, Settings(preempt_after_s=after_s), bell, DueDate(),
         moved=lambda: None, ring=lambda _: None,
     )  # fmt: skip
-    running = asyncio.ensure_future(preempt.LOOP.run(context))
+    running = asyncio.ensure_future(stopping.PREEMPT.run(context))
     await store.until(until, 1)
     running.cancel()
     return bell

@@ -18,8 +18,7 @@ from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.signing import NotSigned
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
-from weft.plugins.log_stores.files.plugin import FileLogKeeper
-from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
 from weft.plugins.log_stores.s3 import fetching
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.changes import Changes

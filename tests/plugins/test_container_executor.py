@@ -7,11 +7,10 @@ import pytest
 
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey, Reason
-from weft.plugins.executors.container import ContainerExecutor, NoContainers
+from weft.plugins.executors.container import ContainerExecutor, NoContainers, root_words
 from weft.plugins.executors.container.image import has_program, inside, numbers_of
 from weft.plugins.executors.container.images import Images
 from weft.plugins.executors.container.settings import ContainerSettings
-from weft.plugins.executors.container.view import root_words
 from weft.ports.executor import CannotRun, ExecutorLimits, ExecutorSite, ToStart
 from weft.wire.documents.containers import ContainerDocument, ContainerMount
 from weft.wire.spec import JobSpec

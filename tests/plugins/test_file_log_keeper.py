@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.files.plugin import FileLogKeeper
-from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
 from weft.wire.log_format import STDOUT, Piece
 
 

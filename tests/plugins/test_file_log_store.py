@@ -8,8 +8,7 @@ from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.growth import Watches
-from weft.plugins.log_stores.files.plugin import FileLogKeeper
-from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.testing.log_store_suite import LogStoreSuite
 from weft.wire.log_format import RESULT, encode_piece, segment_location

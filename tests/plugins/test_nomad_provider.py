@@ -11,8 +11,7 @@ import pytest
 
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.nomad_cluster import NomadCluster, nomad_cluster
-from weft.extensions.engines.nomad.provider import NomadProvider
-from weft.extensions.engines.nomad.provider.jobs import id_of, token_path
+from weft.extensions.engines.nomad.provider import NomadProvider, id_of, token_path
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.ports.provider import ProviderError, ProviderSite
 from weft.testing.provider_suite import wanted

@@ -17,8 +17,7 @@ from weft.core.addresses import AllowedHosts
 from weft.core.files.file_paths import StoreFile
 from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
-from weft.plugins.file_stores.s3.presigning import Credentials, presigned
-from weft.plugins.file_stores.s3.signing import ObjectUrls, StoreSigner
+from weft.plugins.file_stores.s3.signing import Credentials, ObjectUrls, StoreSigner, presigned
 from weft.plugins.file_stores.s3.trial import S3Objects
 from weft.ports.file_store import (
     FileDiffers,

@@ -1,4 +1,4 @@
-"""What people are told of runs that travel over topics and that nobody answers."""
+"""Records on their way out are written in sets; what simulations say over topics."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -8,10 +8,49 @@ from typing import Any, cast
 import pytest
 
 from weft.core.states import AttemptKey
-from weft.plugins.runners.simulation.exchange import Exchange, Travel
+from weft.plugins.runners.simulation.exchange import Exchange, Outbox, Travel
 from weft.plugins.runners.simulation.steps import Adder, Output
 from weft.ports.topics import JobTopics, Record
 from weft.ports.transport import TransportError
+
+
+class Topics:
+    """Takes records up to the first that is too large, as librdkafka does; counts the calls."""
+
+    def __init__(self) -> None:
+        self.n_calls = 0
+
+    async def publish(self, records: Sequence[Record]) -> Sequence[bool]:
+        """Take what comes before."""
+        self.n_calls += 1
+        await asyncio.sleep(0)
+        n_kept = next((n for n, one in enumerate(records) if one.value), len(records))
+        if not n_kept:
+            raise TransportError("nothing was confirmed")
+        return [n < n_kept for n in range(len(records))]
+
+
+def _record(value: bytes = b"") -> Record:
+    return Record("run-job", "job", value, {})
+
+
+async def test_what_waits_is_written_together() -> None:
+    topics = Topics()
+    outbox = Outbox(cast("Any", topics))
+
+    assert all(await asyncio.gather(*(outbox.write(_record()) for _ in range(1000))))
+    assert topics.n_calls <= 3
+
+
+async def test_a_record_that_cannot_be_written_holds_up_no_other_for_long() -> None:
+    """Those behind it are told, and their next try succeeds."""
+    outbox = Outbox(cast("Any", Topics()))
+    some = [_record(), _record(b"too large"), _record()]
+
+    assert await asyncio.gather(*map(outbox.write, some)) == [True, False, False]
+    assert not await outbox.write(some[1])
+    assert await outbox.write(some[2])
+
 
 TRAVEL = Travel("kafka", "7d3a0c9e-3f0c-4d55-9f43-6a8c8f1f8c11", "trace")
 

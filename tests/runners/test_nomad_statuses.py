@@ -9,8 +9,7 @@ from cases import cases
 from weft.core.errors import Invalid, Unavailable
 from weft.core.states import AttemptKey, Phase, Reason
 from weft.extensions.engines.nomad.runner.client import NomadClient, WrongNomadAddress
-from weft.extensions.engines.nomad.runner.jobs import payload_of
-from weft.extensions.engines.nomad.runner.statuses import status_of, why_unplaced
+from weft.extensions.engines.nomad.runner.jobs import payload_of, status_of, why_unplaced
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment

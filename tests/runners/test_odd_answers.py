@@ -16,7 +16,7 @@ from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.extensions.engines.slurm.runner.files import StagedFiles
 from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SharedFiles
-from weft.plugins.runners.remote.guarded_engine import GuardedEngine
+from weft.plugins.runners.remote.engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored

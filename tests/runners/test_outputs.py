@@ -6,7 +6,7 @@ import pytest
 
 from weft.core.states import AttemptKey
 from weft.extensions.engines.slurm.runner.folder import SharedFiles
-from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.runners.remote.outputs import live_bytes
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream

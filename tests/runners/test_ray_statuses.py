@@ -16,8 +16,15 @@ from weft.extensions.engines.ray.runner.client import (
     WrongRayAddress,
 )
 from weft.extensions.engines.ray.runner.engine import RayEngine
-from weft.extensions.engines.ray.runner.jobs import LIMIT, WrongRayResources, job_of, resources_of
-from weft.extensions.engines.ray.runner.statuses import Node, Seen, status_of
+from weft.extensions.engines.ray.runner.jobs import (
+    LIMIT,
+    Node,
+    Seen,
+    WrongRayResources,
+    job_of,
+    resources_of,
+    status_of,
+)
 from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.calls import LongText

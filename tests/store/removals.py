@@ -6,8 +6,7 @@ import pytest
 
 from store.hold_steps import park
 from store.world import World
-from weft.driver.operations import advance_operation
-from weft.driver.operations import delete_batch as batch_removal
+from weft.driver.operations import advance_operation, one_batch
 from weft.ports.store import Origin
 
 
@@ -21,13 +20,13 @@ async def operation_of(world: World, operation_id: int) -> Any:  # noqa: ANN401 
     return await world.api.get_operation(world.caller, operation_id)
 
 
-async def step(world: World, operation_id: int, limit: int = batch_removal.STEP_ROWS) -> bool:
+async def step(world: World, operation_id: int, limit: int = one_batch.STEP_ROWS) -> bool:
     """Do one step of the removal."""
     epoch = await world.lead()
     for running in await world.driver.running_operations(epoch):
         if running.operation_id == operation_id:
             with pytest.MonkeyPatch.context() as patched:
-                patched.setattr(batch_removal, "STEP_ROWS", limit)
+                patched.setattr(one_batch, "STEP_ROWS", limit)
                 return await advance_operation(world.driver, epoch, running)
     return False
 
@@ -40,7 +39,7 @@ async def settle(world: World) -> None:
 
 
 async def remove(
-    world: World, operation_id: int, *, limit: int = batch_removal.STEP_ROWS, audited: bool = False
+    world: World, operation_id: int, *, limit: int = one_batch.STEP_ROWS, audited: bool = False
 ) -> int:
     """Go on until it has ended, `limit` rows a step; return in how many steps."""
     for steps in range(10_000):

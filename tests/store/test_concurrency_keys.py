@@ -13,7 +13,7 @@ from weft.core.errors import IdempotencyConflict
 from weft.ports.store import Caller, JobRows, NewBatch, Origin
 from weft.submission.translation.gates import JOB_GATES
 from weft.wire.documents.batches import ConcurrencyKey
-from weft.wire.unique import Unique
+from weft.wire.keys import Unique
 
 
 def rows_with(key: str, n: int, n_jobs: int) -> JobRows:

@@ -16,7 +16,7 @@ from weft.core.ends.conditions import Ask
 from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Row
 from weft.settings import declared_in, setting
-from weft.sql.settings import reading_of
+from weft.sql.names import reading_of
 from weft.store import ApiStore, DriverStore
 
 CALLS_OF_A_TERM = """

@@ -13,7 +13,7 @@ from store.test_rates import rows_with
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed, Shape
-from weft.wire.rates import Rate
+from weft.wire.keys import Rate
 
 OWN = Shape(cpu_m=1000, memory_mib=512, words=(("machine", "small"),))
 

@@ -16,6 +16,7 @@ from weft.core.errors import WeftError
 from weft.ports.store import Caller
 from weft.run.database import external_secrets, prepare_schema
 from weft.store import open_admin, open_api_store
+from weft.store.admin import scram_verifier
 from weft.store.embedded.account import server_account
 from weft.store.embedded.server import _program
 from weft.store.errors import (
@@ -25,7 +26,6 @@ from weft.store.errors import (
     RightsMissing,
     SchemaMissing,
 )
-from weft.store.scram import scram_verifier
 
 pytestmark = pytest.mark.heavy
 

@@ -11,8 +11,7 @@ from runners.directory_engine import DirectoryEngine
 from store.test_conditions import conditions, look, soon
 from store.world import World
 from weft.core.why.facts import ClaimedFacts
-from weft.plugins.log_stores.files.plugin import FileLogKeeper
-from weft.plugins.log_stores.files.writer import FileLogWriter
+from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.wire.sealed import SecretKeys

@@ -14,7 +14,7 @@ from store.world import World
 from weft.ports.store import UNKEYED, JobRows
 from weft.sql import text_of
 from weft.submission.translation.gates import JOB_GATES
-from weft.wire.rates import Rate
+from weft.wire.keys import Rate
 
 
 def rows_with(rate: Rate, n_jobs: int) -> JobRows:

@@ -16,7 +16,7 @@ from store.world import Worker, World
 from weft.core.errors import BatchNotFound, IdempotencyConflict, JobNotFound, NothingToResubmit
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation, resubmit
-from weft.driver.operations.signed_copies import Keys
+from weft.driver.operations.copied_specs import Keys
 from weft.ports.store import UNKEYED, Origin
 from weft.wire.sealed import SecretKeys
 from weft.wire.signed import (

@@ -8,8 +8,7 @@ from builders import job_rows, tree
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled, GroupExists, GroupNotFound, TooManyGroups, TooManySets
 from weft.core.states import Reason
-from weft.driver.operations import advance_operation
-from weft.driver.operations import fill_set as set_filling
+from weft.driver.operations import advance_operation, one_batch
 from weft.ports.store import UNKEYED, GroupLimits, NewGroup, NewSet
 from weft.store import open_api_store, operations
 
@@ -242,8 +241,8 @@ async def go_on(world: World) -> None:
 async def test_query_fills_a_set_step_by_step(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(set_filling, "STEP_MEMBERS", 2)
-    monkeypatch.setattr(set_filling, "STEP_NUMBERS", 4)
+    monkeypatch.setattr(one_batch, "STEP_MEMBERS", 2)
+    monkeypatch.setattr(one_batch, "STEP_NUMBERS", 4)
     batch = await world.submit(job_rows(10, names=dict.fromkeys((1, 2, 3, 8, 9), "pca")))
     operation = await begin_set(world, batch, "name = pca")
     await world.submit(job_rows(2, names={1: "pca"}), batch=batch)  # is later than the question

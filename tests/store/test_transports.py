@@ -18,7 +18,7 @@ from weft.core.queues import Queue
 from weft.core.scheduling.lease import Budget
 from weft.core.states import Reason
 from weft.ports.store import Claimed, DueOffer, OfferAnswer, Shape
-from weft.wire.rates import Rate
+from weft.wire.keys import Rate
 
 MESSAGE = tuple[int, int, int]
 

@@ -11,8 +11,8 @@ from weft.api.http.decoding import JSON, decode
 from weft.core.problems import Problems
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.jobs import Translated, translate
-from weft.submission.translation.ordinary import are_ordinary
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX
 from weft.wire.usual_jobs import USUAL_FIELDS, UsualJob

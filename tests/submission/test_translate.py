@@ -20,8 +20,8 @@ from weft.ports.store import Gate, JobRows, Row, Shape
 from weft.settings import Settings
 from weft.submission.translation import fields, gates
 from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.jobs import translate
-from weft.submission.translation.ordinary import are_ordinary
 from weft.wire.documents.batches import BatchDocument, ConcurrencyKey, JobBunch, JobDocument
 from weft.wire.spec import CHUNK_BYTES_MAX, CHUNK_JOBS_MAX, decode_chunk
 from weft.wire.usual_jobs import USUAL_FIELDS, USUAL_KINDS

@@ -20,7 +20,7 @@ TRUSTED = {
     "src/weft/client/objects/job.py": "events of a closed type",
     "src/weft/client/submission/spool.py": "what this module has written",
     "src/weft/core/bounded.py": "it bounds them",
-    "src/weft/core/errors/extras.py": "a file that the installer keeps",
+    "src/weft/core/errors/installation.py": "a file that the installer keeps",
     "src/weft/extensions/doors/aloe/notices.py": "a body that weft has made",
     "src/weft/extensions/doors/hail/alike_jobs.py": "parts of a body that was read",
     "src/weft/extensions/doors/hail/documents_to_hail.py": "stored documents",

@@ -7,7 +7,7 @@ from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 from tidy.source_files import ROOT, nodes_of
-from weft.core.errors.extras import EXTRA_OF
+from weft.core.errors.installation import EXTRA_OF
 
 SRC = ROOT / "src/weft"
 LIBRARIES = {"h11", "http.client", "httpcore", "httpx", "urllib.request"}

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from weft.sql import files_of
-from weft.sql.numbers import with_numbers
+from weft.sql.names import with_numbers
 
 _BARE_NUMBER = re.compile(
     r"\b(?:\w+_)?(?:state|reason|phase)\b\s*"

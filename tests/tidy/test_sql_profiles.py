@@ -3,7 +3,7 @@
 import pytest
 
 from weft.sql import files_of
-from weft.sql.profiles import PROFILES, with_profiles
+from weft.sql.names import PROFILES, with_profiles
 
 
 def test_name_stands_for_settings() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from weft.settings import Bytes, declared_in, setting, sql_settings
 from weft.sql import files_of
-from weft.sql.settings import reading_of, with_settings
+from weft.sql.names import reading_of, with_settings
 
 
 def test_name_becomes_a_look_at_what_the_leader_handed_over() -> None:

@@ -24,7 +24,7 @@ from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.database import EmbeddedDatabase, prepare_schema
 from weft.run.down import run_down
 from weft.run.home import Home
-from weft.run.role_environment import role_environment
+from weft.run.role_process import role_environment
 from weft.settings import load_settings, outer_environment
 from weft.store.embedded.server import dying_with_parent
 

@@ -9,6 +9,6 @@
     functions/   Python functions as jobs, `weft.Executor`
     aio.py, sync.py   what programs import
 
-Each imports only what stands above it. Only `progress.py` and `objects/interrupt.py` print.
+Each imports only what stands above it. Only `progress.py` and `waiting.py` print.
 Nothing reads the database.
 """

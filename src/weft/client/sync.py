@@ -27,10 +27,10 @@ from weft.client.http.calls import Document
 from weft.client.http.session import Patience
 from weft.client.loop_thread import LoopThread, TimeLimit, Twin, waits_as
 from weft.client.objects.builder import Builder, BuilderSource, GroupBuilder, JobTreeBuilder
-from weft.client.objects.interrupt import may_wait_on
 from weft.client.objects.names import BatchNumber
 from weft.client.progress_bar import Progress
 from weft.client.submission.refs import JobRef, NotSubmitted
+from weft.client.waiting import may_wait_on
 from weft.core.errors import WeftError
 from weft.core.ids import format_job_ref
 

@@ -28,7 +28,7 @@ from weft.run.isolated.asking.sources import SourceReads
 from weft.run.isolated.asking.tests import ConditionTests
 from weft.run.job_topics import opened_event_sinks, opened_topics
 from weft.run.line_sinks import LineSinks, line_sinks
-from weft.run.role_environment import role_environment
+from weft.run.role_process import role_environment
 from weft.run.secret_keys import read_secret_keys
 from weft.run.transports import opened_sinks, opened_transports
 from weft.settings import Settings

@@ -1,4 +1,6 @@
-"""One supervised process: started, watched, started again when it dies."""
+"""One supervised process: started, watched, started again when it dies; and the environment of a
+home's processes: every setting except secrets.
+"""
 
 import asyncio
 import os
@@ -14,8 +16,33 @@ from weft.core.backoff import restart_after
 from weft.core.errors import Unavailable
 from weft.run.child import DRAINED, ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.home import Home
+from weft.settings import Settings, all_declared, declared_in, values_of, variable_of
+from weft.settings.client import ClientSettings
 from weft.telemetry import metrics
 from weft.telemetry.log import log
+
+_FOR_CLIENTS = frozenset(one.name for one in declared_in(ClientSettings))
+
+
+def role_environment(
+    settings: Settings, environ: Mapping[str, str] | None = None, **changes: str
+) -> dict[str, str]:
+    """Return the environment of a role: ours, with this process's settings as `WEFT_<NAME>`.
+
+    So flags and files of `weft up` hold for its roles too; but `ps` may show an environment, so
+    roles read what is secret from the files of the home. `changes`: settings that differ.
+    """
+    environ = os.environ if environ is None else environ
+    declared = all_declared()
+    ours = {variable_of(name) for name in declared}
+    result = {name: value for name, value in environ.items() if name not in ours}
+    for name, value in values_of(settings).items():
+        if value is not None and not declared[name].is_secret and name not in _FOR_CLIENTS:
+            result[variable_of(name)] = (
+                str(value).lower() if isinstance(value, bool) else str(value)
+            )
+    return result | {variable_of(name): value for name, value in changes.items()}
+
 
 READY_WITHIN_S = 60.0
 _READY_STEP_S = 0.01

@@ -28,8 +28,7 @@ from weft.run.host.sleepers import end_sleepers
 from weft.run.host.worker_name import file_name_of, user_name
 from weft.run.log_follow import keep_small
 from weft.run.login import check_dsn
-from weft.run.role_environment import role_environment
-from weft.run.role_process import RoleProcess, describe_end, until_exit
+from weft.run.role_process import RoleProcess, describe_end, role_environment, until_exit
 from weft.run.secret_keys import ensure_secret_keys
 from weft.run.secrets_file import EMBEDDED
 from weft.run.tls import api_url, certificate_of

@@ -5,8 +5,8 @@ there, once each: `NNNN_pre_*` before this program runs, `NNNN_post_*` when all 
 gone. `functions/` and `views/` are replaced where they changed, so the body of
 each function has one file; the owner of the database runs `owner/` before that; `catalog/`
 asks the database what it has; `audit/` are queries that return no row when all is well.
-States, phases, reasons, settings and ways to plan are written by name (`numbers.py`,
-`settings.py`, `profiles.py`), as `ROWS_OF_QUERIES weft.batch;` is for a policy of a table
+States, phases, reasons, settings and ways to plan are written by name (`names.py`),
+as `ROWS_OF_QUERIES weft.batch;` is for a policy of a table
 (`rows/`); a table with a `tenant_id` has those of tenants without saying so. A check of the audit
 whose head says that a batch which is being removed is incomplete looks at the others; whose
 rights a function has follows from its head (`heads.py`).
@@ -25,9 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from weft.sql.heads import Rights, rights_in, with_clauses
-from weft.sql.numbers import with_numbers
-from weft.sql.profiles import with_profiles
-from weft.sql.settings import with_settings
+from weft.sql.names import with_numbers, with_profiles, with_settings
 
 FIRST_SCHEMA = 1
 """The number of the schema that no migration has changed yet."""

@@ -1,6 +1,9 @@
 """Work of the database's owner: migrate, set passwords, make the local user, audit."""
 
+import base64
 import hashlib
+import hmac
+import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -18,8 +21,29 @@ from weft.store.database import CONNECT_TIMEOUT_S, call_on, prepare_connection
 from weft.store.errors import AWAY, LoginsTaken, RightsMissing, translated
 from weft.store.migrate import MigrationStatus, contract, migrate, migration_status, require_schema
 from weft.store.migration_plan import PlannedStep, plan_migration
-from weft.store.scram import scram_verifier
 from weft.telemetry.trace import new_trace_id
+
+_ROUNDS = 4096
+_SALT_BYTES = 16
+
+
+def scram_verifier(password: str, salt: bytes | None = None) -> str:
+    """Return what `ALTER ROLE … PASSWORD` takes in place of the password.
+
+    The password is in ASCII: others would have to be normalised first.
+    """
+    assert password.isascii(), "passwords of logins are made by weft"
+    salt = salt or secrets.token_bytes(_SALT_BYTES)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, _ROUNDS)
+    client_key = hmac.digest(salted, b"Client Key", "sha256")
+    stored_key = hashlib.sha256(client_key).digest()
+    server_key = hmac.digest(salted, b"Server Key", "sha256")
+    return f"SCRAM-SHA-256${_ROUNDS}:{_text(salt)}${_text(stored_key)}:{_text(server_key)}"
+
+
+def _text(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
 
 FINDING_ROWS_MAX = 100
 OWNER = "the owner"

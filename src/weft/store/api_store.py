@@ -23,11 +23,9 @@ from weft.store.declared import (
     value,
 )
 from weft.store.documents import batch_document
-from weft.store.edits import Edits
+from weft.store.edits import Edits, SetGroups
 from weft.store.fleet import Fleet, pools_of, shown_worker
-from weft.store.groups import SetGroups
-from weft.store.job_files import JobFiles
-from weft.store.jobs import Jobs, Products
+from weft.store.jobs import JobFiles, Jobs, Products
 from weft.store.lines import Lines
 from weft.store.notices import PostgresNotices
 from weft.store.offers import listed_events

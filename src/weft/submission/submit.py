@@ -25,13 +25,14 @@ from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Origin, Reserv
 from weft.settings import Settings
 from weft.submission.apps import fill_app_fields
 from weft.submission.named import check_allowed, check_secrets, check_stores
+from weft.submission.owners import sign_functions
 from weft.submission.payloads import check_functions
 from weft.submission.routing import count_failures, find_router, routed_later
 from weft.submission.services import Answer, Draft, SubmissionServices
-from weft.submission.signatures import sign_functions
 from weft.submission.translation import check
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
 from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.gates import batch_gates
 from weft.submission.translation.groups import (
     bunch_rows,
@@ -41,7 +42,6 @@ from weft.submission.translation.groups import (
     planned_rows,
 )
 from weft.submission.translation.jobs import Translated, translate_apart
-from weft.submission.translation.ordinary import are_ordinary
 from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.submission.waits import check_forms
 from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED

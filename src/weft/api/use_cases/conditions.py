@@ -1,4 +1,6 @@
-"""What jobs wait for together: list and show it, test it now, release or fail its jobs."""
+"""What jobs wait for together: list and show it, test it now, release or fail its jobs. Sources
+and sinks that fail are incidents beside it.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,6 +9,7 @@ from weft.api.calls.call import Cursor, call
 from weft.api.calls.path_ids import ConditionId
 from weft.api.services import Services
 from weft.core.access.rights import Right
+from weft.core.lines.line import failing
 from weft.ports.store import Caller, Row
 from weft.telemetry.log import log
 from weft.wire.answers.why import Condition, ShownCondition
@@ -63,3 +66,12 @@ async def fail_condition(services: Services, caller: Caller, condition_id: Condi
 
 def _tell(caller: Caller, condition_id: int, change: str) -> None:
     log.info("condition.changed", condition=condition_id, user=caller.user_name, change=change)
+
+
+LINES_MAX: Final = 1000
+"""Sources, and sinks, that are looked at together, by name."""
+
+
+async def failing_lines(services: Services, caller: Caller) -> Sequence[Row]:
+    """Return the sources that fail, and the sinks to which messages do not get."""
+    return failing(await services.store.overview_lines(caller, limit=LINES_MAX, statuses=False))

@@ -26,7 +26,7 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.queries import Limited
 from weft.submission.services import Answer
 from weft.telemetry.log import log
-from weft.wire.answers.licences import Licence, LicenceRemoved
+from weft.wire.answers.pools import Licence, LicenceRemoved
 from weft.wire.documents.limits import LicenceDocument, LimitEdit, UseLimit
 from weft.wire.documents.quotas import Quota, QuotaEdit
 

@@ -15,13 +15,12 @@ from weft.core.query import Subject
 from weft.ports.store import Caller, Origin, Shape
 from weft.settings import Settings
 from weft.submission import submit
-from weft.submission.owners import require_owner
+from weft.submission.owners import require_owner, signed_variables
 from weft.submission.services import Answer
-from weft.submission.signatures import signed_variables
 from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.answers.batches import Operation
 from weft.wire.documents.batches import BatchDocument, JobDocument
-from weft.wire.documents.repeats import ResubmitDocument, RetryJobsDocument
+from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument
 
 
 @call(

@@ -7,7 +7,7 @@ import msgspec
 from weft.api.calls.call import call
 from weft.api.calls.path_ids import WorkerName
 from weft.api.services import Services
-from weft.api.use_cases.failing_lines import failing_lines
+from weft.api.use_cases.conditions import failing_lines
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 from weft.ports.worker_link import LinkFacts

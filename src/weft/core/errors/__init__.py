@@ -21,10 +21,9 @@ Messages follow PostgreSQL's style: lower case, no full stop; detail and hint ar
 # ruff: noqa: F403 (so that a new error is an edit of one file)
 
 from weft.core.errors.batches import *
-from weft.core.errors.database import *
 from weft.core.errors.documents import *
-from weft.core.errors.extras import *
 from weft.core.errors.files import *
+from weft.core.errors.installation import *
 from weft.core.errors.kinds import *
 from weft.core.errors.lines import *
 from weft.core.errors.requests import *

@@ -6,7 +6,7 @@ from weft.core.errors import EpochStale, Internal, Unavailable, WeftError
 from weft.core.problems import problem_document
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import advance_operation
-from weft.driver.operations.signed_copies import Keys
+from weft.driver.operations.copied_specs import Keys
 from weft.ports.store import Operation
 from weft.telemetry.log import log
 from weft.wire.sealed import SecretKeys

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from weft.core.scheduling.stock import Stock
+from weft.core.consumer_limits import Stock
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.patience import end_tasks

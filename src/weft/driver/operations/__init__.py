@@ -1,5 +1,5 @@
-"""Operations: work on whole batches, or on many, that outlives a request. Each kind has a file
-and an entry.
+"""Operations: work on whole batches, or on many, that outlives a request. Each kind has a
+function and an entry.
 
 A step is bounded and safe to repeat: the driver may die between any two.
 """
@@ -8,15 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from weft.core.errors import WeftError
-from weft.driver.operations import (
-    batch_action,
-    delete_batch,
-    fill_set,
-    resubmit,
-    retry,
-    set_priority,
-)
-from weft.driver.operations.signed_copies import Keys
+from weft.driver.operations import batch_action, one_batch, resubmit
+from weft.driver.operations.copied_specs import Keys
 from weft.ports.store import Operation
 from weft.store import DriverStore
 from weft.wire.sealed import SecretKeys
@@ -26,11 +19,11 @@ Step = Callable[[DriverStore, int, Operation, Keys], Awaitable[bool]]
 
 STEPS: Final[Mapping[str, Step]] = {
     "batch_action": batch_action.step,
-    "delete_batch": delete_batch.step,
-    "fill_set": fill_set.step,
+    "delete_batch": one_batch.delete_batch,
+    "fill_set": one_batch.fill_set,
     "resubmit": resubmit.step,
-    "retry": retry.step,
-    "set_priority": set_priority.step,
+    "retry": one_batch.retry,
+    "set_priority": one_batch.set_priority,
 }
 """By kind of operation."""
 

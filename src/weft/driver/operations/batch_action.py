@@ -9,8 +9,8 @@ from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import EpochStale, Internal, RightMissing, Unavailable, WeftError
 from weft.core.query import Subject, parse_query
 from weft.core.query.tree import Field, IntegerTerm, Operator, all_of
-from weft.driver.operations.fill_set import STEP_LIMITS
-from weft.driver.operations.signed_copies import Keys
+from weft.driver.operations.copied_specs import Keys
+from weft.driver.operations.one_batch import STEP_LIMITS
 from weft.ports.store import BatchQuery, Caller, Operation
 from weft.store import DriverStore
 

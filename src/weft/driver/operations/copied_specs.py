@@ -2,13 +2,23 @@
 
 A job may share the function that another one carries. Where a new chunk begins, its first job
 carries the function that the jobs of the chunk share, so that none refers to another chunk.
+
+Signatures of functions that are copied: new specs are signed for whoever signed the old ones
+(ADR 60). What has no good signature gets none here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import base64
+import binascii
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
+from weft.ports.store import JobRows
+from weft.wire.sealed import SecretKeys
+from weft.wire.signed import CHANGED_VARIABLES, CHUNK, NotSigned, sign, signer_of
 from weft.wire.spec import (
     CHUNK_BYTES_MAX,
     CHUNK_JOBS_MAX,
@@ -104,3 +114,33 @@ def _sharing(spec: JobSpec, n_before: int) -> JobSpec:
     if spec.function is None:
         return spec
     return replace(spec, function=replace(spec.function, pickle=None), shares=-n_before)
+
+
+Keys = Callable[[], SecretKeys]
+"""Reads the keys of this installation."""
+
+
+def sign_copies(
+    rows: JobRows, originals: Sequence[bytes], changes: Mapping[str, Any], keys: Keys
+) -> None:
+    """Sign these rows if all original chunks with functions, and variables that are changed, were
+    signed for one user. Raise `SecretKeyMissing` if a key that signed them is not here.
+    """
+    if not originals:
+        return
+    held = keys()
+    with suppress(NotSigned):
+        signers = {signer_of(CHUNK, body, held) for body in originals}
+        if "env" in changes:
+            signers.add(signer_of(CHANGED_VARIABLES, _signed_env(changes), held))
+        if len(signers) == 1:
+            (signer,) = signers
+            rows.chunk_body = [sign(CHUNK, body, signer, held) for body in rows.chunk_body]
+
+
+def _signed_env(changes: Mapping[str, Any]) -> bytes:
+    body = msgspec.json.encode(changes["env"], order="sorted")
+    try:
+        return body + base64.b64decode(changes.get("env_signature", ""), validate=True)
+    except (binascii.Error, TypeError):
+        raise NotSigned("its signature is malformed") from None

@@ -6,8 +6,7 @@ from typing import Final
 from weft.core.errors import NothingToResubmit
 from weft.core.ids import BatchId, format_batch_id
 from weft.driver.operations.copied_jobs import Page, rows_of
-from weft.driver.operations.copied_specs import carrier_of
-from weft.driver.operations.signed_copies import Keys, sign_copies
+from weft.driver.operations.copied_specs import Keys, carrier_of, sign_copies
 from weft.ports.store import JobRows, Operation, Resubmitted
 from weft.store import DriverStore
 from weft.wire.spec import decode_chunk, have_functions

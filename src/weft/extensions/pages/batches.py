@@ -23,7 +23,7 @@ from weft.core.query.reach import JOB_ID_MAX
 from weft.core.query.tree import Field, Subject
 from weft.extensions.pages.forms import back_to, check_form
 from weft.ports.store import Caller, Row
-from weft.wire.documents.saved_queries import SavedQueryDocument
+from weft.wire.documents.batch_queries import SavedQueryDocument
 
 
 def _words_of(subject: Subject) -> Sequence[str]:

@@ -9,8 +9,8 @@ from weft.core.errors import FieldError, InvalidValue
 from weft.core.text.durations import parse_seconds
 from weft.extensions.pages.forms import Fields, Ids, button
 from weft.wire.documents.commands import ExtendDocument, SignalDocument
+from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument
 from weft.wire.documents.limits import ReleaseDocument
-from weft.wire.documents.repeats import ResubmitDocument, RetryJobsDocument
 
 _JOBS_MAX: Final = 1_000_000_000
 _MORE_S_MAX: Final = 31_536_000

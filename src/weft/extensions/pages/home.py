@@ -10,7 +10,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import OPEN, Redirect, Response
 from weft.api.services import Services
 from weft.api.use_cases import read, reports
-from weft.api.use_cases.failing_lines import failing_lines
+from weft.api.use_cases.conditions import failing_lines
 from weft.core.access.rights import Right
 from weft.core.billing.reports import sum_of
 from weft.core.errors import ReportTooLarge

@@ -13,7 +13,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import conditions, failures
-from weft.api.use_cases.failing_lines import failing_lines
+from weft.api.use_cases.conditions import failing_lines
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from weft.wire.unique import Unique
+from weft.wire.keys import Unique
 
 
 class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -13,7 +13,7 @@ from typing import Final, assert_never
 from weft.core.query import tree
 from weft.core.query.fields import JOB_STATES, REASONS
 from weft.core.query.reach import Access, Failures, Named, OfGroup, OfWorkers, Reach, Ready
-from weft.sql.numbers import with_numbers
+from weft.sql.names import with_numbers
 from weft.store.query_sql import fragments
 from weft.store.query_sql.fragments import Parameters, milliseconds
 

@@ -16,8 +16,8 @@ from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
+from weft.wire.keys import Unique
 from weft.wire.spec import JobSpec, spec_at
-from weft.wire.unique import Unique
 
 INDEX_MAX = 2_000_000_000
 PATH_CHARS_MAX = 4096

@@ -19,7 +19,7 @@ from weft.submission.translation.retry_with import rules_of_more
 from weft.submission.translation.shapes import ShapeBook
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.documents.waits import WaitDocument
-from weft.wire.rates import Rate
+from weft.wire.keys import Rate
 
 
 @dataclass(frozen=True)

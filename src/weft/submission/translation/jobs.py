@@ -15,7 +15,6 @@ from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.ports.store import JobRows, Row, Shape
 from weft.submission.translation.check import check_jobs
-from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.fields import JobField, check_fields, given_fields
 from weft.submission.translation.functions import carriers_of, moved_carriers
@@ -23,6 +22,7 @@ from weft.submission.translation.gates import asks_of
 from weft.submission.translation.groups import GROUP_MAX, Combos, cut_arrays, sets_of
 from weft.submission.translation.retries import DEFAULT_RETRY, check_retried, mask_of
 from weft.submission.translation.rows import (
+    Columns,
     count_edges,
     fill_chunks,
     fill_edges,

@@ -2,22 +2,23 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from weft.core.apps.description import FoundApp
+from weft.core.ends.retry_with import MoreRule
 from weft.core.graph.parents import Parents, count_of, numbers_of
 from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
 from weft.submission.translation.apps import with_apps
 from weft.submission.translation.cache import CACHE, fill_keys
-from weft.submission.translation.columns import Columns
 from weft.submission.translation.context import DocumentContext
 from weft.submission.translation.executors import USUAL
 from weft.submission.translation.fields import JobField, changed_specs, kept_fields
-from weft.submission.translation.functions import carrying, with_functions
+from weft.submission.translation.functions import Carriers, carrying, with_functions
 from weft.submission.translation.gates import job_gates, licence_gates
 from weft.submission.translation.waits import children_of_answers
 from weft.wire.documents.batches import JobDocument
@@ -34,6 +35,40 @@ from weft.wire.spec import (
     pack_specs,
 )
 from weft.wire.usual_jobs import UsualSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """A column has an element for each entry. It is empty if no entry has anything there, and
+    has one element if all entries agree.
+    """
+
+    shape_index: Sequence[int]
+    """Of the shapes of the request."""
+    group_id: Sequence[int]
+    retry_on: Sequence[int]
+    """Bits, see `retries.py`."""
+    combo_index: Sequence[int]
+    """Of the combinations of sets."""
+    licences: Sequence[Mapping[str, int]]
+    """How many of each are asked for."""
+    more: Sequence[Sequence[MoreRule]]
+    """By which rules retries ask for more."""
+    parents: Sequence[Parents]
+    on_end: Sequence[Parents]
+    """Those of them whose end is enough."""
+    carriers: Carriers
+
+    def of_entries(self, entries: Sequence[int]) -> "Columns":
+        """Return the columns for these entries, in this order; an entry may come several times."""
+        last = max(entries)
+        columns: dict[str, Sequence[Any]] = {}  # elements of several types
+        for field in fields(self):
+            column = getattr(self, field.name)
+            is_full = len(column) > last
+            columns[field.name] = [column[entry] for entry in entries] if is_full else column
+        return Columns(**columns)
+
 
 _SHARED_VALUES: Final = attrgetter(*SHARED_FIELDS)
 """The values of a job document that go to its executor as they are, in the order of a spec."""

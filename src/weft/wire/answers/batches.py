@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from weft.wire.answers.files import Progress
 from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
-from weft.wire.rates import Rate
+from weft.wire.keys import Rate
 
 JobStateWord = Literal[
     "pending", "ready", "queued", "creating", "running", "blocked",

@@ -1,4 +1,6 @@
-"""The documents about pools that the API replies with, for its description."""
+"""The documents about pools, and licences that all pools share, that the API replies with, for its
+description.
+"""
 
 import datetime as dt
 from datetime import datetime
@@ -147,3 +149,19 @@ class PoolsSaved(Struct, kw_only=True):
         list[PoolSurplus], Meta(description="what is too many goes as its jobs end")
     ]
     dry_run: bool
+
+
+class LicenceRemoved(Struct, kw_only=True):
+    """A licence that is forgotten."""
+
+    licence: str
+
+
+class Licence(Struct, kw_only=True):
+    """Something that all pools share, such as a floating licence of a program."""
+
+    licence: str
+    n: Count
+    n_used: Annotated[int, Meta(ge=0, description="by jobs that run or start next")]
+    set_at: datetime
+    set_by: str

@@ -28,8 +28,7 @@ from weft.wire.documents.secrets import JobSecrets
 from weft.wire.documents.services import JobService
 from weft.wire.documents.simulations import JobSimulation
 from weft.wire.documents.waits import JobWait
-from weft.wire.rates import Rate
-from weft.wire.unique import Unique
+from weft.wire.keys import Rate, Unique
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}
 RESOURCES_SCHEMA: dict[str, Any] = {

@@ -20,9 +20,8 @@ from typing import Final
 import msgspec
 
 from weft.core.bounded import read_json
-from weft.core.consumer_limits import OFFERS_MAX
+from weft.core.consumer_limits import OFFERS_MAX, Allowance
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
-from weft.core.scheduling.stock import Allowance
 from weft.core.states import AttemptKey
 from weft.ports.patience import end_tasks, retry_s, tasks_beside, until_answered
 from weft.ports.store import Claimed, OfferAnswer

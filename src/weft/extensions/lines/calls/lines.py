@@ -10,7 +10,7 @@ import msgspec
 from weft.api.calls.call import DecodeBatch, call
 from weft.api.calls.path_ids import BatchId, JobId, LifecycleName, SetupName
 from weft.api.services import Services
-from weft.api.use_cases.failing_lines import LINES_MAX
+from weft.api.use_cases.conditions import LINES_MAX
 from weft.api.use_cases.secrets import sealed
 from weft.core.access.rights import Permission, Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound

@@ -8,7 +8,7 @@ from weft.api.http.paging import cursor_of, page
 from weft.api.http.parameters import source_of
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
-from weft.api.use_cases.failing_lines import LINES_MAX
+from weft.api.use_cases.conditions import LINES_MAX
 from weft.core.access.rights import Right
 from weft.extensions.lines.calls import sources
 from weft.wire.answers.sources import ItemStateWord

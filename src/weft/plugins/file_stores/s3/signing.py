@@ -2,14 +2,21 @@
 
 obstore would read the environment for all that it is not given, so it is given all: else an
 operator of a tenant could use the credentials of the process.
+
+Requests that obstore cannot sign are signed here: those of uploads in parts, whose query says
+which. Source: "Authenticating Requests: Using Query Parameters (AWS Signature Version 4)" of the
+reference of Amazon S3. The payload is not signed, since whoever has the URL sends it.
 """
 
 import asyncio
+import hashlib
+import hmac
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
+from urllib.parse import quote, urlsplit
 
 import msgspec
 
@@ -20,10 +27,55 @@ from weft.core.files.file_stores import parse_bucket
 from weft.core.states import AttemptKey
 from weft.net.failures import NetFailure
 from weft.net.foreign_http import ANYWHERE, ForeignHttp
-from weft.plugins.file_stores.s3.presigning import Credentials, presigned
 from weft.ports.file_store import Method, Signed, ToSign
 from weft.ports.store import StoredFileStore
 from weft.wire.sealed import OpensSecrets, SecretKeys
+
+_ALGORITHM: Final = "AWS4-HMAC-SHA256"
+_UNRESERVED: Final = "-_.~"
+
+
+class Credentials(NamedTuple):
+    """What signs."""
+
+    key_id: str
+    secret: str
+    token: str | None
+
+
+def presigned(
+    method: str, base: str, name: str, query: Mapping[str, str], *, region: str,
+    credentials: Credentials, at: datetime, valid_s: int,
+) -> str:  # fmt: skip
+    """Return the URL of an object below `base`, which ends with its bucket. `at`: in UTC."""
+    target = urlsplit(base)
+    path = f"{target.path}/{quote(name, safe=f'/{_UNRESERVED}')}"
+    scope = f"{at:%Y%m%d}/{region}/s3/aws4_request"
+    asked = {
+        **query,
+        "X-Amz-Algorithm": _ALGORITHM,
+        "X-Amz-Credential": f"{credentials.key_id}/{scope}",
+        "X-Amz-Date": f"{at:%Y%m%dT%H%M%SZ}",
+        "X-Amz-Expires": str(valid_s),
+        "X-Amz-SignedHeaders": "host",
+    }
+    if credentials.token is not None:
+        asked["X-Amz-Security-Token"] = credentials.token
+    pairs = sorted((_quoted(key), _quoted(value)) for key, value in asked.items())
+    line = "&".join(f"{key}={value}" for key, value in pairs)
+    request = f"{method}\n{path}\n{line}\nhost:{target.netloc}\n\nhost\nUNSIGNED-PAYLOAD"
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    text = "\n".join([_ALGORITHM, asked["X-Amz-Date"], scope, digest])
+    key = f"AWS4{credentials.secret}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    return f"{target.scheme}://{target.netloc}{path}?{line}&X-Amz-Signature={signature}"
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe=_UNRESERVED)
+
 
 Verb = Method | Literal["HEAD"]
 VALID_S: Final = 3600

@@ -16,9 +16,8 @@ from weft.core.scheduling.pool_tester import GATEWAY
 from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
 from weft.plugins.runners.remote.ends import LeftFiles, Notes, at_ns, ended_by, tell_attempt
-from weft.plugins.runners.remote.engine import Engine, Left, Status
+from weft.plugins.runners.remote.engine import Engine, GuardedEngine, Left, Status
 from weft.plugins.runners.remote.forgetting import Forgetting, Missing
-from weft.plugins.runners.remote.guarded_engine import GuardedEngine
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.plugins.runners.remote.outputs import Outputs
 from weft.ports import runner

@@ -19,10 +19,9 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from weft.plugins.runners.simulation.outbox import Outbox
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
 from weft.ports.patience import retry_s, tasks_beside, until_answered
-from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer
+from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer, Topics
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import log
@@ -30,6 +29,42 @@ from weft.telemetry.topics import keep_poison
 from weft.wire import job_topics as wire
 from weft.wire.documents.simulations import HttpCall, Sleep, Step
 from weft.wire.spec import JobSpec
+
+_AT_ONCE: Final = 500
+
+
+class Outbox:
+    """What waits to be written."""
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self._waiting: list[tuple[Record, asyncio.Future[bool]]] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def write(self, record: Record) -> bool:
+        """Write a record; return whether it is confirmed. One that is not may be at fault itself,
+        or stood behind one that was.
+        """
+        written: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((record, written))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        return await written
+
+    async def _write(self) -> None:
+        while self._waiting:
+            some, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
+            kept: Sequence[bool] = ()
+            try:
+                kept = await self._topics.publish([record for record, _ in some])
+            except TransportError:
+                kept = [False] * len(some)
+            finally:
+                # Whatever has happened, nobody waits here for ever.
+                for index, (_, written) in enumerate(some):
+                    if not written.done():
+                        written.set_result(index < len(kept) and kept[index])
+
 
 _ASK_AGAIN_S: Final = 1.0
 """When a run is asked about again that somebody else has."""

@@ -20,18 +20,16 @@ from weft.extensions.engines.nomad.runner.jobs import (
     LIMIT,
     STATE,
     TASK,
-    job_of,
-    parent_of,
-    payload_of,
-    size_of,
-)
-from weft.extensions.engines.nomad.runner.statuses import (
     first_of,
     has_children,
     has_successors,
     is_only_barred,
+    job_of,
     moves,
+    parent_of,
+    payload_of,
     peak_of,
+    size_of,
     status_of,
     why_unplaced,
 )

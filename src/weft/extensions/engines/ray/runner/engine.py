@@ -19,12 +19,14 @@ from weft.extensions.engines.ray.runner.jobs import (
     OUT,
     RUN,
     STATE,
+    Node,
+    Seen,
     folder_of,
     job_of,
     resources_of,
+    status_of,
     withdrawn_of,
 )
-from weft.extensions.engines.ray.runner.statuses import Node, Seen, status_of
 from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.calls import LongText

@@ -1,11 +1,16 @@
-"""The loop that stops preemptible jobs for waiting ones of queues of higher priority.
+"""The loops that stop attempts: which are beyond a limit of their queue, or preemptible while jobs
+of queues of higher priority wait.
 
-It follows the fold, which sees that jobs became ready or ended. A job that has had no room for
-`preempt_after_s` preempts others; until then the loop rings itself.
+The first waits for its bell: the leader's heartbeats ring it at the next of the dates, and a
+worker that has stopped an attempt rings it, so that the job goes on. The other follows the fold,
+which sees that jobs became ready or ended. A job that has had no room for `preempt_after_s`
+preempts others; until then the loop rings itself.
 """
 
 import asyncio
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -15,11 +20,39 @@ from weft.driver.loops.loop import Loop, LoopContext
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 
+PASS_JOBS_MAX = 100
+"""Attempts per call: some ten milliseconds, so that their rows are not locked for long."""
+
+
+async def _monitor(context: LoopContext) -> None:
+    while True:
+        while stopped := await context.store.stop_overdue(
+            context.epoch, limit_jobs=PASS_JOBS_MAX, confirm_s=context.settings.stop_within_s
+        ):
+            context.moved()
+            for row in stopped:
+                _tell(row)
+        await context.bell.heard()
+
+
+def _tell(row: Mapping[str, Any]) -> None:
+    if row["batch_id"] is None:
+        metrics.WORKERS_LOST.inc()
+        log.warning("worker.given_up", worker=row["worker"])
+        return
+    metrics.ATTEMPTS_OVERDUE.labels("requeued" if row["goes_on"] else "ended").inc()
+    log.warning(
+        "attempt.overdue", job=format_job_ref(row["batch_id"], row["job_id"]),
+        attempt=row["attempt"], worker=row["worker"], message=row["message"],
+        goes_on=row["goes_on"],
+    )  # fmt: skip
+
+
 GAP_S = 1.0
 """Between two looks at least."""
 
 
-async def _run(context: LoopContext) -> None:
+async def _make_room(context: LoopContext) -> None:
     since: dict[Key, float] = {}
     """Since when a job has been seen to have no room."""
     while True:
@@ -64,4 +97,6 @@ async def _preempt(context: LoopContext, plan: Preemption, pool: str) -> None:
         log.info("jobs.preempted", pool=pool, worker=plan.worker, jobs=count, waiting=waiting)
 
 
-LOOP = Loop("preempt", _run, after=("fold",))
+MONITOR = Loop("monitor", _monitor)
+PREEMPT = Loop("preempt", _make_room, after=("fold",))
+LOOPS = (MONITOR, PREEMPT)

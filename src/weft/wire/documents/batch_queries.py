@@ -1,5 +1,6 @@
-"""The documents about actions on many batches."""
+"""The documents with queries for batches: actions on all that match, and saved queries."""
 
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -33,3 +34,26 @@ class BatchActionCount(Struct, kw_only=True):
     has_more: Annotated[
         bool, Meta(description="the query finds more, which are not counted (`bulk_batches_max`)")
     ]
+
+
+class SavedQueryDocument(Struct, forbid_unknown_fields=True):
+    """`PUT /v1/saved-queries/{name}`: a query for batches."""
+
+    query: Annotated[
+        Annotated[str, Meta(min_length=1, pattern=r"^[^\x00]+$")],
+        says("A query for batches.", "state = running and user = ada"),
+    ]
+
+
+class SavedQuery(Struct, kw_only=True):
+    """A query of the caller that has a name."""
+
+    name: str
+    query: str
+    updated_at: datetime
+
+
+class SavedQueryRemoved(Struct, kw_only=True):
+    """A saved query that there is no more."""
+
+    name: str

@@ -1,8 +1,10 @@
-"""The packages of weft's extras, and the error that says which extra is missing."""
+"""Errors of what weft stands on: the database, and the packages of its extras; which extra brings
+which package.
+"""
 
 from typing import Final
 
-from weft.core.errors.kinds import Conflict
+from weft.core.errors.kinds import Conflict, Internal, NotFound, Unavailable
 
 EXTRA_OF: Final = {
     "aio_pika": "rabbitmq", "aiormq": "rabbitmq", "asyncssh": "ssh", "cel": "server",
@@ -40,3 +42,23 @@ def install_hint(extra: str) -> str:
         origin = {}
     source = f" @ {origin['url']}" if "url" in origin else ""
     return f"Install it with weft's extra `{extra}`: pip install 'weft[{extra}]{source}'"
+
+
+class StoreUnavailable(Unavailable, code="STORE.UNAVAILABLE"):
+    """The database cannot be reached now."""
+
+
+class IllegalTransition(Internal, code="STORE.ILLEGAL_TRANSITION", sqlstate="WF900"):
+    """The state machine has no such transition; nothing was changed."""
+
+
+class ViewLoginNotFound(NotFound, code="STORE.VIEW_LOGIN_NOT_FOUND", sqlstate="WF181"):
+    """No dashboard has a login of this name."""
+
+
+class ViewLoginTaken(Conflict, code="STORE.VIEW_LOGIN_TAKEN", sqlstate="WF281"):
+    """The server has a role of this name already."""
+
+
+class EpochStale(Conflict, code="DRIVER.EPOCH_STALE", sqlstate="WF401"):
+    """A driver that no longer leads tried to write."""

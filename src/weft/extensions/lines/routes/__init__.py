@@ -1,1 +1,0 @@
-"""The routes of production lines: read a request, call, reply. They must not decide anything."""

@@ -445,3 +445,20 @@ async def test_limits_of_attempts_have_defaults(http: httpx.AsyncClient) -> None
     (changed,) = (await save(http, {**BIG, "monitor": {"rounds": 1}}))["changes"]
     _, now = changed["fields"]["monitor"]
     assert (now["ready_s"], now["blocked_s"]) == (None, None)
+
+
+FOREIGN = {"name": "big", "priority": 20}
+
+
+async def test_only_queues_that_travel_have_foreign_consumers(http: httpx.AsyncClient) -> None:
+    cases: list[tuple[Any, ...]] = [
+        ({"slots": 2}, "slots"),
+        ({"queued_s": 2}, "queued_s"),
+        ({"consumers": "foreign", "slots": 2}, "consumers"),
+        ({"consumers": "foreign", "transport": "rabbit"}, "slots"),
+    ]
+    for fields, pointer in cases:
+        answer = await http.put("/v1/queues", json={"queues": [{**FOREIGN, **fields}]})
+
+        assert answer.status_code == 400
+        assert f"/queues/0/{pointer}" in {one["pointer"] for one in answer.json()["errors"]}

@@ -8,6 +8,7 @@ from cases import cases
 from cli.anything import COMMANDS
 from weft.cli.app import USAGE, run_command
 from weft.cli.completion.cursor import read_commands
+from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.usage import _MEANT, _PLACES, _PLACES_MAX, _elsewhere
 
 
@@ -147,3 +148,22 @@ def test_help_of_an_option_is_one_paragraph() -> None:
     ]
 
     assert broken == []
+
+
+@cases(
+    ("command", "hint"),
+    [
+        ("echo {} | wc", "a pipe or `>` needs a shell: `weft each -- sh -c 'echo {} | wc'`"),
+        ("ls>x", "a pipe or `>` needs a shell: `weft each -- sh -c 'ls>x'`"),
+        ("a && b", "a pipe or `>` needs a shell: `weft each -- sh -c 'a && b'`"),
+        ("wc -l {}", "the quotes make it one word; leave them out: `weft each -- wc -l {}`"),
+        ("nothing", None),
+        ("", None),
+    ],
+)
+def test_a_line_in_one_word_gets_a_hint(command: str, hint: str | None) -> None:
+    assert shell_hint([command], "weft each --") == hint
+
+
+def test_a_program_with_arguments_gets_none() -> None:
+    assert shell_hint(["a b", "c"], "weft run --") is None

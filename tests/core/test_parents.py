@@ -1,12 +1,25 @@
-"""Parents: from references to numbers, and an order in which they come first."""
+"""Parents: from references to numbers, and an order in which they come first; a job that began
+before one had ended. Paths of groups, and what must be made for them.
+"""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.errors import InvalidValue, ParentCycle, ParentNotBelow, ParentNotFound
+from cases import cases
+from weft.core.errors import (
+    InvalidDocument,
+    InvalidValue,
+    ParentCycle,
+    ParentNotBelow,
+    ParentNotFound,
+    UnknownField,
+    WrongType,
+)
+from weft.core.graph.group_tree import PlannedGroup, ancestors, plan_groups, wrong_path
 from weft.core.graph.parents import (
     Earlier,
     ParentRef,
@@ -18,7 +31,9 @@ from weft.core.graph.parents import (
     resolve_parents,
 )
 from weft.core.graph.positions import Positions
-from weft.core.problems import Problems
+from weft.core.graph.start_order import EarlyStart, early_starts
+from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
+from weft.core.text.texts import wrong_attributes, wrong_name
 
 NAMED = Earlier(batch_id=12, names=True)
 
@@ -211,3 +226,107 @@ def test_order_of_arrays_puts_all_their_parents_first(data: st.DataObject) -> No
 
 def _all_of(parent: int | range) -> Sequence[int]:
     return parent if isinstance(parent, range) else [parent]
+
+
+def test_ancestors_come_first_and_only_once() -> None:
+    planned, number = plan_groups(["/a/b", "/a", "/a/c/d"], {})
+
+    assert planned == [
+        PlannedGroup(1, 0, "a", "/a"),
+        PlannedGroup(2, 1, "b", "/a/b"),
+        PlannedGroup(3, 1, "c", "/a/c"),
+        PlannedGroup(4, 3, "d", "/a/c/d"),
+    ]
+    assert number == {"/": 0, "/a": 1, "/a/b": 2, "/a/c": 3, "/a/c/d": 4}
+
+
+def test_groups_that_are_there_are_not_made_again() -> None:
+    planned, number = plan_groups(["/a/b"], {"/a": 7})
+
+    assert planned == [PlannedGroup(1, -7, "b", "/a/b")]
+    assert number["/a"] == -7
+
+
+def test_root_has_no_ancestors() -> None:
+    assert ancestors("/") == []
+    assert ancestors("/a/b") == ["/a", "/a/b"]
+
+
+@cases("path", ["", "a", "/a/", "//", "/a//b", "/a\n", "/" + "x" * 9, "/a" * 4])
+def test_wrong_paths(path: str) -> None:
+    assert wrong_path(path, depth_max=3, name_chars_max=8)
+
+
+@cases("path", ["/", "/a", "/a/b/c", "/Å 1"])
+def test_good_paths(path: str) -> None:
+    assert wrong_path(path, depth_max=3, name_chars_max=8) is None
+
+
+def test_texts() -> None:
+    assert wrong_name("a b", chars_max=3) is None
+    assert wrong_name("a\u202eb", chars_max=9)
+    assert wrong_attributes({"k": "é" * 4}, count_max=1, bytes_max=9) is None
+    assert wrong_attributes({"k": "é" * 5}, count_max=1, bytes_max=9) == (
+        "k",
+        "11 bytes, at most 9 (attribute_bytes_max)",
+    )
+
+
+def test_problems_of_one_kind_have_its_code_and_others_the_common_one() -> None:
+    problems = Problems()
+    for number in range(PROBLEMS_MAX + 5):
+        problems.add(UnknownField, f"/{number}", "no such field")
+    one_kind = problems.error()
+    mixed = Problems([*problems.found[:1], (WrongType, problems.found[0][1])], 2).error()
+
+    assert type(one_kind) is UnknownField
+    assert len(one_kind.errors) == PROBLEMS_MAX
+    assert f"and {PROBLEMS_MAX + 4} more" in one_kind.detail
+    assert type(mixed) is InvalidDocument
+
+
+def test_pointers_are_escaped() -> None:
+    assert pointer_of("jobs", 3, "a/b~c") == "/jobs/3/a~1b~0c"
+
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def at(seconds: int) -> datetime:
+    return BEGIN + timedelta(seconds=seconds)
+
+
+def test_start_at_the_end_of_the_last_parent_is_in_time() -> None:
+    started = {1: at(0), 2: at(0), 3: at(5)}
+    ended = {1: at(4), 2: at(5)}
+
+    assert list(early_starts(started, ended, {3: [1, 2]})) == []
+
+
+def test_start_before_the_end_of_a_parent_is_told() -> None:
+    found = list(early_starts({1: at(0), 2: at(3)}, {1: at(4)}, {2: [1]}))
+
+    assert found == [EarlyStart(2, at(3), 1, at(4))]
+
+
+def test_start_below_a_parent_that_has_not_ended_is_told() -> None:
+    found = list(early_starts({1: at(0), 2: at(3)}, {}, {2: [1]}))
+
+    assert found == [EarlyStart(2, at(3), 1, None)]
+
+
+def test_job_that_never_began_is_not_early() -> None:
+    assert list(early_starts({}, {}, {2: [1]})) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8))
+def test_every_pair_is_looked_at(times: list[tuple[int, int]]) -> None:
+    """All jobs wait for the first."""
+    started = {job: at(begin) for job, (begin, _) in enumerate(times, 1)}
+    ended = {job: at(begin + took) for job, (begin, took) in enumerate(times, 1)}
+
+    found = early_starts(started, ended, {job: [1] for job in range(2, len(times) + 1)})
+
+    assert {one.job_id for one in found} == {
+        job for job in range(2, len(times) + 1) if started[job] < ended[1]
+    }

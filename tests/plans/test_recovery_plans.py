@@ -6,9 +6,9 @@ import pytest
 
 from builders import end_report
 from plans.table_reads import Reads, read_by_call, reads
+from store.retries import fail, retried
 from store.test_crowds import listed
 from store.test_retry_with import LIMITS_MS, timed
-from store.waiting_retries import fail, retried
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.store.database import call_on

@@ -1,4 +1,6 @@
-"""Records on their way out are written in sets; what simulations say over topics."""
+"""What people are told of runs that travel over topics and that nobody answers; records on their
+way out are written in sets.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

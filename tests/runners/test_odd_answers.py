@@ -12,10 +12,12 @@ import pytest
 from callbacks.receiver import answering, receiving
 from runners.directory_engine import DirectoryEngine
 from weft.core.errors import Unavailable
+from weft.core.states import AttemptKey
 from weft.extensions.engines.nomad.runner.client import NomadClient
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.extensions.engines.slurm.runner.files import StagedFiles
 from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SharedFiles
+from weft.plugins.runners.remote.ends import Notes
 from weft.plugins.runners.remote.engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
@@ -123,3 +125,25 @@ async def test_whatever_an_engine_stumbles_over_is_no_answer(tmp_path: Path) -> 
                 await call
             assert "KeyError: 'items'" in str(raised.value.detail)
     assert await careful.statuses([]) == {}
+
+
+ONE, OTHER = AttemptKey(1, 1, 1), AttemptKey(1, 2, 1)
+
+
+def test_a_changed_reason_is_told_and_not_too_often() -> None:
+    """Each attempt by itself; a new phase at once."""
+    now = [100.0]
+    notes = Notes(lambda: now[0])
+
+    def after(seconds: float, said: str, key: AttemptKey = ONE) -> str:
+        now[0] += seconds
+        return notes.news(key, said)
+
+    assert after(0, "Resources") == "Resources"
+    assert after(60, "Resources") == ""
+    assert after(0, "Priority") == "Priority"
+    assert after(9, "Resources") == ""
+    assert after(0, "Resources", OTHER) == "Resources"
+    assert after(1, "Resources") == "Resources"
+    assert notes.of_phase(ONE, "on n1") == "on n1"
+    assert notes.of_phase(ONE, "x" * 1000) == "x" * 300

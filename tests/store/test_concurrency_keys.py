@@ -1,4 +1,6 @@
-"""Keys of jobs and batches that count together: concurrency, and one at a time."""
+"""Keys of jobs and batches that count together: concurrency, and one at a time; one service of a
+name, also when two transactions want it at once.
+"""
 
 import asyncio
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 from builders import job_rows, with_fields
 from store.gate_rows import visit
 from store.world import Worker, World
-from weft.core.errors import IdempotencyConflict
+from weft.core.errors import IdempotencyConflict, ServiceRuns
 from weft.ports.store import Caller, JobRows, NewBatch, Origin
 from weft.submission.translation.gates import JOB_GATES
 from weft.wire.documents.batches import ConcurrencyKey
@@ -144,3 +146,27 @@ async def test_a_repeat_has_the_same_answer(world: World) -> None:
     assert await submit(world, token="c", on_conflict="replace") == (second, False, answer)
     with pytest.raises(IdempotencyConflict):
         await submit(world, token="b", digest=b"other")
+
+
+def service() -> JobRows:
+    return with_fields(job_rows(1, names={1: "x"}), j1={"service": {"restart": "always"}})
+
+
+async def test_a_retry_that_takes_the_name_first_is_seen_by_a_submission(world: World) -> None:
+    old = await world.submit(service())
+    with pytest.raises(ServiceRuns):
+        await world.submit(service())
+    await world.api.cancel_jobs(world.caller, old, [1])
+    await world.sweep()
+    other = await world.connect()
+    retrying = other.transaction()
+    await retrying.start()
+    await other.execute("SELECT weft._before_retry($1, $2)", world.caller.tenant_id, old)
+    assert await other.fetchval(
+        "SELECT weft._retry($1, '{1}', 'user ada', clock_timestamp())", old
+    )
+    submission = await world.start_waiting(world.submit(service()))
+    await retrying.commit()
+    with pytest.raises(ServiceRuns):
+        await submission
+    assert await world.states(old) == "r"

@@ -3,7 +3,7 @@
 import pytest
 
 from builders import job_rows, with_fields
-from store.waiting_retries import fail, release, retried, wait_of
+from store.retries import fail, release, retried, wait_of
 from store.world import Worker, World
 from weft.core.states import Reason
 

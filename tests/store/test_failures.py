@@ -8,8 +8,8 @@ import pytest
 
 from builders import end_report, job_rows
 from store.removals import delete, remove
+from store.retries import fail, release, retried
 from store.test_deadlines import due, look
-from store.waiting_retries import fail, release, retried
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason

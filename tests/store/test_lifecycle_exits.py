@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import job_rows
+from store.retries import fail, release
 from store.test_lifecycles import HRSI, both, line, put, statuses
 from store.test_monitor import look, phase
 from store.test_recovery import save
-from store.waiting_retries import fail, release
 from store.world import Worker, World
 from weft.core.errors import InvalidStatusTransition
 from weft.core.states import Phase, Reason

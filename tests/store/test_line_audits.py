@@ -4,10 +4,10 @@ import asyncpg
 import pytest
 
 from builders import job_rows
+from store.retries import release
 from store.test_lifecycle_exits import end
 from store.test_lifecycles import both
 from store.test_sinks import apply
-from store.waiting_retries import release
 from store.world import World
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import text_of

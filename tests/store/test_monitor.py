@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from builders import end_report, job_rows
-from store.retries import retry
-from store.waiting_retries import let_attempts_age, release
+from store.retries import let_attempts_age, release, retry
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.states import Phase, Reason

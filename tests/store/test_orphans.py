@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.waiting_retries import fail, retried
+from store.retries import fail, retried
 from store.world import Worker, World
 from weft.ports.store import Position
 from weft.sql import files_of

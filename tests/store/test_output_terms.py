@@ -1,4 +1,6 @@
-"""Output and files of batches are removed by age and size, and their readers are told why."""
+"""Output and files of batches are removed by age and size, and their readers are told why; files
+that jobs have left.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -7,9 +9,12 @@ import pytest
 
 from builders import job_rows
 from store.open_updates import open_update
+from store.site import Site
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.world import Worker, World
-from weft.ports.store import UNKEYED, NewBatch
+from weft.core.errors import BatchNotFound, JobNotFound
+from weft.core.states import AttemptKey
+from weft.ports.store import UNKEYED, FileWanted, KeptFile, NewBatch
 
 
 async def ended(world: World, worker: Worker, n_bytes: int, days: int, **more: Any) -> int:  # noqa: ANN401 (of a batch)
@@ -149,3 +154,41 @@ async def test_jobs_that_never_came_say_nothing_for_others(world: World) -> None
     assert await remove(world) == 0
     assert await why(world, batch) is None
     await put_back(world)
+
+
+FIRST, SECOND = (bytes([n] * 32) for n in (1, 2))
+
+
+async def test_files_of_a_job_are_listed_by_path(site: Site) -> None:
+    """In pages; nobody else sees them, and a job of somebody else does not get them."""
+    api, caller, stranger = site.api, site.caller, site.stranger
+    await site.submit(2)
+    one, other = await site.claim()
+    store, worker = await site.worker()
+    files = [KeptFile("b", 2, SECOND), KeptFile("a", 1, FIRST, "s3://x/a")]
+    key = AttemptKey(one.batch_id, one.job_id, one.attempt)
+    assert await store.record_files(worker, key, files, staging_ms=0, storing_ms=0)
+    batch_id, job_id = one.batch_id, one.job_id
+    listed = await api.list_files(caller, batch_id, job_id, attempt=None, after=None, limit=10)
+    assert [(row["path"], row["bytes"], row["address"]) for row in listed] == [
+        ("a", 1, "s3://x/a"), ("b", 2, None)
+    ]  # fmt: skip
+    assert listed[1]["sha256"] == SECOND.hex()
+    rest = await api.list_files(caller, batch_id, job_id, attempt=1, after="a", limit=10)
+    assert [row["path"] for row in rest] == ["b"]
+    found = await api.find_file(caller, batch_id, job_id, "b", attempt=None)
+    assert found is not None
+    assert (found.attempt, found.n_bytes, found.digest, found.address) == (1, 2, SECOND, None)
+    assert await api.find_file(caller, batch_id, job_id, "b", attempt=2) is None
+    assert await api.find_file(caller, batch_id, job_id, "c", attempt=None) is None
+    with pytest.raises(BatchNotFound):
+        await api.find_file(stranger, batch_id, job_id, "b", attempt=None)
+    with pytest.raises(BatchNotFound):
+        await api.list_files(stranger, batch_id, job_id, attempt=None, after=None, limit=9)
+    with pytest.raises(JobNotFound):
+        await api.find_file(caller, batch_id, 99, "b", attempt=None)
+    await site.end(one)
+    reader = AttemptKey(other.batch_id, other.job_id, other.attempt)
+    (seen,) = await store.find_files(worker, reader, [FileWanted(batch_id, job_id, None, "b")])
+    assert seen is not None
+    assert seen.digest == SECOND

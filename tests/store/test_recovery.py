@@ -10,17 +10,9 @@ from hypothesis import strategies as st
 
 from builders import array_rows, job_rows, tree
 from core.test_ends import TRIES, WAITS, policies
+from store.retries import A_MINUTE, fail, let_attempts_age, release, retried, wait_of, waiting
 from store.test_deadlines import due, look
 from store.test_waiting import ear
-from store.waiting_retries import (
-    A_MINUTE,
-    fail,
-    let_attempts_age,
-    release,
-    retried,
-    wait_of,
-    waiting,
-)
 from store.world import Worker, World
 from weft.core.ends.retry_policy import EXTERNAL, wait_s
 from weft.core.errors import QueueHasJobs

@@ -6,11 +6,21 @@ from functools import partial
 import pytest
 
 from builders import job_rows
-from store.retries import begin, completions, end_all, finish, retry
+from store.retries import (
+    A_MINUTE,
+    begin,
+    completions,
+    end_all,
+    fail,
+    finish,
+    let_attempts_age,
+    release,
+    retry,
+    waiting,
+)
 from store.test_completion_times import TREE
 from store.test_failures import acknowledge, letters
 from store.test_recovery import message_of, save
-from store.waiting_retries import A_MINUTE, fail, let_attempts_age, release, waiting
 from store.world import Worker, World
 from weft.core.errors import BatchCancelled, ParentFailed
 from weft.core.queues.queue import QueueState

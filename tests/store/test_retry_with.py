@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows, key_of, with_fields
-from store.retries import retry
+from store.retries import A_MINUTE, release, retry
 from store.test_resubmissions import copy
-from store.waiting_retries import A_MINUTE, release
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.core.scheduling.time_limits import ASK as TIME_LIMIT

@@ -8,10 +8,10 @@ import pytest
 
 from builders import job_rows
 from store.removals import delete, remove
+from store.retries import fail
 from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses
 from store.test_resubmissions import ask
-from store.waiting_retries import fail
 from store.world import Worker, World
 from weft.core.errors import MessageDelivered, MessageNotFound, SinkNotFound, SinkTaken
 from weft.core.states import AttemptKey

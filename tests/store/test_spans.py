@@ -8,10 +8,9 @@ import pytest
 from builders import job_rows
 from store.hold_steps import hold, park
 from store.hold_steps import release as release_hold
-from store.retries import retry
+from store.retries import fail, release, retried, retry
 from store.test_crowds import listed, ranges
 from store.test_edits import LIMITS
-from store.waiting_retries import fail, release, retried
 from store.world import Worker, World
 
 pytestmark = pytest.mark.slow

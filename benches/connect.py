@@ -28,8 +28,8 @@ from weft.bench.figures import (
 )
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import LinkFinder

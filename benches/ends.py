@@ -8,8 +8,7 @@ from typing import Final
 from benches.roles import claim_of, driving
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
-from weft.bench.roles import register
-from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES
+from weft.bench.turns import CPU_MS, PEAK_BYTES, RAN_US, SINCE_US, STDOUT_BYTES, register
 from weft.core.states import Reason
 from weft.ports.store import Claimed, EndReport
 from weft.store import PostgresWorkerStore, open_worker_store

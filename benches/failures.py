@@ -17,9 +17,9 @@ from benches.queries import query
 from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import audit_findings
 
 JOBS = 1_000_000
 LONGEST_S = 60.0

@@ -25,8 +25,8 @@ from weft.bench.figures import (
 )
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.ports.store import Notices, WorkerStore
 from weft.run.home import Home
 from weft.settings import load_settings

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from weft.bench.roles import register
-from weft.bench.turns import CPU_M, MEMORY_MIB, report_of
+from weft.bench.turns import CPU_M, MEMORY_MIB, register, report_of
 from weft.core.scheduling.lease import CLAIM_JOBS_MAX, Budget, pause_s
 from weft.ports.patience import until_answered
 from weft.ports.store import Claimed, HeartbeatAnswer, WorkerStore

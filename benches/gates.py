@@ -18,11 +18,10 @@ from weft.bench.figures import (
 )
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
-from weft.bench.turns import Order
+from weft.bench.turns import Order, audit_findings
 from weft.run.home import Home
 
 JOBS = 100_000

@@ -12,11 +12,10 @@ from benches.layout import Sets
 from weft.bench.figures import conditions_of, load_average, median_rate, ratio_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.statemachine import fill_bare, tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
-from weft.bench.turns import Order
+from weft.bench.turns import Order, audit_findings
 
 ROUNDS = 5
 JOBS = 100_000

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from benches.roles import claim_of
 from weft.bench.plan import BenchFailed
-from weft.bench.roles import register
+from weft.bench.turns import register
 from weft.ports.store import Claimed, StartReport
 from weft.settings import Settings
 from weft.store import open_worker_store

@@ -17,9 +17,9 @@ from benches.roles import driving
 from weft.bench.figures import Headline, conditions_of, document_of, load_average, percentile
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import audit_findings, register
 from weft.core.ends.conditions import Tested
 from weft.core.ends.retry_policy import STEPS
 from weft.driver.loops.conditions import ConditionTester

@@ -24,8 +24,8 @@ from weft.bench.figures import (
     ratio_of,
 )
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.client.api import Api
 from weft.store import DriverStore, open_driver_store
 

@@ -21,8 +21,8 @@ from benches.looking import until
 from benches.queries import query
 from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.client.api import Api
 from weft.settings import load_settings
 

@@ -29,8 +29,8 @@ from weft.bench.figures import (
 )
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.processes import run_batch
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.client.api import Api
 from weft.run.home import Home
 

@@ -23,8 +23,8 @@ from benches.queries import query
 from weft import __version__
 from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import throwaway_home
+from weft.bench.turns import audit_findings
 from weft.run.database import EmbeddedDatabase
 
 PEERS: Final = ("procrastinate", "pgqueuer", "awa", "absurd")

@@ -19,9 +19,9 @@ from benches.roles import claim_of, driving
 from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings, register
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import audit_findings, register
 from weft.core.ends.conditions import Tested
 from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import Claimed, DueCondition

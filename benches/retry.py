@@ -13,9 +13,9 @@ from benches.ends import end_all, playing
 from weft.bench.figures import Headline, conditions_of, document_of, load_average
 from weft.bench.filled_batch import TRACE_ID, Filler
 from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
-from weft.bench.roles import audit_findings
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.ports.store import Origin
 
 JOBS = 1_000_000

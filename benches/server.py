@@ -12,11 +12,10 @@ from benches.queries import query
 from weft.bench.figures import conditions_of
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchFailed
-from weft.bench.roles import audit_findings
 from weft.bench.runners import COUNT, Runners, RunnersRun
 from weft.bench.statemachine import tidy
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
-from weft.bench.turns import Order
+from weft.bench.turns import Order, audit_findings
 from weft.run.home import Home
 
 

@@ -21,8 +21,8 @@ from up.weft_up import processes_of
 from weft.bench.figures import Headline, conditions_of, document_of, load_average, ratio_of
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.processes import run_batch
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.client.api import Api
 from weft.run.home import Home
 

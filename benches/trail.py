@@ -30,8 +30,8 @@ from weft.bench.figures import (
 )
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import use_by_role
-from weft.bench.roles import audit_findings
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
+from weft.bench.turns import audit_findings
 from weft.client.api import Api
 from weft.run.home import Home
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import asyncpg
 import msgspec
 
-from weft.bench.roles import register
 from weft.bench.turns import (
     InOneCall,
     InTwoCalls,
@@ -24,6 +23,7 @@ from weft.bench.turns import (
     Work,
     bare_turn,
     bare_turn_in_one,
+    register,
 )
 from weft.store import open_worker_store
 from weft.store.database import prepare_connection

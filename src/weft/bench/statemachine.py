@@ -32,10 +32,9 @@ from weft.bench.figures import (
 from weft.bench.filled_batch import Filler
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.process_tree import cpu_s_below
-from weft.bench.roles import audit_findings
 from weft.bench.runners import Runners
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
-from weft.bench.turns import Kind, Order
+from weft.bench.turns import Kind, Order, audit_findings
 from weft.run.home import Home
 
 ROUNDS = 5

@@ -1,16 +1,20 @@
-"""One set of jobs claimed and completed: in the bare queue, by weft's functions, by its store."""
+"""One set of jobs claimed and completed: in the bare queue, by weft's functions, by its store. The
+parts that a bench plays itself: a worker, and the administrator who audits.
+"""
 
 import itertools
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import asyncpg
 import msgspec
 
+from weft import __version__
 from weft.bench.figures import query
 from weft.core.scheduling.lease import Budget
-from weft.ports.store import Claimed, EndReport
-from weft.store import PostgresWorkerStore
+from weft.ports.store import Claimed, EndReport, WorkerStore
+from weft.store import PostgresWorkerStore, open_admin
 from weft.store.database import call_on
 from weft.store.end_columns import without_usual
 from weft.store.worker_files import location_of
@@ -230,3 +234,20 @@ def report_of(claimed: Claimed) -> EndReport:
         stdout_bytes=STDOUT_BYTES, stderr_bytes=0, truncated=False,
         location=location_of(1, 0), message="",
     )  # fmt: skip
+
+
+async def audit_findings(admin_dsn: str) -> int:
+    """Return how many checks of the audit find something."""
+    async with open_admin(admin_dsn) as admin:
+        return sum(bool(finding.rows) for finding in await admin.audit())
+
+
+async def register(store: WorkerStore, name: str, *, cores: int) -> int:
+    """Register a worker with room for one job of a bench on each core; return its incarnation."""
+    registered = await store.register_worker(
+        name=name, host=name, pool="default", incarnation=str(uuid.uuid4()),
+        cpu_m=CPU_M * cores, memory_mib=MEMORY_MIB * cores, storage_mib=0, gpu=0,
+        offers={"executor": ["process", "function"]},
+        version=__version__, same_host_proved_gone=True,
+    )  # fmt: skip
+    return registered.incarnation_id

@@ -30,8 +30,8 @@ from weft.run.log_stores import log_reader
 from weft.run.login import login_dsn
 from weft.run.role_main import Told, begin_schema_check, run_role, until_told
 from weft.run.secret_keys import read_secret_keys
-from weft.run.submissions import opened_submissions, submission_intakes
 from weft.run.tls import api_url, certificate_of
+from weft.run.transports import opened_submissions, submission_intakes
 from weft.settings import Settings
 from weft.store import open_api_store
 from weft.telemetry.log import log

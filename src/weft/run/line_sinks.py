@@ -15,7 +15,7 @@ from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginNotInstalled
 from weft.ports.sink import SINK_PLUGINS, Sink, SinkMessage, SinkSite
 from weft.run.home import Home
-from weft.run.host.process_group import kill_group
+from weft.run.isolated.process import kill_group
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.settings.transports_file import read_transports

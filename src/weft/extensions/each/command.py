@@ -30,9 +30,8 @@ from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import Document, waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.core.errors import Conflict, WeftError
-from weft.extensions.each.parts.dry_run import print_commands
 from weft.extensions.each.parts.each_input import EachInput, JobLimit, read_whole, read_words
-from weft.extensions.each.parts.feed import JobFeed
+from weft.extensions.each.parts.feed import JobFeed, print_commands
 from weft.extensions.each.parts.halting import halt_of, stop_when_halted
 from weft.extensions.each.parts.ledger import WINDOW_JOBS, Ledger, Slots
 from weft.extensions.each.parts.lines import GivenItems, LineReader

@@ -10,6 +10,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, islice
@@ -19,8 +20,17 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json, read_msgpack
-from weft.run.host.process_group import kill_group
 from weft.run.isolated.kinds import LENGTH, Asked, Kind, Said
+
+
+def kill_group(process: asyncio.subprocess.Process) -> None:
+    """Kill a process with all of its group, unless it has ended: then its number may be that of
+    somebody else's group.
+    """
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, SIGKILL)
+
 
 _ENVIRONMENT: Final = ("LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ")
 _CHUNK_BYTES: Final = 1 << 18

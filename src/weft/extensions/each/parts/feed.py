@@ -1,8 +1,12 @@
-"""From lines to jobs: one update of the batch, in one request, for each set of lines read."""
+"""From lines to jobs: one update of the batch, in one request, for each set of lines read.
+`--dry-run` prints the commands instead.
+"""
 
 import asyncio
 import hashlib
+import os
 import re
+import shlex
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +14,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from weft.cli.input.option_names import option_of
-from weft.cli.terminal.screen import note, one_line
+from weft.cli.terminal.raw_output import STDOUT, write_all
+from weft.cli.terminal.screen import line_of, note, one_line
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.session import telling_over_quota
 from weft.client.submission.ahead import sent_ahead
@@ -294,3 +299,43 @@ def portable(command: Sequence[str]) -> list[str]:
 def _octal(word: str) -> str:
     data = word.encode("utf-8", "surrogateescape")
     return "".join(chr(one) if one in _PLAIN else f"\\{one:03o}" for one in data)
+
+
+FAILED = 1
+
+
+async def print_commands(
+    reader: LineReader | GivenItems,
+    packer: Packer,
+    template: CommandTemplate | WordTemplate,
+    *,
+    as_json: bool,
+) -> int:
+    """Print the command of each job, as a shell takes it; return the exit code."""
+    exit_code = 0
+
+    def show(pack: Pack) -> bool:
+        """Print one; return whether nothing follows."""
+        nonlocal exit_code
+        if pack.wrong is not None:
+            note(f"line {pack.number}: {shown_text(pack.line)}: {pack.wrong}")
+            exit_code = FAILED
+            return pack.stops
+        command = template.render(pack.values, pack.number)
+        if as_json:
+            words = [shown_text(word) for word in command]
+            line = line_of({"line": shown_text(pack.line), "command": words}).encode()
+        else:
+            line = os.fsencode(shlex.join(command))
+        write_all(STDOUT, line + b"\n")
+        return False
+
+    reader.start()
+    while items := await reader.take(PIECE_JOBS):
+        if any(map(show, packer.feed(items))):
+            return exit_code
+    any(map(show, packer.finish(is_cut=reader.wrong is not None)))
+    if reader.wrong is not None:
+        note(f"the input ends early: {reader.wrong}")
+        exit_code = FAILED
+    return exit_code

@@ -1,9 +1,11 @@
-"""Setups, their lifecycles, and the statuses of jobs."""
+"""Setups, their lifecycles, and the statuses of jobs: a word that is none would be waited for, or
+walked to, for ever.
+"""
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -14,8 +16,11 @@ from weft.api.use_cases.conditions import LINES_MAX
 from weft.api.use_cases.secrets import sealed
 from weft.core.access.rights import Permission, Right, require
 from weft.core.errors import FieldError, Invalid, LifecycleNotFound
-from weft.core.lines.line import Setup, Where
+from weft.core.lines.line import Setup, Source, Where
+from weft.core.lines.series import rule_of
 from weft.core.pools import Pool
+from weft.core.states import JobState
+from weft.core.text.texts import nearest
 from weft.extensions.lines.calls.item_decisions import job_of
 from weft.extensions.lines.calls.line_reach import (
     Broker,
@@ -46,7 +51,6 @@ from weft.extensions.lines.rules.setup import (
     refuse,
     tables_of,
 )
-from weft.extensions.lines.rules.status_words import unknown_statuses
 from weft.extensions.lines.rules.template import example_of
 from weft.ports.evaluation import TooCostly, evaluate
 from weft.ports.lookup import LOOKUP_PLUGINS
@@ -278,3 +282,40 @@ async def change_status(
     return await services.store.change_status(
         caller, batch_id, job_id, status=document.status, message=document.message
     )
+
+
+_STATES = tuple(state.word for state in JobState)
+
+
+def unknown_statuses(
+    setup: Setup, source: Source, statuses: Sequence[str] | None
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Return where the series and the sinks of a source name a status that its lifecycle does not
+    have, and what to say. `statuses` None: it has no lifecycle.
+    """
+    series: dict[str, Any] = setup.configurations.get(source.job, {}).get("series") or {}
+    rule, where = rule_of(series), ("configure", source.job, "series")
+    if rule.until is not None and rule.until not in (statuses or ()):
+        yield (*where, "until"), _said(rule.until, statuses)
+    for word in series.get("skip", ()):
+        if word not in (*_STATES, *(statuses or ())):
+            yield (*where, "skip"), _said(word, statuses)
+    for name in source.sinks if statuses is not None else ():
+        sink = setup.sinks[name]
+        told: set[str] = set()  # a path that is not given is made of the one before it
+        for field, path in {
+            "retry": sink.retry_path, "given_up": sink.given_up_path,
+            "rejected": sink.rejected_path,
+        }.items():  # fmt: skip
+            for word in path:
+                if word not in (*(statuses or ()), *told):
+                    told.add(word)
+                    yield ("sink", name, field, "path"), _said(word, statuses)
+
+
+def _said(word: str, statuses: Sequence[str] | None) -> str:
+    if statuses is None:
+        return f'"{word}" is a status of a lifecycle, and the source names none'
+    near = nearest(word, statuses)
+    meant = f'; did you mean "{near}"?' if near else ""
+    return f'the lifecycle has no status "{word}"{meant}'

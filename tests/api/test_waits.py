@@ -1,5 +1,7 @@
 """Jobs that wait for an answer: who answers them, and with what."""
 
+import re
+
 import httpx
 
 FORM = {"type": "object", "properties": {"dose": {"type": "number"}}, "required": ["dose"]}
@@ -49,3 +51,51 @@ async def test_wrong_forms_are_refused(http: httpx.AsyncClient) -> None:
         refused = await submitted(http, wait=wait)
         assert refused.status_code == 400, refused.text
         assert f"/jobs/0{pointer}" in [one["pointer"] for one in refused.json()["errors"]]
+
+
+async def test_the_form_of_a_job_is_filled_in_on_its_page(
+    browser: httpx.AsyncClient, http: httpx.AsyncClient
+) -> None:
+    """What does not fit is told at its field, and what was typed stays there."""
+    properties = {
+        "dose": {"type": "number"}, "why": {"enum": ["a<b", 2]}, "sure": {"type": "boolean"},
+        "more": {"type": "array"}, 'x"><b>': {"type": "string", "title": "<script>2"},
+    }  # fmt: skip
+    form = {"title": "<script>1", "properties": properties, "required": ["dose"]}
+    await submitted(http, wait={"for": "event", "form": form})
+    path = "/ui/batches/1/jobs/1"
+    assert f'href="{path}/answer"' in (await browser.get(path)).text
+    page = await browser.get(f"{path}/answer")
+    assert "<script>1" not in page.text
+    assert "<script>2" not in page.text
+    assert 'name="v.x&#34;&gt;&lt;b&gt;"' in page.text
+    (token,) = set(re.findall(r'name="csrf_token" value="([0-9a-f]+)"', page.text))
+    values = {
+        "v.dose": "2.5",
+        "v.why": '"a<b"',
+        "v.sure": "true",
+        'v.x"><b>': "<i>",
+        "v.more": "[1]",
+    }
+
+    async def press(**fields: str) -> httpx.Response:
+        return await browser.post(f"{path}/answer", data={"csrf_token": token, **values, **fields})
+
+    for name, text, why in (
+        ("v.dose", "much<", "&#34;much&lt;&#34; is not of type"),
+        ("v.more", "[1", "is not of type"),
+        ("v.dose", "", "required"), ("note", "x" * 1001, "more than 1000 characters"),
+        ("note", "\0", "NUL"), ("v.why", "3", "is not one of"),
+    ):  # fmt: skip
+        wrong = await press(**{name: text})
+        assert (wrong.status_code, why in wrong.text) == (400, True), (name, re.findall("role=.alert.*", wrong.text))
+        assert 'value="&lt;i&gt;"' in wrong.text
+    assert (await press(csrf_token="0")).status_code == 403
+    done = await press(note="seen", approve="yes")
+    assert (done.status_code, done.headers["location"]) == (303, path)
+    answer = (await http.get("/v1/batches/1/jobs/1")).json()["answer"]
+    assert answer["values"] == {
+        "dose": 2.5, "why": "a<b", "sure": True, 'x"><b>': "<i>", "more": [1],
+    }  # fmt: skip
+    assert (await press(approve="no")).status_code == 409
+    assert "waits for no answer" in (await browser.get(f"{path}/answer")).text

@@ -8,6 +8,6 @@ EXTENSION = Extension(
             "weft.extensions.waits.command:answer", "Answer a job that waits for a person."
         )
     },
-    api="weft.extensions.waits.calls:PART",
+    api="weft.extensions.waits.api:PART",
     evaluates="weft.submission.waits:misfits_each",
 )

@@ -5,7 +5,6 @@ from typing import Final
 
 from weft.api.calls.call import act, calls_of
 from weft.api.calls.path_ids import BatchId, JobId
-from weft.api.http.parts import ApiPart
 from weft.api.services import Services
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.ids import format_job_ref
@@ -45,4 +44,4 @@ async def answer_job(
     return {"batch_id": batch_id, "job_id": job_id, "state": state}
 
 
-PART: Final = ApiPart(calls=calls_of(sys.modules[__name__]))
+CALLS: Final = calls_of(sys.modules[__name__])

@@ -1,11 +1,13 @@
 """Jobs that wait for a person, an event or a date, and what they are answered."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, field
 
 from weft.wire.description import EVALUATED, says
+
+NOTE_MAX: Final = 1000
 
 
 class WaitDocument(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -50,7 +52,7 @@ class AnswerDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     approve: Annotated[bool, says("False: the job fails.")] = True
     values: Annotated[dict[str, Any] | None, says("What its form asks for.", {"dose": 2.5})] = None
     note: Annotated[
-        Annotated[str, Meta(max_length=1000)], says("For its history.", "seen by Ada")
+        Annotated[str, Meta(max_length=NOTE_MAX)], says("For its history.", "seen by Ada")
     ] = ""
 
 

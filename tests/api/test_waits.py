@@ -88,7 +88,10 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
         ("note", "\0", "NUL"), ("v.why", "3", "is not one of"),
     ):  # fmt: skip
         wrong = await press(**{name: text})
-        assert (wrong.status_code, why in wrong.text) == (400, True), (name, re.findall("role=.alert.*", wrong.text))
+        assert (wrong.status_code, why in wrong.text) == (400, True), (
+            name,
+            re.findall("role=.alert.*", wrong.text),
+        )
         assert 'value="&lt;i&gt;"' in wrong.text
     assert (await press(csrf_token="0")).status_code == 403
     done = await press(note="seen", approve="yes")

@@ -134,10 +134,15 @@ async def test_visitor_sees_on_each_route_what_administrators_of_the_tenant_see(
     wrong, n_telling = {}, 0
     for route in sorted(reads - HIDDEN - NAMED - STREAMS):
         path = tenant.ids.fill(route.partition(" ")[2]) + QUERY.get(route, "")
-        answers = [await answer_of(http, "GET", path, headers=one) for one in (visit, reader)]
-        seen, expected = (MOVES.sub("", one.text) for one in answers)
-        if route in COUNTING:
-            seen, expected = NUMBERS.sub("", seen), NUMBERS.sub("", expected)
+        n_left = 3  # what moves on meanwhile is not what differs
+        while True:
+            answers = [await answer_of(http, "GET", path, headers=one) for one in (visit, reader)]
+            seen, expected = (MOVES.sub("", one.text) for one in answers)
+            if route in COUNTING:
+                seen, expected = NUMBERS.sub("", seen), NUMBERS.sub("", expected)
+            n_left -= 1
+            if seen == expected or not n_left:
+                break
         n_telling += WORD in seen
         if seen != expected or answers[0].status_code != 200:
             wrong[route] = (answers[0].status_code, seen, expected)

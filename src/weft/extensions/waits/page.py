@@ -83,7 +83,7 @@ def _fields_of(form: Mapping[str, Any] | None) -> Sequence[_Field]:
             f"v.{name}", _kind_of(schema), schema, name in required, f"/values{pointer_of(name)}"
         )
         for name, schema in (
-            (name, one if isinstance(one, dict) else {}) for name, one in properties.items()
+            (name, own if isinstance(own, dict) else {}) for name, own in properties.items()
         )
     ]
 

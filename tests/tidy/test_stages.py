@@ -92,6 +92,9 @@ def test_each_test_is_in_a_stage() -> None:
 
     assert len(all_stages) >= len(MARKS) + 1
     assert not lost, "no `make test...` runs these"
+    chosen = re.findall(r"tests/\w+/\w+\.py", (ROOT / ".ci" / "run").read_text())
+    assert len(chosen) > 20
+    assert [one for one in chosen if not (ROOT / one).exists()] == []
 
 
 def test_skips_are_counted_and_a_stage_of_skips_alone_fails(tmp_path: Path) -> None:

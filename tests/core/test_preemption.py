@@ -1,6 +1,6 @@
 """Which running jobs make room for jobs of queues of higher priority.
 
-`properties/simulation.py` checks what is true of every plan.
+`properties/test_simulation.py` checks what is true of every plan.
 """
 
 from typing import Any

@@ -64,7 +64,7 @@ async def cancel_job(
 @act("POST /v1/batches/{b}/hold", HoldChanged)
 async def hold_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
     """Hold a batch: nothing of it starts until it is released; running jobs go on."""
-    return await hold_group(services, caller, batch_id, 0)
+    return await hold_group(services, caller, batch_id, ROOT_GROUP)
 
 
 @act("POST /v1/batches/{b}/groups/{g}/hold", HoldChanged)
@@ -87,7 +87,7 @@ async def hold_job(services: Services, caller: Caller, batch_id: BatchId, job_id
 @act("POST /v1/batches/{b}/release", HoldChanged)
 async def release_batch(services: Services, caller: Caller, batch_id: BatchId) -> Answer:
     """Release a batch: its jobs may start, except those that another hold covers."""
-    return await release_group(services, caller, batch_id, 0)
+    return await release_group(services, caller, batch_id, ROOT_GROUP)
 
 
 @act("POST /v1/batches/{b}/groups/{g}/release", HoldChanged)

@@ -12,8 +12,8 @@ from weft.api.http.parameters import checked_cause, condition_id_of
 from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
-from weft.api.use_cases import conditions, failures
-from weft.api.use_cases.conditions import failing_lines
+from weft.api.use_cases import failures
+from weft.api.use_cases.conditions import failing_lines, get_condition
 from weft.core.access.rights import Right
 from weft.ports.store import Caller, Row
 
@@ -131,7 +131,5 @@ async def show_conditions(request: AnyRequest) -> Response[bytes]:
 @get_page(ALL_CONDITIONS + "/{c:str}", Right.READ)
 async def show_condition(request: AnyRequest) -> Response[bytes]:
     """Show a condition: how it is tested, what the last test said, and the jobs due first."""
-    condition = await conditions.get_condition(
-        request.services, request.caller, condition_id_of(request)
-    )
+    condition = await get_condition(request.services, request.caller, condition_id_of(request))
     return show(request, "condition.html", here=PLACE, one=condition)

@@ -10,8 +10,7 @@ import msgspec
 
 from weft.api.http.requests import AnyRequest, foreign_origin
 from weft.api.http.routing import Response
-from weft.api.use_cases import batches as cancelling
-from weft.api.use_cases.batches import hide_batch, unhide_batch
+from weft.api.use_cases.batches import cancel_batch, hide_batch, unhide_batch
 from weft.core.access.rights import Permission, Right
 from weft.core.access.secret_variables import matches, patterns_of
 from weft.core.addresses import parse_allowed_hosts
@@ -160,7 +159,7 @@ async def _reset(request: AnyRequest, _: object = None) -> Response[bytes]:
 
 async def _cancel(request: AnyRequest, facts: Mapping[str, Any]) -> None:
     document = CancelDocument(force=True)
-    await cancelling.cancel_batch(request.services, request.caller, facts["batch_id"], document)
+    await cancel_batch(request.services, request.caller, facts["batch_id"], document)
 
 
 ACTIONS: Final[Mapping[str, Callable[[AnyRequest, object], Awaitable[Response[bytes]]]]] = {

@@ -108,17 +108,14 @@ def listen(path: str, kind: socket.SocketKind = socket.SOCK_STREAM) -> socket.so
 
 
 def _end_on_signals(loop: EventLoop, spawner: Spawner) -> None:
-    """Quit on SIGTERM, and look for orphans when a child ends. The handler only wakes the loop."""
+    """Quit on SIGTERM. The handler only wakes the loop."""
     wake_read, wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
-    def on_signal(number: int, _frame: FrameType | None) -> None:
-        if number == signal.SIGCHLD:
-            spawner.running.may_have_orphans = True
-        else:
-            spawner.quitting = True
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        spawner.quitting = True
 
     # Handled, not ignored: an ignored signal stays ignored in a child.
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, on_signal)
     signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     loop.watch(wake_read, lambda: _drain(wake_read))

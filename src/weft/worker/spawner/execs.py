@@ -184,7 +184,7 @@ class Execs:
         one.process = None
         self.loop.forget(process.pidfd)
         os.close(process.pidfd)
-        self.running.may_have_orphans = True  # which are killed: their command is over
+        self.running.look_ns = 0  # which are killed: their command is over
         attempt.strays -= 1
         if attempt.ended_ns and not attempt.strays:
             self.running.look_behind([attempt])

@@ -30,6 +30,7 @@ _HOST_FULL = "killed by the kernel because the memory was used up"
 # those that live longer; until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
+_LOOK_NS = 1_000 * _MS
 _START_THREADS = 4
 """More parallel starts only wait for kernel locks."""
 
@@ -62,8 +63,8 @@ class Running:
         self._ended: list[SpawnerAttempt] = []
         self._oom_kills = OomKills()
         self.own_children: set[int] = set()
-        self.may_have_orphans = False
-        """Whether a child has ended since the last look."""
+        self.look_ns = 0
+        """When to look for orphans that have ended, at the latest, while attempts run."""
         self.by_pid: dict[int, SpawnerAttempt] = {}
         self.samples = Samples(loop, logs, self.by_pid)
         self.leftovers = Leftovers(loop, self.own_children, self._clean)
@@ -232,7 +233,7 @@ class Running:
 
     def due_ns(self) -> int | None:
         """Return when `settle` must be called next; None: not before something ends."""
-        due_ns = None
+        due_ns = self.look_ns if self.by_pid else None
         for line, after_ns in ((self._to_watch, _WATCH_AFTER_NS), (self._to_tell, _TELL_AFTER_NS)):
             while line and line[0].ended_ns:
                 line.popleft()
@@ -255,9 +256,9 @@ class Running:
                 self._launcher.note_checkpoint(attempt)
                 self.samples.note(attempt)
                 self._reports.add_start(LiveProcess(attempt.key, attempt.pid, attempt.started_ns))
-        if self._ended or self.may_have_orphans:
+        if self._ended or self.look_ns <= now_ns:
             ended, self._ended = self._ended, []
-            self.may_have_orphans = False
+            self.look_ns = now_ns + _LOOK_NS
             self._look_for_leftovers(ended)
 
     def _look_for_leftovers(self, ended: Sequence[SpawnerAttempt]) -> None:

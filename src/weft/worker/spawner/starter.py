@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.posix_spawn import own_umask
 
-_QUICK_NS = 700_000
+_QUICK_NS = 3_000_000
+"""A time slice of the kernel. The change of threads costs more than shorter waits."""
 _LONGEST_NS = 5_000_000
 _LATELY = 16
 Result = TypeVar("Result")

@@ -8,8 +8,8 @@ import pytest
 
 from cases import cases
 from plugins.package import install
-from weft.submission.translation import policies
-from weft.submission.translation.policies import policy_mistakes, whole_policy
+from weft.submission.translation import retries
+from weft.submission.translation.retries import policy_mistakes, whole_policy
 
 CODE = """
 class Fibonacci:
@@ -43,7 +43,7 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     (tmp_path / "odd_policies.py").write_text(CODE)
     entries = "\n".join(f"{name.lower()} = odd_policies:{name}" for name in NAMES)
     install(tmp_path, monkeypatch, policies=f"constant = odd_policies:Broken\n{entries}")
-    caches = (policies._names, policies._asked)
+    caches = (retries._names, retries._asked)
     for cache in caches:
         cache.cache_clear()
     yield

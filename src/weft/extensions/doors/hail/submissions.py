@@ -11,17 +11,9 @@ from weft.api.use_cases import projects, read
 from weft.core import errors
 from weft.extensions.doors.hail.checks import Json
 from weft.extensions.doors.hail.files import MARKS
-from weft.extensions.doors.hail.groups import (
-    LEVELS_MAX,
-    OUT_OF_ORDER,
-    ROOT,
-    bunch_groups,
-    parent_of,
-    specs_of,
-    whole_groups,
-)
 from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of, present_form
 from weft.extensions.doors.hail.requests import (
+    TOO_DEEP,
     Document,
     Refused,
     bad_request,
@@ -29,13 +21,90 @@ from weft.extensions.doors.hail.requests import (
     origin_of,
 )
 from weft.extensions.doors.hail.resources import unsatisfiable
-from weft.extensions.doors.hail.shapes import BATCH, UPDATE
+from weft.extensions.doors.hail.shapes import BATCH, GROUP, UPDATE
 from weft.ports.store import Origin, Row
+from weft.settings import Settings
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer
+from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.documents import batches
+from weft.wire.documents.batches import GroupDocument, GroupInBunch
 from weft.wire.documents.foreign_jobs import ForeignJob
+
+LEVELS_MAX: Final = 2
+"""Below the root."""
+ROOT: Final = 0
+OUT_OF_ORDER: Final = "job group specs were not submitted in order"
+
+
+def specs_of(specs: Sequence[bytes], settings: Settings) -> list[Document]:
+    """Return these specs, checked one by one. Raise `Refused`, `TooManyJobs`."""
+    refuse_too_many("groups", len(specs), settings)
+    found: list[Document] = []
+    for index, raw in enumerate(specs):
+        spec = decode_value(raw)
+        name = f"job_groups[{index}]"
+        GROUP(name, spec)
+        if "in_update_parent_id" not in spec and "absolute_parent_id" not in spec:
+            raise bad_request("job group must define in_update_parent_id or absolute_parent_id")
+        if found and spec["job_group_id"] != (last := found[-1]["job_group_id"]) + 1:
+            raise bad_request(
+                f"noncontiguous job group ids found in the spec: {last} -> {spec['job_group_id']}"
+            )
+        found.append(spec)
+    return found
+
+
+def parent_of(spec: Document, first_group: int) -> int:
+    """Return the number of a group's parent in its batch. Raise `Refused`."""
+    if "absolute_parent_id" in spec:
+        parent: int = spec["absolute_parent_id"]
+    else:
+        parent = first_group + spec["in_update_parent_id"] - 1
+    if not ROOT <= parent < first_group + spec["job_group_id"] - 1:
+        raise bad_request(OUT_OF_ORDER)
+    return parent
+
+
+def name_of(number: int) -> str:
+    """Return the name of the group with this number in its batch."""
+    return f"hail.{number}"
+
+
+def whole_groups(specs: Sequence[Document]) -> tuple[list[GroupDocument], Mapping[int, str]]:
+    """Return the groups of a batch that is being created, and the path of each number."""
+    if specs and specs[0]["job_group_id"] != 1:
+        raise bad_request(OUT_OF_ORDER)
+    paths: dict[int, str] = {}
+    documents: list[GroupDocument] = []
+    for spec in specs:
+        number, parent = spec["job_group_id"], parent_of(spec, 1)
+        path = f"{paths.get(parent, '')}/{name_of(number)}"
+        if path.count("/") > LEVELS_MAX:
+            raise bad_request(TOO_DEEP)
+        paths[number] = path
+        documents.append(GroupDocument(path=path, **_fields(spec)))
+    return documents, paths
+
+
+def bunch_groups(specs: Sequence[Document], first_group: int) -> list[GroupInBunch]:
+    """Return the groups of a bunch. How deep they are only the database can tell: their parents
+    may have come in another bunch.
+    """
+    documents: list[GroupInBunch] = []
+    for spec in specs:
+        number, parent = first_group + spec["job_group_id"] - 1, parent_of(spec, first_group)
+        relative = parent - first_group + 1 if parent >= first_group else -parent
+        documents.append(GroupInBunch(name=name_of(number), parent=relative, **_fields(spec)))
+    return documents
+
+
+def _fields(spec: Document) -> Document:
+    """Return what groups of both kinds share."""
+    names = ("callback", "cancel_after_n_failures")
+    return {"attributes": spec.get("attributes") or {}, **{name: spec.get(name) for name in names}}
+
 
 FORBIDDEN: Final = 403
 NOT_FOUND: Final = 404

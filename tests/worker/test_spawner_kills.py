@@ -98,6 +98,28 @@ def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
     assert looks.count("look") < 10
 
 
+def test_strays_that_end_at_once_are_one_look(tmp_path: Path) -> None:
+    """A look for each of a thousand, at a thousand, would stall all jobs of the host."""
+    program = str(Path(__file__).with_name("counting_spawner.py"))
+    spawner = SpawnerProcess(tmp_path, program=(program,))
+    try:
+        script = "for i in $(seq 200); do (setsid sleep 2005 &); done; exec sleep 600"
+        spawner.connect().start(process(1, "sh", "-c", script))
+        until_so(lambda: len(list(Path(f"/proc/{spawner.pid}/fd").iterdir())) > 200)
+        os.kill(spawner.pid, signal.SIGSTOP)
+        for pid in _sleeps("2005"):
+            os.kill(pid, signal.SIGKILL)
+        before = (tmp_path / "looks").read_text().count("children")
+        os.kill(spawner.pid, signal.SIGCONT)
+        children = Path(f"/proc/{spawner.pid}/task/{spawner.pid}/children")
+        until_so(lambda: len(children.read_text().split()) == 1)
+        looks = (tmp_path / "looks").read_text().count("children") - before
+    finally:
+        spawner.stop()
+
+    assert looks < 20
+
+
 def test_repeated_kill_asks_once(agent: Agent, tmp_path: Path) -> None:
     """The order to cancel is repeated with each heartbeat; a second SIGTERM means "at once"."""
     said, done = tmp_path / "said", tmp_path / "done"

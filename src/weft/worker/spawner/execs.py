@@ -19,7 +19,7 @@ from typing import Final
 import msgspec
 
 from weft.core.states import AttemptKey, Reason
-from weft.wire.exec import BYTES_MAX, MARK, Begin, Begun, Ended, Refused
+from weft.wire.exec import BYTES_MAX, Begin, Begun, Ended, Refused
 from weft.worker.spawner import tree
 from weft.worker.spawner.accounts import read_why
 from weft.worker.spawner.attempt import SpawnerAttempt
@@ -195,10 +195,9 @@ class Execs:
         code = code if code >= 0 else _SIGNALLED - code
         self._tell(one, Ended(code, one.with_job, why.message if why else ""))
 
-    def _is_over(self, pid: int) -> bool:
+    def _is_over(self, mark: bytes | None) -> bool:
         """Say whether an orphan is of a command that has ended: its parent died after that."""
-        mark = (tree.read_mark(pid, MARK.encode()) or b"").decode(errors="replace")
-        return bool(mark) and all(one.mark != mark for one in self._live)
+        return bool(mark) and all(one.mark.encode() != mark for one in self._live)
 
 
 def _receive(connection: socket.socket) -> tuple[bytes, list[int]]:

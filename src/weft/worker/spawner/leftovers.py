@@ -11,25 +11,38 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from weft.wire.exec import MARK as COMMAND_MARK
 from weft.worker.spawner import cgroups, tree
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import MARK
 from weft.worker.spawner.loop import EventLoop
 
 _AGAIN_NS = 50_000_000
+_EXEC_NS = 1_500_000_000
+"""Longer than between two looks, and than any `execve`, during which there is no environment."""
 _MS = 1_000_000
 
 
 class _Stray:
     """A process that the spawner has adopted."""
 
-    __slots__ = ("due_ns", "owners", "pidfd")
+    __slots__ = ("command", "due_ns", "owners", "pidfd", "read_until_ns")
 
     def __init__(self, pidfd: int, owners: set[SpawnerAttempt]) -> None:
         self.pidfd = pidfd
         self.owners = owners
+        self.command: bytes | None = None
+        """The mark of the command that has started it; read again only while it is young: of a
+        thousand that takes tens of milliseconds."""
+        self.read_until_ns = time.monotonic_ns() + _EXEC_NS
         self.due_ns: int | None = None
         """When it is killed; None: a job may still need it."""
+
+    def command_of(self, pid: int) -> bytes | None:
+        """Return of which command it is."""
+        if self.command is None and time.monotonic_ns() < self.read_until_ns:
+            self.command = tree.read_mark(pid, COMMAND_MARK.encode())
+        return self.command
 
 
 class Leftovers:
@@ -45,14 +58,22 @@ class Leftovers:
         self._strays: dict[int, _Stray] = {}
         self._running: dict[int, SpawnerAttempt] = {}
         self._children = tree.Children()
-        self.is_over: Callable[[int], bool] | None = None
-        """Says whether a process is of a command that has ended; None: there was no command."""
+        self.is_over: Callable[[bytes | None], bool] | None = None
+        """Says whether a mark is of a command that has ended; None: there was no command."""
+        self.left: dict[SpawnerAttempt, None] = {}
+        """Attempts of which a stray has ended since the last look: one look is for all of them."""
+        self.must_look = False
         self.must_know_all = self._children.lists_all
         """Whether a process that is being started would be mistaken for a stray."""
 
-    def look(self, running: dict[int, SpawnerAttempt], ended: Iterable[SpawnerAttempt]) -> None:
-        """Take stock after these attempts ended; call `on_clean` for each that left nothing."""
+    def look(self, running: dict[int, SpawnerAttempt], ended: Iterable[SpawnerAttempt]) -> int:
+        """Take stock after these attempts ended; call `on_clean` for each that left nothing, and
+        return how many processes were new.
+        """
         self._running = running
+        self.must_look = False
+        ended = self.left | dict.fromkeys(ended)
+        self.left = {}
         known = (running, self._strays, self._own_children)
         strangers = [
             pid
@@ -61,13 +82,16 @@ class Leftovers:
         ]
         if strangers:
             self._adopt(strangers, ended)
-        if self.is_over is not None and (over := set(filter(self.is_over, self._strays))):
-            tree.kill_with_descendants(over)
+        if self.is_over is not None:
+            strays = self._strays.items()
+            if over := {pid for pid, stray in strays if self.is_over(stray.command_of(pid))}:
+                tree.kill_with_descendants(over)
         if self._strays:
             self._dismiss()
         for attempt in ended:
             if not attempt.strays:
                 self._on_clean(attempt)
+        return len(strangers)
 
     def of(self, attempt: SpawnerAttempt) -> set[int]:
         """Return the strays that can only belong to this attempt."""
@@ -116,8 +140,8 @@ class Leftovers:
             os.close(stray.pidfd)
         for attempt in stray.owners:
             attempt.strays -= 1
-        # Its own children are ours now.
-        self.look(self._running, [owner for owner in stray.owners if owner.ended_ns])
+        self.left |= {owner: None for owner in stray.owners if owner.ended_ns}
+        self.must_look = True  # its own children are ours now
 
     @staticmethod
     def _reap(pid: int) -> bool:

@@ -30,7 +30,9 @@ _HOST_FULL = "killed by the kernel because the memory was used up"
 # those that live longer; until then a pipe holds 64 KiB.
 _WATCH_AFTER_NS = 3 * _MS
 _TELL_AFTER_NS = 25 * _MS
-_LOOK_NS = 1_000 * _MS
+_LOOK_NS, _LOOK_SOON_NS = 1_000 * _MS, 50 * _MS
+_MANY = 32
+"""New orphans after which it is looked soon: until then those that ended count as processes."""
 _START_THREADS = 4
 """More parallel starts only wait for kernel locks."""
 
@@ -233,7 +235,7 @@ class Running:
 
     def due_ns(self) -> int | None:
         """Return when `settle` must be called next; None: not before something ends."""
-        due_ns = self.look_ns if self.by_pid else None
+        due_ns = self.look_ns if self.by_pid or self.own_children else None
         for line, after_ns in ((self._to_watch, _WATCH_AFTER_NS), (self._to_tell, _TELL_AFTER_NS)):
             while line and line[0].ended_ns:
                 line.popleft()
@@ -256,15 +258,15 @@ class Running:
                 self._launcher.note_checkpoint(attempt)
                 self.samples.note(attempt)
                 self._reports.add_start(LiveProcess(attempt.key, attempt.pid, attempt.started_ns))
-        if self._ended or self.look_ns <= now_ns:
+        if self._ended or self.leftovers.must_look or self.look_ns <= now_ns:
             ended, self._ended = self._ended, []
-            self.look_ns = now_ns + _LOOK_NS
-            self._look_for_leftovers(ended)
+            n_new = self._look_for_leftovers(ended)
+            self.look_ns = now_ns + (_LOOK_SOON_NS if n_new > _MANY else _LOOK_NS)
 
-    def _look_for_leftovers(self, ended: Sequence[SpawnerAttempt]) -> None:
+    def _look_for_leftovers(self, ended: Sequence[SpawnerAttempt]) -> int:
         if self.leftovers.must_know_all:
             self.finish_starts()
-        self.leftovers.look(self.by_pid, ended)
+        n_new = self.leftovers.look(self.by_pid, ended)
         for attempt in ended:
             # What is not cleaned up yet is kept before this turn's reports of ends are sent: the
             # next attempt may begin then.
@@ -273,6 +275,7 @@ class Running:
             # SIGPIPE would kill it.
             if attempt.strays and not attempt.watched:
                 self.streams.watch(attempt)
+        return n_new
 
     def _clean(self, attempt: SpawnerAttempt) -> None:
         """Clean up behind an attempt that has left nothing."""

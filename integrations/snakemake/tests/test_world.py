@@ -52,6 +52,26 @@ rule two:
     group: "both"
     shell: "echo no such group >&2; exit 4"
 """
+FORKS = """
+rule all:
+    input: "two.txt", "killed.txt"
+
+rule:
+    output: "one.txt"
+    shell: "cut -d ' ' -f 4 /proc/$PPID/stat >{output}"
+
+rule:
+    input: "one.txt"
+    output: "two.txt"
+    run:
+        import os
+        assert "SNAKEMAKE_PROFILE" not in os.environ
+        print(os.getppid(), file=open(output[0], "w"))
+
+rule killed:
+    output: "killed.txt"
+    shell: "kill -9 $PPID"
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -134,6 +154,19 @@ def test_a_job_that_fails_is_told_where_users_look(
         (file,) = (tmp_path / ".snakemake/weft_logs").rglob(f"{told[1]}.log")
         assert word in file.read_text()
         assert str(file.relative_to(tmp_path)) in text
+
+
+def test_jobs_are_forks_of_one_snakemake(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(FORKS)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/config.yaml").write_text("jobs: 1")
+    environment["SNAKEMAKE_PROFILE"] = str(tmp_path / "own")
+    code, text = run(tmp_path, environment, "--keep-going --jobs 1")
+
+    assert code == 1
+    assert re.search(r"weft job b\d+\.j\d+ failed.*(SIGKILL|signal 9)", text), text
+    served = {(tmp_path / f"{name}.txt").read_text() for name in ("one", "two")}
+    assert len(served) == 1, (served, text)
 
 
 def test_interrupt_cancels_all(weft: Weft, environment: dict[str, str], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 NAME_CHARACTERS: Final = 200
 OWN: Final = ("queue", "machine", "image", "priority", "offers")
 """Resources `weft_…` of a rule."""
+CHILD: Final = "snakemake_executor_plugin_weft.child:run"
+_WORDS_OF_SHELLS: Final = {"&&", "||", "|", ";", "&"}
 
 
 def name_of(job: JobExecutorInterface) -> str:
@@ -40,8 +43,7 @@ def document_of(
     own = {word: job.resources.get(f"weft_{word}") or settings.get(word) for word in OWN}
     document: dict[str, Any] = {
         "name": name_of(job),
-        # A profile is for the main process: with it the job would look for an executor, too.
-        "script": f"#!/bin/bash\nunset SNAKEMAKE_PROFILE\n{_cd(cwd)}{command}\n",
+        **_work(command, None if own["image"] else cwd),
         "env": dict(env),
         "resources": {**_resources(job), **_offers(own["offers"])},
         "timeout_s": (_number(job, "runtime") or 0) * 60 or None,
@@ -55,6 +57,19 @@ def document_of(
         mounts = [{"source": cwd, "target": cwd, "write": True}] if cwd else []
         document |= {"container": {"image": own["image"], "mounts": mounts}, "network": True}
     return {word: value for word, value in document.items() if value is not None}
+
+
+def _work(command: str, cwd: str | None) -> dict[str, Any]:
+    """Return the call of this Snakemake, if the command is no more than that and the directory is
+    there; else a script.
+    """
+    interpreter, *words = shlex.split(command)
+    is_plain = (interpreter, *words[:2]) == (sys.executable, "-m", "snakemake")
+    if is_plain and cwd and _WORDS_OF_SHELLS.isdisjoint(words):
+        call = {"call": CHILD, "args": [words[2:], cwd], "interpreter": interpreter}
+        return {"function": call}
+    # A profile is for the main process: with it the job would look for an executor, too.
+    return {"script": f"#!/bin/bash\nunset SNAKEMAKE_PROFILE\n{_cd(cwd)}{command}\n"}
 
 
 def _cd(cwd: str | None) -> str:

@@ -73,7 +73,7 @@ BENCHES: Mapping[str, str] = {
     "kubernetes": "500 `/bin/true` through a gateway to Kubernetes, beside kubectl in a loop",
     "ray": "500 `/bin/true` through a gateway to Ray, beside a loop of its client",
     "watch": "10,000 attempts in Slurm, which is stubbed: commands a second, memory, delay",
-    "worlds": "tasks of 0.1 s by joblib, PSI/J and Parsl, each beside its own local executor",
+    "worlds": "tasks by joblib, PSI/J, Parsl and Snakemake, each beside another executor",
     "peers": "weft beside Celery, RQ, Procrastinate and others: work, memory, kill -9",
     "queues": "queues on one PostgreSQL, killed, restarted, pinned, overloaded; --minutes 12",
     "pages": "every page of 100,000 batches and 1,000,000 jobs, by HTTP and in Chromium",
@@ -82,7 +82,7 @@ BENCHES: Mapping[str, str] = {
 PARTS: Mapping[str, Sequence[str]] = {
     "pages": ("site", "jobs", "log", "commands"),
     "connect-processes": ("rates", "memory"),
-    "worlds": ("joblib", "psij", "parsl", "calls"),
+    "worlds": ("joblib", "psij", "parsl", "calls", "rules", "children", "grouped"),
     "peers": (*PEERS,),
     "queues": ("weft", *queues.PEERS),
 }

@@ -1,5 +1,7 @@
-"""1,000 tasks of 0.1 s by joblib, PSI/J and Parsl on weft, each beside its own local executor, and
-200,000 calls by joblib in batches, beside loky.
+"""1,000 tasks of 0.1 s by joblib, PSI/J and Parsl on weft, each beside its own local executor,
+200,000 calls by joblib in batches, beside loky, and 500 rules of Snakemake that do next to
+nothing: beside its executor for any cluster, beside the calls of Snakemake that its jobs are, and
+in groups beside its local executor.
 
 Each program is that of a user, with the tool as `make test-worlds` installs it. It runs some tasks
 first, and then says how long all took: what either executor needs to start is not in it.
@@ -20,6 +22,7 @@ from weft.bench.throwaway import running_weft, throwaway_home
 
 TASKS: Final = 1_000
 CALLS: Final = 200_000
+RULES: Final = 500
 ROUNDS: Final = 3
 SIDES: Final = ("weft", "local")
 AT_ONCE: Final = os.cpu_count() or 1
@@ -79,6 +82,43 @@ with parsl.load(parsl.Config(executors=[executor], strategy="none")):
     run(count)
     print(time.perf_counter() - begun, flush=True)
 """
+_SNAKEMAKE: Final = """
+import subprocess, tempfile
+RULES = '''
+rule all:
+    input: expand("out/{{n}}", n=range({count}))
+rule one:
+    output: "out/{{n}}"
+    shell: "echo {{wildcards.n}} >{{output}}"
+'''
+def run(count):
+    folder = tempfile.mkdtemp(dir=".")
+    with open(f"{folder}/Snakefile", "w") as file:
+        file.write(RULES.format(count=count))
+    line = {"weft": "snakemake --executor weft --jobs 1000 %s", "local": %r}[side]
+    line = line.replace("COUNT", str(count)).replace("AT_ONCE", str(at_once))
+    subprocess.run(line, shell=True, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    assert len(os.listdir(f"{folder}/out")) == count
+run(at_once)
+begun = time.perf_counter()
+run(count)
+print(time.perf_counter() - begun)
+"""
+_CLUSTER: Final = """
+snakemake --executor cluster-generic --jobs AT_ONCE --seconds-between-status-checks 1
+--cluster-generic-submit-cmd 'sh -c "\\$0 >log 2>&1 & echo \\$!"'
+"""
+"""Its jobs run at once, as on a cluster of this host, and files tell their ends."""
+_CHILDREN: Final = """
+seq 0 COUNT | head -n COUNT | xargs -P AT_ONCE -I N python -m snakemake --snakefile Snakefile
+--target-jobs one:n=N --allowed-rules one --cores 1 --attempt 1 --force-use-threads --force
+--nolock --ignore-incomplete --mode remote
+"""
+_GROUPED: Final = "--groups one=some --group-components some=50"
+
+
+def _snakemake(local: str, options: str = "") -> str:
+    return _SNAKEMAKE % (options, " ".join(local.split()))
 
 
 @dataclass(frozen=True)
@@ -96,6 +136,9 @@ WORLDS: Final[Mapping[str, World]] = {
     "psij": World("psij", _PSIJ),
     "parsl": World("parsl", _PARSL),
     "calls": World("joblib", _JOBLIB % "1000, abs, -1", CALLS, 1.0),
+    "rules": World("snakemake", _snakemake(_CLUSTER), RULES, 3.0),
+    "children": World("snakemake", _snakemake(_CHILDREN), RULES, 1.0),
+    "grouped": World("snakemake", _snakemake("snakemake --cores AT_ONCE", _GROUPED), RULES, 0.8),
 }
 
 

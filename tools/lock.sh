@@ -18,8 +18,8 @@ compile pyproject.toml "${server[@]}" --extra plots --constraint requirements/de
 echo ipykernel | compile - --constraint requirements/dev.txt --output-file requirements/notebook.txt
 # scikit-learn, whose searches run on joblib's backend of ours.
 printf '%s\n' joblib scikit-learn | compile - --constraint requirements/dev.txt --output-file requirements/joblib.txt
-# Snakemake, whose jobs run by the plug-in of ours; it wants an older `packaging` than the development requirements.
-printf '%s\n' pytest 'snakemake~=9.27' 'snakemake-interface-executor-plugins>=9,<10' |
+# Snakemake, whose jobs run by the plug-in of ours, and the one beside which `make bench` measures it; it wants an older `packaging` than the development requirements.
+printf '%s\n' pytest 'snakemake~=9.27' snakemake-executor-plugin-cluster-generic 'snakemake-interface-executor-plugins>=9,<10' |
     compile - --output-file requirements/snakemake.txt
 # Parsl, whose apps run by the executor of ours; its tests want an older pytest.
 printf '%s\n' pandas 'parsl[monitoring]' 'pytest<8' pytest-random-order pytest-timeout | compile - --output-file requirements/parsl.txt

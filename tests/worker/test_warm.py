@@ -332,6 +332,17 @@ def test_a_process_that_holds_too_much_serves_no_more(caller: Caller) -> None:
     assert caller.call(key(3), os.getpid) != pids[0]
 
 
+def test_memory_of_its_programs_is_that_of_a_call(caller: Caller) -> None:
+    peaks = []
+    for number, mib in enumerate((100, 1, 200), 1):
+        program = [sys.executable, "-c", f"bytearray({mib << 20})"]
+        caller.start(key(number), subprocess.check_call, program)
+        peaks.append(caller.agent.until(key(number)).memory_peak_bytes >> 20)
+
+    assert peaks[0] >= 100 > peaks[1]
+    assert peaks[2] >= 200
+
+
 def test_memory_that_jobs_want_is_taken_from_idle_processes(plain_caller: Caller) -> None:
     plain_caller.limit(WarmLimits(), memory_mib=500)
     pid = plain_caller.call(key(1), os.getpid)

@@ -170,6 +170,7 @@ class Usage:
         self._statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._peak_bytes = 0
         self._held_bytes = 0
+        self._children_peak_bytes = 0
         self._floor_bytes = 0
         """The lower bound of the peak: that of the process from which this one was started."""
 
@@ -196,7 +197,10 @@ class Usage:
         self._cpu_s = cpu_s
         self._held_bytes = int(os.pread(self._statm, 128, 0).split()[1]) * _PAGE_BYTES
         self._peak_bytes = max(own.ru_maxrss * 1024, self._held_bytes)
-        return cpu_ms, self._peak_bytes, self._held_bytes, _has_children()
+        children = waited_for.ru_maxrss * 1024  # of all calls: it tells of this one if it rose
+        of_children = children if children > self._children_peak_bytes else 0
+        self._children_peak_bytes = children
+        return cpu_ms, max(self._peak_bytes, of_children), self._held_bytes, _has_children()
 
 
 def _has_children() -> bool:

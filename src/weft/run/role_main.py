@@ -8,8 +8,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Protocol
 
-import uvloop
-
 from weft.core.errors import Unavailable, WeftError
 from weft.faults import ARMED
 from weft.ports.patience import until_answered
@@ -19,6 +17,10 @@ from weft.settings import Settings, load_settings
 from weft.store.errors import SchemaTooOld
 from weft.telemetry.log import configure, log, read_lines
 from weft.wire.processes import reset_signals
+
+new_event_loop = asyncio.new_event_loop
+with suppress(ModuleNotFoundError):  # of the extra `server`: a worker works without it
+    from uvloop import new_event_loop
 
 SCHEMA_CHECK_S = 1.0
 """Between two looks at a schema that was too old when the role started."""
@@ -46,7 +48,7 @@ def run_role(kind: str, live: Live) -> int:
         gc.collect()
         collect_garbage()
         wait_until_let_run()
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
             return runner.run(_live_once_migrated(settings, name, live))
     except WeftError as error:
         log_failure(error)

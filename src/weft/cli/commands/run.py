@@ -32,6 +32,7 @@ from weft.cli.terminal.screen import print_json
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.http.address import Locator
 from weft.client.submission.ahead import sent_ahead
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, Unavailable
@@ -65,7 +66,8 @@ def run(
         allow_cut: Output beyond 64 MiB of a stream, whose middle is not kept, is fine; by default
             the exit code is 1 then.
         no_stdin: Do not read standard input; the job reads from /dev/null.
-        up: Start weft here first, if it does not run; `weft down` stops it.
+        up: Start weft here first, if it does not run; `weft down` stops it. By default only where
+            no server is named and none was ever started.
         options: Resources and environment of the job.
         of_batch: Who pays, and attributes.
     """
@@ -73,10 +75,10 @@ def run(
         raise NoCommand(
             "nothing to run", hint="Write the command after two hyphens: `weft run -- date`."
         )
-    if up:
+    if up or Locator(home=shared.home).is_unset():
         from weft.cli.commands.up import start_if_down  # noqa: PLC0415 (of the server's side)
 
-        start_if_down(shared)
+        start_if_down(shared, is_asked=up)
     stdin = None if no_stdin else read_stdin()
     job = job_document(command, options, stdin=stdin)
     if name is not None:

@@ -19,6 +19,7 @@ from weft.cli.input.settings import (
     settings_of,
 )
 from weft.cli.terminal.report import note
+from weft.client.http.address import NotRunning
 from weft.core.errors import PackageMissing
 from weft.settings import Settings, home_of, load_client_settings
 
@@ -57,8 +58,10 @@ def up(
     return run_up(settings, as_json=shared.json)
 
 
-def start_if_down(shared: Local) -> None:
-    """Start weft in this home, unless it runs there or another server is named."""
+def start_if_down(shared: Local, *, is_asked: bool) -> None:
+    """Start weft in this home, unless it runs there or another server is named. Raise `NotRunning`
+    if it cannot and nobody asked for one: the server may be elsewhere.
+    """
     from weft.run.detach import start_detached  # noqa: PLC0415 (of the server's side, light)
     from weft.run.home import Home  # noqa: PLC0415 (as above)
 
@@ -66,7 +69,14 @@ def start_if_down(shared: Local) -> None:
     home = Home(settings.home)
     if load_client_settings({}).url is not None or home.holder() is not None:
         return
-    _require_packages(settings)
+    try:
+        _require_packages(settings)
+    except PackageMissing as missing:
+        if is_asked:
+            raise
+        why = f"No server is named, and none can be started: {missing.message}."
+        elsewhere = f"{missing.hint}; or name a server with WEFT_URL."
+        raise NotRunning("no server is running here", detail=why, hint=elsewhere) from None
     home.prepare()
     note(f"starting weft in {settings.home}; `weft down` stops it")
     start_detached(settings, home)

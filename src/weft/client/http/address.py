@@ -125,6 +125,18 @@ class Locator(NamedTuple):
         settings = load_client_settings(given)
         return self._locate(settings)._replace(visit=settings.visit or None)
 
+    def is_unset(self) -> bool:
+        """Say whether nothing tells of a server, running or not: no setting, no job around us, and
+        no home, or an empty one.
+        """
+        settings = load_client_settings({"home": self.home})
+        if settings.url or settings.token or "WEFT_JOB" in os.environ:
+            return False
+        try:
+            return not any(settings.home.iterdir())
+        except OSError as error:  # another user's, or no directory: whoever asks there says so
+            return isinstance(error, FileNotFoundError)
+
     def _locate(self, settings: ClientProcessSettings) -> Endpoint:
         url, token = settings.url, settings.token
         if token is not None and not (token.isascii() and token.isprintable()):

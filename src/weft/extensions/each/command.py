@@ -29,6 +29,7 @@ from weft.cli.terminal.runs import ATTRIBUTE
 from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import Document, waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
+from weft.client.http.address import Locator
 from weft.core.errors import Conflict, WeftError
 from weft.extensions.each.parts.each_input import EachInput, JobLimit, read_whole, read_words
 from weft.extensions.each.parts.feed import JobFeed, print_commands
@@ -171,6 +172,7 @@ class _Each:
             batch=batch,
             job_fields=placed_fields(self._options),
             request_fields=request_fields(self._options, self._shared.home),
+            before_batch=self._start_if_new,
             delay_s=self._how.delay,
             on_submit=_print_command if self._how.verbose else None,
             keeps_details=self._records is not None,
@@ -180,6 +182,12 @@ class _Each:
             feed.earlier, feed.only_new = earlier, self._how.only_new
         return feed
 
+    def _start_if_new(self) -> None:
+        if Locator(home=self._shared.home).is_unset():
+            from weft.cli.commands.up import start_if_down  # noqa: PLC0415 (the server's side)
+
+            start_if_down(self._shared, is_asked=False)
+
     async def _n_at_once(self, client: Api, *, has_slots: bool) -> int:
         """Return how many jobs run at a time (0: as many as fit), with as many slots."""
         limit = self._job_limit
@@ -187,7 +195,12 @@ class _Each:
             limit = JobLimit(per_core=1.0)
         if limit is None:
             return 0
-        n_at_once = limit.on(0 if limit.is_fixed else await _cores(client))
+        cores = 0
+        if not limit.is_fixed:
+            await asyncio.to_thread(self._start_if_new)
+            workers = (await client.overview())["workers"]
+            cores = int(sum(worker["cpu"] for worker in workers))
+        n_at_once = limit.on(cores)
         if has_slots or (n_at_once and self._how.xargs):
             # xargs starts nothing after a job that ended with 255, so no job may wait here.
             self._ledger.slots = Slots(n_at_once or WINDOW_JOBS)
@@ -265,12 +278,6 @@ class _Each:
             hint = shell_hint(self._input.words.command, "weft each --")
             if hint is not None:
                 note(hint)
-
-
-async def _cores(client: Api) -> int:
-    """Return how many cores the workers have together."""
-    overview = await client.overview()
-    return int(sum(worker["cpu"] for worker in overview["workers"]))
 
 
 def _print_command(command: Sequence[str]) -> None:

@@ -66,6 +66,8 @@ class JobFeed:
     """Fields that all jobs share."""
     request_fields: Mapping[str, Any]
     """Fields of every request beside its jobs."""
+    before_batch: Callable[[], None]
+    """Called in a thread when there is something to do, before the batch is made."""
     delay_s: float = 0.0
     """Pause between submissions of single jobs."""
     on_submit: Callable[[Sequence[str]], None] | None = None
@@ -203,6 +205,7 @@ class JobFeed:
             await self.client.create_update(self.batch_id, request)
 
     async def _create(self, document: Mapping[str, Any]) -> None:
+        await asyncio.to_thread(self.before_batch)
         self.batch_id = int((await self.client.create_batch(document))["id"])
         for digest, body in sent_ahead([self.job_fields]).items():
             await self.client.send_payload(self.batch_id, digest, body)

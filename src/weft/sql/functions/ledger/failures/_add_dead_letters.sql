@@ -2,11 +2,12 @@
 -- Safe to repeat: yes.   For: _note_failures, _end_waiting_as_errors, in the transaction that ends the jobs.
 -- Locks: job (by the caller).   Plan: letters and batches by key, causes hashed.
 -- messages: without what differs from job to job.
+-- cause_id: 48 bits of a digest of how they ended, of which people see 12 digits of hex.
 -- A job that runs again is forgotten by _forget_failures.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_dead_letters(batch_ids bigint[], job_ids int[], reasons smallint[], exit_codes int[],
     signals smallint[], messages text[], at timestamptz) RETURNS void LANGUAGE sql SET enable_hashjoin = on AS $$
     WITH failed AS MATERIALIZED (
-        SELECT t.*, weft._cause_id(t.reason, t.exit_code, t.signal, t.message) AS cause_id
+        SELECT t.*, ('x' || left(md5(concat(t.reason, '/', t.exit_code, '/', t.signal, '/', t.message)), 12))::bit(48)::bigint AS cause_id
         FROM unnest(_add_dead_letters.batch_ids, _add_dead_letters.job_ids, reasons, exit_codes, signals, messages)
             t (batch_id, job_id, reason, exit_code, signal, message)),
     added AS (

@@ -1,5 +1,5 @@
 -- _admit_head: admit the first jobs of a user in a pool that wait at these gate sets, while there is room.
--- Safe to repeat: yes.   Locks: gate (by the caller); as _admit_jobs; as _announce.   Plan: as _waiting_jobs.
+-- Safe to repeat: yes.   Locks: gate (by the caller); as _admit_jobs; as _announce.   Plan: members and gates by key; as _waiting_jobs.
 -- Jobs of sets that share a gate compete for places, so they are admitted one by one.
 -- apart: no two of these sets share a gate.
 -- Returns: how many were admitted; whether a job was skipped because its row was locked; gates of which a job needs more places than are
@@ -16,7 +16,11 @@ BEGIN
     LOOP
         SELECT array_agg(r.gate_set_id), array_agg(least(r.room, limit_jobs - n)),
             CASE WHEN apart OR count(*) = 1 THEN least(sum(r.room), limit_jobs - n) ELSE 1 END INTO v_sets, v_rooms, v_limit
-        FROM weft._rooms(of_gate_set_ids, locked_gate_ids) r
+        FROM (  -- the smallest room among its gates, divided by the places that a job takes; 0 if we have not locked all of them
+            SELECT m.gate_set_id, CASE WHEN bool_and(g.gate_id = ANY (locked_gate_ids))
+                THEN min(coalesce((g.max_places - g.n_taken) / m.cost, 2147483647)) ELSE 0 END AS room
+            FROM weft.gate_member m JOIN weft.gate g USING (gate_id) WHERE m.gate_set_id = ANY (of_gate_set_ids)
+            GROUP BY m.gate_set_id) r
         WHERE r.room > 0 OR NOT apart AND weft._short_gates(r.gate_set_id, locked_gate_ids) IS NOT NULL;
         EXIT WHEN v_sets IS NULL OR n >= limit_jobs;
         v_limit := greatest(v_limit, 1);

@@ -53,7 +53,9 @@ BEGIN
             FROM (SELECT x.*, x.gate_set_id = ANY (v_apart) AS apart FROM weft._waiting_heads(v_sets) x) h
             LEFT JOIN weft.user_share s ON s.pool_id = h.pool_id AND s.user_id = h.user_id
             GROUP BY h.pool_id, h.user_id, h.apart, s.load
-            ORDER BY CASE WHEN count(*) OVER () > 1 THEN weft._has_new_claims(h.pool_id, h.user_id) END, s.load, h.user_id, h.pool_id
+            ORDER BY CASE WHEN count(*) OVER () > 1 THEN EXISTS (  -- claims that the counters do not include yet
+                SELECT FROM weft._unfolded() d JOIN weft.batch b ON b.batch_id = d.batch_id
+                WHERE d.pool_id = h.pool_id AND b.user_id = h.user_id AND d.n_running > 0) END, s.load, h.user_id, h.pool_id
         LOOP
             SELECT a.n, v_is_left OR a.is_left, a.kept INTO v_n, v_is_left, v_kept FROM weft._admit_head(v_head.sets,
                 v_head.pool_id, v_head.user_id, v_open, v_left, v_round = v_rounds, _pass_gates.at,

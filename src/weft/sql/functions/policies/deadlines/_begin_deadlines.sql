@@ -2,7 +2,7 @@
 --   Those that wait for somebody wait from now on, if they have no parents; those that need not run end, too.
 -- Safe to repeat: no.
 -- Locks: deadline (its own: nobody else); job (nobody else: they are new, or locked by the caller); as _begin_waits;
---   as _find_unchanged; as _end_unchanged (nobody else); as _end_late (rows above).
+--   as _find_unchanged; as _end_unchanged (nobody else); as _end_as_errors (rows above).
 -- Plan: deadlines by key.
 -- Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._begin_deadlines(of_batch_id bigint, from_job int, to_job int, at timestamptz) RETURNS void LANGUAGE plpgsql
@@ -31,7 +31,7 @@ BEGIN
         PERFORM weft._end_unchanged(of_batch_id, v_same, _begin_deadlines.at);
     END IF;
     IF v_late <> '{}' THEN
-        PERFORM weft._end_late(of_batch_id, v_late, _begin_deadlines.at);
+        PERFORM weft._end_as_errors(of_batch_id, v_late, _begin_deadlines.at, 'deadline', 'could not end by its deadline');
     END IF;
     PERFORM pg_notify('driver', 'deadlines');  -- it may sleep until a later date
 END $$;

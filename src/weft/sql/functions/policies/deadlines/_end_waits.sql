@@ -2,7 +2,7 @@
 --   is over; if no job waits so, those that can no longer end by their deadlines. What waits for its parents first goes on; it is noted as
 --   late when they have ended.
 -- Safe to repeat: yes, only waiting jobs are changed.   For: sweep_deadlines.
--- Locks: job (in key order); as _end_unchanged (instead); as _end_late (rows above); as _end_without_attempt (rows above).
+-- Locks: job (in key order); as _end_unchanged (instead); as _end_without_attempt (rows above).
 -- Plan: deadlines and jobs by key.   Returns: the others, for another call.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._end_waits(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,7 +19,7 @@ BEGIN
             FOR UPDATE OFFSET 0) j
         WHERE d.batch_id = of_batch_id AND d.first_job = ANY (of_job_ids) AND d.succeeds IS NOT NULL ORDER BY d.first_job) w;
     IF v_waits IS NULL THEN
-        PERFORM weft._end_late(of_batch_id, of_job_ids, _end_waits.at);
+        PERFORM weft._end_as_errors(of_batch_id, of_job_ids, _end_waits.at, 'deadline', 'could not end by its deadline');
         RETURN '{}';
     END IF;
     IF v_bad IS NOT NULL THEN

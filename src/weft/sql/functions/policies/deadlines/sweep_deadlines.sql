@@ -71,7 +71,7 @@ BEGIN
         RETURN 0;  -- the rows are locked; they stay due
     END IF;
     v_pending := v_pending || weft._end_waits(v_batch, v_waiting, sweep_deadlines.at);
-    -- Also those that waited and were claimed meanwhile: _end_late has waited for their claim.
+    -- Also those that waited and were claimed meanwhile: _end_waits has waited for their claim.
     INSERT INTO weft.job_cancel (batch_id, job_id, tenant_id, cancelled_at, actor, late)
     SELECT j.batch_id, j.job_id, j.tenant_id, sweep_deadlines.at, 'weft', true FROM unnest(v_running) x
     CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = v_batch AND y.job_id = x OFFSET 0) j

@@ -1,5 +1,5 @@
 -- _limit_statuses: lead those of these jobs of a batch that wait, and have had their status for longer than their lifecycle allows, along
---   its path; after as many rounds as it allows they end as errors. Those that run are watched by their phases (_watch_attempts).
+--   its path; after as many rounds as it allows they end as errors. Those that run are watched by their phases (_at_heartbeat).
 --   Rounds count since a person last set the status.
 -- Safe to repeat: yes.
 -- Locks: job (SKIP LOCKED, in key order); as _add_status_rows; as _count_errors; as _end_waiting_as_errors; as _announce.

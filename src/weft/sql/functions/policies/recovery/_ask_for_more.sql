@@ -1,6 +1,6 @@
 -- _ask_for_more: give jobs that are ready again or blocked, and have rules for it (bit 21 of retry_on), the shape that they ask for after
 --   the attempts they had. Where nothing in their pool can ever hold that, it is the one closest to it; they never get less than they had.
--- Safe to repeat: yes.   For: _after_ends, _after_retry, before the jobs are listed.   Locks: job (by the caller); as _set_of_more_cores.
+-- Safe to repeat: yes.   For: _after_ends, _after_retry, before the jobs are listed.   Locks: job (by the caller); as _gate_set_id.
 -- Plan: jobs, rules and attempts by key; shapes by their amounts; as _can_hold for each shape.
 -- A time limit is a function of the attempts (list_time_limits); of the shape it changes the class.
 -- All these shapes were made with the job (ShapeBook), because an end must not wait for a new lane.   Owner: weft_system.
@@ -41,7 +41,10 @@ BEGIN
         WHERE n.shape_id <> o.shape_id OR o.steps <> o.steps_before),
     upd AS (
         UPDATE weft.job j SET shape_id = g.new_shape, lane_id = g.new_lane, cpu_m = g.new_cpu_m, memory_mib = g.new_memory_mib,
-            gate_set_id = CASE WHEN g.new_cpu_m = g.cpu_m THEN j.gate_set_id ELSE weft._set_of_more_cores(j.gate_set_id, g.new_cpu_m) END
+            gate_set_id = CASE WHEN g.new_cpu_m = g.cpu_m THEN j.gate_set_id ELSE (  -- as many more places at gates of running cores
+                SELECT weft._gate_set_id(array_agg(m.gate_id), array_agg(CASE WHEN k.cost = 'cpu' THEN g.new_cpu_m::int ELSE m.cost END))
+                FROM weft.gate_member m JOIN weft.gate a USING (gate_id) LEFT JOIN weft._gate_kinds() k ON k.kind = a.kind
+                WHERE m.gate_set_id = j.gate_set_id HAVING count(*) > 0) END
         FROM grown g WHERE j.batch_id = g.batch_id AND j.job_id = g.job_id AND g.new_shape <> g.shape_id),
     told AS (
         INSERT INTO weft.job_change (batch_id, job_id, tenant_id, at, from_state, to_state, actor, subtype, message)

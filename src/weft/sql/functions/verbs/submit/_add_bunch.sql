@@ -9,15 +9,23 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_base int := of_update.first_job - 1; v_shapes int[]; v_lanes int[]; v_gate_sets int[];
 BEGIN
-    jobs.group_ids := weft._tree_groups(of_update, jobs.group_ids, jobs.combo_sets);
+    IF jobs.group_ids <> '{0}' OR cardinality(jobs.combo_sets) > 0 THEN  -- else the root, which every batch has
+        jobs.group_ids := weft._tree_groups(of_update, jobs.group_ids, jobs.combo_sets);
+    END IF;
     SELECT s.shape_ids, s.lane_ids INTO v_shapes, v_lanes FROM weft._shape_ids(
         jobs.shape_cpu_ms, jobs.shape_memory_mibs, jobs.shape_storage_mibs, jobs.shape_gpus, jobs.shape_countables) s;
-    IF cardinality(v_lanes) = 1 THEN
-        bunch.lane_firsts := '{1}';
-        bunch.lane_ids := v_lanes;
-    ELSE
-        SELECT s.firsts, s.lane_ids INTO bunch.lane_firsts, bunch.lane_ids
-        FROM weft._bunch_lanes(v_lanes, jobs.shape_indexes, jobs.entry_ns) s;
+    bunch.lane_firsts := '{1}';
+    bunch.lane_ids := ARRAY[v_lanes[jobs.shape_indexes[1] + 1]];
+    IF cardinality(jobs.shape_indexes) > 1 AND NOT v_lanes[1] = ALL (v_lanes) THEN
+        -- Where runs of neighbours of one lane begin, from 1. Runs shorter than 100 jobs join the section around them, and are listed.
+        SELECT 1 || (array_agg(r.first ORDER BY r.first))[2:], coalesce(array_agg(r.lane ORDER BY r.first), bunch.lane_ids)
+        INTO bunch.lane_firsts, bunch.lane_ids FROM (
+            SELECT min(t.first)::int AS first, t.lane FROM (
+                SELECT e.lane, e.n, 1 + sum(e.n) OVER (ORDER BY e.place) - e.n AS first,
+                       e.place - row_number() OVER (PARTITION BY e.lane ORDER BY e.place) AS run
+                FROM (SELECT v_lanes[u.shape + 1] AS lane, coalesce(u.n, 1) AS n, u.place
+                      FROM unnest(jobs.shape_indexes, jobs.entry_ns) WITH ORDINALITY u (shape, n, place)) e) t
+            GROUP BY t.lane, t.run HAVING sum(t.n) >= 100) r;
     END IF;
     IF cardinality(jobs.edge_children) > 0 THEN
         PERFORM weft._lock_parents(bunch.batch_id, v_base, jobs.edge_parents);

@@ -2,8 +2,8 @@
 -- Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
 -- Locks: as _key_holder; batch_row (new); as _cancel_group.   Plan: project, queue and key by index; as _key_holder.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
---   foreign_document, foreign_kind, lifecycle, sink (as _sinks_of), subscriptions (name, url, event, persistent, policy), output_keep_s
---   (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet),
+--   foreign_document, foreign_kind, lifecycle, sink (a name, or several), subscriptions (name, url, event, persistent, policy),
+--   output_keep_s (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet),
 --   unique_by (as _key_holder).
 -- new_jobs, new_groups: of its first update, which the caller adds by _reserve_update; NULL: it has none yet.
 -- Returns: its number, or that of the batch that has its key, and whether it is new.
@@ -33,7 +33,8 @@ BEGIN
         v_lifecycle := weft._lifecycle_of(_create_batch.tenant_id, v_new.lifecycle);
     END IF;
     IF v_new.sink IS NOT NULL THEN
-        v_sinks := weft._sinks_of(_create_batch.tenant_id, v_new.sink);
+        SELECT array_agg(weft._sink_of(_create_batch.tenant_id, x.name) ORDER BY x.n) INTO v_sinks FROM jsonb_array_elements_text(
+            CASE jsonb_typeof(v_new.sink) WHEN 'array' THEN v_new.sink ELSE jsonb_build_array(v_new.sink) END) WITH ORDINALITY x (name, n);
     END IF;
     INSERT INTO weft.batch (tenant_id, user_id, project_id, queue_id, name, attributes, callback, cancel_after_n_failures, trace_id,
         idempotency_key, digest, created_at, bytes_counted, door, foreign_trace, foreign_id, foreign_document, foreign_kind,
@@ -51,8 +52,7 @@ BEGIN
         WHERE b.user_id = _create_batch.user_id AND b.idempotency_key = _create_batch.idempotency_key;
         IF v_digest IS DISTINCT FROM _create_batch.digest THEN
             PERFORM weft._fail('WF201', 'the idempotency key was used for another request',
-                               format('It created batch b%s from a different body.', v_batch),
-                                   'Send the same body again, or choose a new key.');
+                format('It created batch b%s from a different body.', v_batch), 'Send the same body again, or choose a new key.');
         END IF;
         RETURN QUERY SELECT v_batch, false;
         RETURN;

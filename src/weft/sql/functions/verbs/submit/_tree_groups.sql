@@ -6,9 +6,6 @@ AS $$
 DECLARE
     v_groups int[]; v_wrong int;
 BEGIN
-    IF group_ids = '{0}' AND cardinality(combo_sets) = 0 THEN
-        RETURN group_ids;  -- the root, which every batch has
-    END IF;
     SELECT array_agg(CASE WHEN g > 0 THEN of_update.first_group - 1 + g ELSE -g END ORDER BY n) INTO v_groups
         FROM unnest(group_ids) WITH ORDINALITY t (g, n);
     SELECT d.g INTO v_wrong

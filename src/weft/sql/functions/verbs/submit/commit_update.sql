@@ -10,7 +10,7 @@ LANGUAGE plpgsql
 -- Each of some twenty small statements would otherwise be planned longer than it runs.
 PLAN_ONCE AS $$
 DECLARE
-    v_update weft.batch_update; v_group int; v_checks boolean;
+    v_update weft.batch_update; v_group int; v_checks boolean; v_jobs bigint; v_groups bigint; v_missing text;
 BEGIN
     PERFORM weft._check_batch(commit_update.batch_id);
     v_checks := weft._before_commit(commit_update.tenant_id, commit_update.batch_id, of_update_id);
@@ -21,7 +21,27 @@ BEGIN
     WHERE u.batch_id = commit_update.batch_id AND u.update_id = of_update_id FOR UPDATE;
     IF v_update.committed_at IS NULL THEN
         PERFORM weft._check_spends(commit_update.batch_id, v_update.user_id);
-        PERFORM weft._check_complete(commit_update.batch_id, of_update_id);
+        SELECT coalesce(sum(x.n_jobs), 0) INTO v_jobs FROM weft.bunch x
+        WHERE x.batch_id = commit_update.batch_id AND x.update_id = of_update_id;
+        IF v_jobs <> v_update.n_jobs THEN
+            SELECT string_agg(format('%s to %s', gap.from_job, gap.to_job), ', ' ORDER BY gap.from_job) INTO v_missing FROM (
+                SELECT coalesce(lag(x.first_job + x.n_jobs) OVER (ORDER BY x.first_job),
+                    v_update.first_job) - v_update.first_job + 1 AS from_job,
+                       x.first_job - v_update.first_job AS to_job
+                FROM (SELECT b.first_job, b.n_jobs FROM weft.bunch b
+                      WHERE b.batch_id = commit_update.batch_id AND b.update_id = of_update_id
+                      UNION ALL SELECT v_update.first_job + v_update.n_jobs, 0) x
+                LIMIT 1000000) gap WHERE gap.from_job <= gap.to_job LIMIT 1;
+            PERFORM weft._fail('WF202', format('update %s of batch b%s is incomplete', of_update_id, commit_update.batch_id),
+                format('It reserved %s jobs, %s were sent; jobs %s of the update are missing.', v_update.n_jobs, v_jobs, v_missing),
+                    'Send the missing jobs, then commit again.');
+        END IF;
+        SELECT count(*) INTO v_groups FROM weft.job_group g WHERE g.batch_id = commit_update.batch_id
+          AND g.group_id BETWEEN v_update.first_group AND v_update.first_group + v_update.n_groups - 1;
+        IF v_groups <> v_update.n_groups THEN
+            PERFORM weft._fail('WF202', format('update %s of batch b%s is incomplete', of_update_id, commit_update.batch_id),
+                format('It reserved %s groups, %s were sent.', v_update.n_groups, v_groups), 'Send the missing groups, then commit again.');
+        END IF;
         PERFORM weft._at_commit(commit_update.tenant_id, v_update, v_checks AND v_update.n_jobs > 0);
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id

@@ -11,7 +11,8 @@ DECLARE
     v_has_switch boolean; v_parked bigint[];
 BEGIN
     v_parked := weft._before_offer(_list_ready.batch_ids, _list_ready.job_ids, _list_ready.states, _list_ready.at);
-    SELECT bool_or(weft._has_switch(d.x)) INTO v_has_switch FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
+    SELECT bool_or(EXISTS (SELECT FROM weft._switches(d.x))) INTO v_has_switch
+    FROM (SELECT DISTINCT x FROM unnest(_list_ready.batch_ids) x) d;
     WITH ins AS (
         INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
         SELECT CASE WHEN t.n = ANY (v_parked) THEN 1

@@ -12,5 +12,5 @@ BEGIN
         SELECT array_agg(b) FROM unnest(v_batch) b
         WHERE NOT EXISTS (SELECT FROM weft.group_cancel c WHERE c.batch_id = b)
           AND NOT EXISTS (SELECT FROM weft.job_deadline d WHERE d.batch_id = b AND d.due_at <= clock_timestamp())
-          AND NOT weft._has_switch(b));
+          AND NOT EXISTS (SELECT FROM weft._switches(b)));
 END $$;

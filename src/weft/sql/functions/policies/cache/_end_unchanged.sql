@@ -1,5 +1,5 @@
 -- _end_unchanged: end those of these jobs that _find_unchanged has found another for, well and with its files.
--- Safe to repeat: yes, only waiting jobs are changed.   For: _begin_deadlines, _end_waits.
+-- Safe to repeat: yes, only waiting jobs are changed.   For: _after_visible, _end_waits.
 -- Locks: job (in key order); as _end_without_attempt (rows above).   Plan: jobs and files by key.
 -- Returns: the jobs for which one was found.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_unchanged(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS int[] LANGUAGE plpgsql AS $$

@@ -1,7 +1,7 @@
 -- _find_unchanged: note of those of these jobs that are ready for the first time and need not run if the same has succeeded before, which
 --   job has: one of the newest 100 with the key, of the same submitter in a batch of the same owner, whose output is kept.
 --   Files of jobs that did not succeed may still change; then there is no key.
--- Safe to repeat: yes.   For: _before_offer, _begin_deadlines; only where there are such jobs.
+-- Safe to repeat: yes.   For: _before_offer, _after_visible; only where there are such jobs.
 -- Locks: job (by the caller).   Plan: jobs and keys by key; as _wanted_files.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._find_unchanged(of_batch_id bigint, of_job_ids int[]) RETURNS void LANGUAGE sql AS $$

@@ -1,5 +1,5 @@
 -- _begin_waits: date the timeouts of those of these jobs that wait for somebody from now on, because their parents have ended.
--- Safe to repeat: no.   For: _begin_deadlines, _before_offer, which tell the driver.
+-- Safe to repeat: no.   For: _after_visible, _before_offer, which tell the driver.
 -- Locks: job (by the caller); deadline (nobody else).   Plan: deadlines and jobs by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._begin_waits(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS void LANGUAGE sql AS $$
     UPDATE weft.job_deadline d SET

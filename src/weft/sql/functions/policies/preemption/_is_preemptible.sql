@@ -6,5 +6,5 @@ CREATE OR REPLACE FUNCTION weft._is_preemptible(job weft.job) RETURNS boolean LA
         @> '{"preemptible": true}' IS TRUE
         AND (job.retry_on & 2097152 = 0 OR NOT (
             SELECT weft._stays_by_rule(r.rules, weft._more_steps(r.rules, job.batch_id, job.job_id, job.attempt))
-            FROM (SELECT weft._more_rules(job.batch_id, job.job_id, job.spec_first) AS rules OFFSET 0) r))
+            FROM (SELECT weft._rare_field(job.batch_id, job.job_id, job.spec_first, 'more') AS rules OFFSET 0) r))
 $$;

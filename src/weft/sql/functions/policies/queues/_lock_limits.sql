@@ -8,14 +8,8 @@
 -- Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._lock_limits(of_tenant_id int, asked jsonb[], counts boolean) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
-    v_names text[];
+    v_names text[] := ARRAY(SELECT DISTINCT coalesce(a ->> 'queue', 'default') FROM unnest(asked) a);
 BEGIN
-    IF NOT EXISTS (
-        SELECT FROM weft.queue q WHERE q.tenant_id = of_tenant_id
-            AND (q.limits <> '{}' OR q.max_waiting IS NOT NULL)) THEN
-        RETURN '{}';
-    END IF;
-    v_names := ARRAY(SELECT DISTINCT coalesce(a ->> 'queue', 'default') FROM unnest(asked) a);
     IF NOT EXISTS (
         SELECT FROM weft.queue q WHERE q.tenant_id = of_tenant_id AND q.name = ANY (v_names)
             AND (q.limits <> '{}' OR q.max_waiting IS NOT NULL)) THEN

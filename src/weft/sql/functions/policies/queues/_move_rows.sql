@@ -59,7 +59,7 @@ BEGIN
         RETURNING gate_set_id, pool_id)
     SELECT coalesce(array_agg(DISTINCT i.gate_set_id) FILTER (WHERE i.gate_set_id > 1), '{}'),
         coalesce(array_agg(DISTINCT i.pool_id), '{}') INTO sets, pools FROM ins i;
-    IF weft._has_switch(of_batch_id) THEN
+    IF EXISTS (SELECT FROM weft._switches(of_batch_id)) THEN
         -- Held ones are parked by the sweep (see _list_ready).
         INSERT INTO weft.held_ready (batch_id, job_id, tenant_id)
         SELECT of_batch_id, j.job_id, v_batch.tenant_id FROM unnest(of_job_ids) x

@@ -1,5 +1,5 @@
 -- _check_bytes: refuse to store more for a user if they, or the tenant, would have more than their quotas allow.
--- For: _check_quotas, _at_store; these quotas are locked (_lock_quotas).   Safe to repeat: yes, it only reads.
+-- For: _at_commit, _at_store; these quotas are locked (_lock_quotas).   Safe to repeat: yes, it only reads.
 -- Plan: quotas by key; as _stored_bytes for each quota of bytes.   Raises WF134.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_bytes(of_tenant_id int, of_user_id int, more bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -10,7 +10,7 @@ LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch record; v_ready int[]; v_sets int[]; v_gates int[]; v_places bigint[];
 BEGIN
-    SELECT b.tenant_id, b.user_id, b.gate_set_id, q.pool_id, weft._has_switch(b.batch_id) AS has_switch INTO v_batch
+    SELECT b.tenant_id, b.user_id, b.gate_set_id, q.pool_id, EXISTS (SELECT FROM weft._switches(b.batch_id)) AS has_switch INTO v_batch
     FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     v_ready := ARRAY(SELECT x FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
         SELECT y.state FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j WHERE j.state = STATE_READY);

@@ -21,7 +21,7 @@ BEGIN
         CROSS JOIN LATERAL (SELECT x.* FROM weft.job x WHERE x.batch_id = t.b AND x.job_id = t.j OFFSET 0) j
         CROSS JOIN LATERAL (SELECT x.* FROM weft.shape x WHERE x.shape_id = j.shape_id OFFSET 0) h
         CROSS JOIN LATERAL (SELECT y.pool_id FROM weft.batch x JOIN weft.queue y USING (queue_id) WHERE x.batch_id = t.b OFFSET 0) q
-        CROSS JOIN LATERAL (SELECT weft._more_rules(t.b, t.j, j.spec_first) AS rules OFFSET 0) r
+        CROSS JOIN LATERAL (SELECT weft._rare_field(t.b, t.j, j.spec_first, 'more') AS rules OFFSET 0) r
         WHERE t.s IN (STATE_READY, STATE_BLOCKED) AND j.retry_on & 2097152 <> 0),
     grown AS MATERIALIZED (
         SELECT o.*, n.shape_id AS new_shape, n.lane_id AS new_lane, n.cpu_m AS new_cpu_m, n.memory_mib AS new_memory_mib,

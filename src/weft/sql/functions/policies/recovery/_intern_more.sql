@@ -12,7 +12,7 @@ BEGIN
         SELECT DISTINCT h.cpu_m, h.memory_mib, h.storage_mib, h.gpu,
             CASE WHEN asked IS NULL THEN h.countables
                 ELSE h.countables - ARRAY['queue', 'pool', 'transport', 'foreign'] || asked END AS words,
-            weft._more_rules(of_batch_id, j.job_id, j.spec_first) AS rules
+            weft._rare_field(of_batch_id, j.job_id, j.spec_first, 'more') AS rules
         FROM unnest(of_job_ids) x
         CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = x OFFSET 0) j
         JOIN weft.shape h ON h.shape_id = j.shape_id WHERE j.retry_on & 2097152 <> 0) d

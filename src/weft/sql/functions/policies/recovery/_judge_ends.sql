@@ -2,7 +2,7 @@
 --   successes by its rules (a reason NULL). Where a policy gives up, or the job has rules (bit 20 of retry_on) that say so, the end is
 --   final; so is a stop by the monitor that says so.
 -- For: _before_ends, only for sets in which a job failed.
--- Plan: jobs by key, those that failed; as _end_rules, where the job has rules; as _next_wait, where it waits before it is tried again.
+-- Plan: jobs by key, those that failed; as _rare_field, where the job has rules; as _next_wait, where it waits before it is tried again.
 -- Returns: the reasons, and whether no other attempt may follow, in order.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids int[], attempts smallint[], reported smallint[], exit_codes int[],
     signals smallint[], at timestamptz, OUT reasons smallint[], OUT finals boolean[]) LANGUAGE sql STABLE AS $$
@@ -22,8 +22,9 @@ CREATE OR REPLACE FUNCTION weft._judge_ends(batch_ids bigint[], job_ids int[], a
         CROSS JOIN LATERAL (
             SELECT t.reason, false AS is_final WHERE j.retry_on & 1048576 = 0
             UNION ALL
-            SELECT r.reason, r.is_final FROM weft._end_by_rules(weft._end_rules(j.batch_id, j.job_id, j.spec_first), t.reason, t.exit_code,
-                t.signal) r WHERE j.retry_on & 1048576 <> 0) e
+            SELECT r.reason, r.is_final FROM weft._end_by_rules(
+                weft._rare_field(j.batch_id, j.job_id, j.spec_first, 'end_rules'), t.reason, t.exit_code, t.signal) r
+            WHERE j.retry_on & 1048576 <> 0) e
         WHERE j.batch_id = t.b AND j.job_id = t.j AND (t.reason = REASON_BLOCKED
             OR t.reason NOT IN (REASON_CANCELLED, REASON_LOST, REASON_PREEMPTED, REASON_OVERDUE) AND j.retry_on & 1048577 <> 0)
         OFFSET 0) w ON true

@@ -8,8 +8,5 @@ LANGUAGE sql STABLE AS $$
         '{"policy": "stepwise", "jitter": 0, "steps": [{"tries": 2, "wait_s": 10}, {"tries": 10, "wait_s": 20},
             {"tries": 10, "wait_s": 60}, {"tries": 100, "wait_s": 120}, {"wait_s": 300}]}'::jsonb)
     ELSE own.policy END
-    FROM (SELECT coalesce(
-        (SELECT l.rare_fields -> 'retry' FROM weft.job_label l WHERE l.batch_id = of_batch_id AND l.job_id = of_job_id),
-        (SELECT r.rare_fields -> 'retry' FROM weft.job_array r WHERE r.batch_id = of_batch_id AND r.first_job = of_spec_first))
-        AS policy) own
+    FROM (SELECT weft._rare_field(of_batch_id, of_job_id, of_spec_first, 'retry') AS policy) own
 $$;

@@ -1,6 +1,6 @@
 -- _end_as_errors: end those of these jobs of a batch that wait, as errors of a kind (`deadline`, `machine`, `blocked`,
 --   `overdue`, `status`, `refused`, `unanswered`); each is a failure.
--- For: _begin_deadlines, _end_waits, _end_without_attempt, postpone_conditions, fail_conditions, _walk_core; once in a transaction.
+-- For: _after_visible, _end_waits, _end_without_attempt, postpone_conditions, fail_conditions, _walk_core; once in a transaction.
 -- Safe to repeat: yes, only waiting jobs are changed.
 -- Locks: job (in key order); as _count_errors; as _end_waiting_as_errors; as _announce.   Plan: jobs by key.
 -- Owner: weft_system.  Granted to: weft_tenant.

@@ -10,7 +10,7 @@ LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch record; v_job int[]; v_ranged int[]; v_ranged_lanes int[]; v_sets int[]; v_new record;
 BEGIN
-    SELECT b.user_id, b.tenant_id, b.gated, b.gate_set_id, q.pool_id, weft._has_switch(b.batch_id) AS has_switch,
+    SELECT b.user_id, b.tenant_id, b.gated, b.gate_set_id, q.pool_id, EXISTS (SELECT FROM weft._switches(b.batch_id)) AS has_switch,
         EXISTS (SELECT FROM weft.transport_offer o WHERE o.batch_id = b.batch_id AND o.attempt IS NULL) AS travels
     INTO v_batch FROM weft.batch b JOIN weft.queue q USING (queue_id) WHERE b.batch_id = of_batch_id;
     IF v_batch.travels THEN

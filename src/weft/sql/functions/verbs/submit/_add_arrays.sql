@@ -29,7 +29,7 @@ BEGIN
             coalesce(abs(t.n), 1) AS n, t.parent <= 0 AS is_cross, t.n < 0 OR NULL AS on_end
         FROM unnest(jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) AS t (child, parent, n)),
     waiting AS (
-        -- As in _add_edges. If the sweep works on a parent, its cursor is not among our jobs, so it settles all jobs of an entry or none.
+        -- As in _add_rows. If the sweep works on a parent, its cursor is not among our jobs, so it settles all jobs of an entry or none.
         SELECT l.child_id, sum(CASE WHEN NOT l.is_cross THEN l.n WHEN p.state < STATE_SUCCESS OR p.is_told_later THEN 1 ELSE 0 END) AS n,
                coalesce(bool_or(p.state > STATE_SUCCESS AND NOT p.is_told_later AND l.on_end IS NULL), false) AS bad,
                bool_or(l.is_cross) AS is_cross

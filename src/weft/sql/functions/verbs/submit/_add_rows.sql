@@ -12,8 +12,25 @@ DECLARE
     v_tries smallint := jobs.max_attempts[1]; v_retry_on int := jobs.retry_ons[1];
 BEGIN
     IF cardinality(jobs.edge_children) > 0 THEN
-        SELECT e.* INTO v_parent_count, v_bad_child, v_cross_child
-        FROM weft._add_edges(bunch, base, jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) e;
+        -- Parents to wait for, -1 of a job without parents; jobs with a parent that should have succeeded, and did not; and jobs with
+        -- parents in earlier updates.
+        WITH e AS (
+            SELECT DISTINCT base + t.c AS child, CASE WHEN t.p > 0 THEN base + t.p ELSE -t.p END AS parent, t.n < 0 OR NULL AS on_end
+            FROM unnest(jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) t (c, p, n)),
+        ins AS (
+            INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id, on_end)
+            SELECT bunch.batch_id, e.parent, e.child, bunch.tenant_id, e.on_end FROM e),
+        counted AS (
+            SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < STATE_SUCCESS OR c.job_id IS NOT NULL) AS n,
+                   coalesce(bool_or(j.state > STATE_SUCCESS AND c.job_id IS NULL AND e.on_end IS NULL), false) AS bad,
+                   bool_or(e.parent <= base) AS is_cross
+            FROM e LEFT JOIN weft.job j ON j.batch_id = bunch.batch_id AND j.job_id = e.parent AND e.parent <= base
+            LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child
+            GROUP BY e.child)
+        SELECT array_agg(coalesce(c.n, -1) ORDER BY i), array_agg(c.child) FILTER (WHERE c.bad),
+               array_agg(c.child) FILTER (WHERE c.is_cross)
+        INTO v_parent_count, v_bad_child, v_cross_child
+        FROM generate_series(bunch.first_job, bunch.first_job + bunch.n_jobs - 1) i LEFT JOIN counted c ON c.child = i;
     END IF;
     v_has_cross := v_cross_child IS NOT NULL;
     IF cardinality(jobs.chunk_firsts) = 1 THEN

@@ -1,6 +1,6 @@
 -- commit_update: make an update visible and runnable.
 -- Safe to repeat: yes, same answer.
--- Locks: as _before_commit; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
+-- Locks: as _before_submit; batch (shared); update; as _make_visible. A cancel or a hold waits for us, or we see it.
 -- Plan: as _make_visible.
 -- Raises WF101, WF104, WF105 (project), WF202 (jobs or groups are missing), WF204 (cancelled), WF113 (queue is full), WF134 (quota).
 -- Owner: weft_tenant.  Granted to: weft_api, weft_system.
@@ -10,10 +10,10 @@ LANGUAGE plpgsql
 -- Each of some twenty small statements would otherwise be planned longer than it runs.
 PLAN_ONCE AS $$
 DECLARE
-    v_update weft.batch_update; v_group int; v_checks boolean; v_jobs bigint; v_groups bigint; v_missing text;
+    v_update weft.batch_update; v_group int; v_before record; v_jobs bigint; v_groups bigint; v_missing text;
 BEGIN
     PERFORM weft._check_batch(commit_update.batch_id);
-    v_checks := weft._before_commit(commit_update.tenant_id, commit_update.batch_id, of_update_id);
+    v_before := weft._before_submit(commit_update.tenant_id, NULL, commit_update.batch_id, NULL, true, of_update_id);
     PERFORM pg_advisory_xact_lock_shared(commit_update.batch_id);
     -- get_update checks the batch again: a deletion may have come first.
     PERFORM FROM weft.get_update(commit_update.tenant_id, commit_update.batch_id, of_update_id);
@@ -42,7 +42,9 @@ BEGIN
             PERFORM weft._fail('WF202', format('update %s of batch b%s is incomplete', of_update_id, commit_update.batch_id),
                 format('It reserved %s groups, %s were sent.', v_update.n_groups, v_groups), 'Send the missing groups, then commit again.');
         END IF;
-        PERFORM weft._at_commit(commit_update.tenant_id, v_update, v_checks AND v_update.n_jobs > 0);
+        IF v_before.counts AND v_update.n_jobs > 0 THEN
+            PERFORM weft._at_commit(commit_update.tenant_id, v_update, v_before.checks);
+        END IF;
         FOR v_group IN
             SELECT DISTINCT c.group_id FROM weft.bunch_count c WHERE c.batch_id = commit_update.batch_id AND c.update_id = of_update_id
             UNION SELECT 0

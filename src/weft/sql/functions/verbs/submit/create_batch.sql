@@ -16,7 +16,9 @@ BEGIN
     IF v_new.is_new THEN
         v_update.batch_id := v_new.batch_id;
         v_update.n_jobs := 0;
-        PERFORM weft._at_commit(create_batch.tenant_id, v_update, v_checks);
+        IF v_checks THEN
+            PERFORM weft._at_commit(create_batch.tenant_id, v_update, true);
+        END IF;
         INSERT INTO weft.empty_batch (batch_id, tenant_id, created_at)
         VALUES (v_new.batch_id, create_batch.tenant_id, create_batch.at);
         IF create_batch.batch ->> 'unique_by' IS NOT NULL THEN

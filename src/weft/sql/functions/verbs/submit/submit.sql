@@ -64,7 +64,9 @@ BEGIN
         PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_before.limits);
     END IF;
     IF v_is_new_batch THEN
-        PERFORM weft._at_commit(submit.tenant_id, v_update, v_before.checks);
+        IF v_before.counts THEN
+            PERFORM weft._at_commit(submit.tenant_id, v_update, v_before.checks);
+        END IF;
         PERFORM weft._make_visible(v_update, true, submit.at);
     ELSE
         PERFORM FROM weft.commit_update(submit.tenant_id, of_batch_id, v_update.update_id, submit.at);

@@ -41,7 +41,8 @@ BEGIN
                 d.document -> 'concurrency_key' ->> 'key', get_job.batch_id, get_job.job_id) END, '{}')
             || coalesce((SELECT jsonb_build_object('limit_ms', weft._more_time(r.rules, weft._more_steps(r.rules, j.batch_id, j.job_id,
                     j.attempt - CASE WHEN j.state = STATE_RUNNING OR j.state >= STATE_SUCCESS THEN 1 ELSE 0 END)))
-                FROM (SELECT weft._more_rules(j.batch_id, j.job_id, j.spec_first) AS rules WHERE j.retry_on & 2097152 <> 0) r), '{}'),
+                FROM (SELECT weft._rare_field(j.batch_id, j.job_id, j.spec_first, 'more') AS rules
+                      WHERE j.retry_on & 2097152 <> 0) r), '{}'),
         get_job.job_id - j.spec_first, p.body
     FROM weft._job_documents(get_job.batch_id, ARRAY[get_job.job_id]) d
     JOIN weft.job j ON j.batch_id = get_job.batch_id AND j.job_id = get_job.job_id

@@ -26,7 +26,7 @@ BEGIN
         SELECT 5, a.ended_at, STATE_RUNNING, a.to_state, NULL, a.attempt,
             CASE a.reason WHEN REASON_LOST THEN 'weft' ELSE 'worker ' || a.worker END,
             CASE WHEN a.to_state = STATE_SUCCESS AND a.exit_code <> 0
-                THEN weft._success_subtype(weft._end_rules(v_job.batch_id, v_job.job_id, v_job.spec_first), a.exit_code)
+                THEN weft._success_subtype(weft._rare_field(v_job.batch_id, v_job.job_id, v_job.spec_first, 'end_rules'), a.exit_code)
                 WHEN a.to_state = STATE_READY AND a.reason IS NULL THEN 'returned'
                 ELSE (SELECT r.word FROM weft.attempt_reason r WHERE r.reason = a.reason) END, a.message
         FROM weft._attempts(v_job.batch_id, v_job.job_id) a WHERE a.ended_at IS NOT NULL

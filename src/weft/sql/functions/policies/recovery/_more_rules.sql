@@ -1,7 +1,0 @@
--- _more_rules: the rules by which a job asks for more when it is tried again (`retry_with`).
--- Plan: labels and arrays by key.   Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._more_rules(of_batch_id bigint, of_job_id int, of_spec_first int) RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT coalesce(
-        (SELECT l.rare_fields -> 'more' FROM weft.job_label l WHERE l.batch_id = of_batch_id AND l.job_id = of_job_id),
-        (SELECT r.rare_fields -> 'more' FROM weft.job_array r WHERE r.batch_id = of_batch_id AND r.first_job = of_spec_first))
-$$;

@@ -34,10 +34,10 @@ def job_rows(
     retry_on: Iterable[Reason] = (), shapes: Sequence[Shape] = (Shape(),),
     shape_index: int | Sequence[int] = 0, names: Mapping[int, str] | None = None,
     sets: Mapping[int, tuple[int, ...]] | None = None,
-    on_end: Collection[tuple[int, int]] = (),
+    on_end: Collection[tuple[int, int]] = (), on_start: Collection[tuple[int, int]] = (),
 ) -> JobRows:  # fmt: skip
     """Return a bunch of no-ops in one chunk. `parents`, `names` and `sets` are by job number;
-    `on_end` has the pairs of a child and a parent whose end is enough.
+    `on_end` has the pairs of a child and a parent whose end is enough, `on_start` of its start.
     """
     combos = {
         combo: number for number, combo in enumerate(dict.fromkeys((sets or {}).values()), 1)
@@ -61,7 +61,9 @@ def job_rows(
         combo_set=[one for combo in combos for one in combo],
         edge_child=[child for child, _parent in edges],
         edge_parent=[parent for _child, parent in edges],
-        edge_parent_n=[-1 if edge in on_end else 1 for edge in edges] if on_end else [],
+        edge_parent_n=[0 if edge in on_start else -1 if edge in on_end else 1 for edge in edges]
+        if on_end or on_start
+        else [],
         label_job=list(labels),
         label_name=list(labels.values()),
         label_attributes=[None] * len(labels),

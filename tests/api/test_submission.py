@@ -308,7 +308,7 @@ async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_differe
     await http.post(f"{at}/{update}/groups", json=groups)
     jobs: list[dict[str, Any]] = [
         {"command": ["a"], "name": "x", "resources": {"cpu": 0.5}},
-        {"parents": [{"of": 1, "need": "end"}], "groups": [1], "attributes": {"k": "v"}},
+        {"parents": [{"of": 1, "need": "start"}], "groups": [1], "attributes": {"k": "v"}},
         {"command": ["c"], "priority": 3},
     ]
     first = await http.post(f"{at}/{update}/jobs", json={"first": 1, "jobs": jobs})
@@ -325,6 +325,7 @@ async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_differe
         (0, {"resources": {"cpu": 1}}, "/jobs/0/cpu_m"),
         (1, {"parents": []}, "/jobs/1/parents"),
         (1, {"parents": [1]}, "/jobs/1/parents"),
+        (1, {"parents": [{"of": 1, "need": "end"}]}, "/jobs/1/parents"),
         (1, {"groups": []}, "/jobs/1/groups"),
         (1, {"attributes": {"k": "w"}}, "/jobs/1/attributes"),
         (2, {"priority": 4}, "/jobs/2/priority"),

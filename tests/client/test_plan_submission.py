@@ -91,9 +91,10 @@ def test_arrays_take_a_position_for_each_job() -> None:
         {"name": "gather", "parents": ["each", "first"]},
         {"name": "each", "count": 1000, "parents": ["first"]},
         {"name": "first"},
-        {"count": 2, "parents": [3, {"of": [1, 2], "need": "end"}]},
+        {"count": 2, "parents": [3, {"of": [1, 2], "need": "end"}, {"of": 3, "need": "start"}]},
     )
     last = [[2, 3], 1002, {"of": 2, "need": "end"}, {"of": 1002, "need": "end"}]
+    last.append({"of": 3, "need": "start"})
 
     assert [job.get("name") for job in found.jobs] == ["first", "each", "gather", None]
     assert [job.get("parents") for job in found.jobs] == [None, [1], [[1, 1001]], last]

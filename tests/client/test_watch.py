@@ -1,4 +1,4 @@
-"""Waiting for what the server tells."""
+"""Waiting for what the server tells, and how its stream of events is read."""
 
 import asyncio
 import json
@@ -6,13 +6,29 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from client.http_server import DROP, Request, answer, serving, stream
 from weft import Client, aio
+from weft.client.http.sse import EventParser, ServerEvent
 from weft.core.errors import InvalidDocument, Unavailable
 
 OPEN = b"id: 1-1\n: connected\n\n"
 GONE = b'event: error\ndata: {"title": "gone", "code": "API.EVENTS_GONE", "status": 410}\n\n'
+STREAM = (
+    b": connected\n\n"
+    b'id: 7-1\nevent: jobs.success\ndata: {"a":\ndata: 1}\n\n'
+    b"data:no space\r\n\r\n"
+    b"id: 7-2\n\n"
+    b"event: end\rdata: caf\xc3\xa9\r\r"
+    b"data: torn"
+)
+EXPECTED = [
+    ServerEvent("jobs.success", '{"a":\n1}', "7-1"),
+    ServerEvent("message", "no space", "7-1"),
+    ServerEvent("end", "café", "7-2"),
+]
 
 
 def event(kind: str, **facts: object) -> bytes:
@@ -168,3 +184,25 @@ async def test_a_deleted_batch_is_an_operation() -> None:
 
     assert told["kind"] == "delete_batch"
     assert (server.requests[1].method, server.requests[1].target) == ("DELETE", "/v1/batches/7")
+
+
+@given(st.lists(st.integers(0, len(STREAM)), max_size=8))
+def test_events_do_not_depend_on_where_the_stream_is_cut(cuts: list[int]) -> None:
+    parser = EventParser()
+    ends = sorted(cuts)
+    found = []
+    for start, end in zip([0, *ends], [*ends, len(STREAM)], strict=True):
+        found += parser.feed(STREAM[start:end])
+
+    assert found == EXPECTED
+
+
+def test_an_id_without_data_is_remembered() -> None:
+    parser = EventParser()
+
+    assert parser.feed(b"id: 3-4\n: connected\n\n") == []
+    assert parser.last_id == "3-4"
+
+
+def test_the_last_id_goes_on_in_the_next_connection() -> None:
+    assert EventParser("3-4").feed(b"data: x\n\n") == [ServerEvent("message", "x", "3-4")]

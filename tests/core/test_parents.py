@@ -22,16 +22,17 @@ from weft.core.errors import (
 from weft.core.graph.group_tree import PlannedGroup, ancestors, plan_groups, wrong_path
 from weft.core.graph.parents import (
     Earlier,
+    EarlyStart,
     ParentRef,
     Parents,
     count_of,
+    early_starts,
     merged,
     order_jobs,
     renumbered,
     resolve_parents,
 )
 from weft.core.graph.positions import Positions
-from weft.core.graph.start_order import EarlyStart, early_starts
 from weft.core.problems import PROBLEMS_MAX, Problems, pointer_of
 from weft.core.text.texts import wrong_attributes, wrong_name
 
@@ -72,7 +73,8 @@ def test_bunch_refers_to_the_whole_update() -> None:
 
 def test_path_of_a_group_stands_for_all_jobs_in_it() -> None:
     groups = ["/a", None, "/a/b", "/ab", "/a", 7]
-    refs: list[Any] = [[], [], [], ["/a/b"], [], [{"of": "/a", "need": "end"}, 2]]
+    last = [{"of": "/a", "need": "end"}, {"of": 2, "need": "start"}]
+    refs: list[Any] = [[], [], [], ["/a/b"], [], last]
     positions, problems = Positions([None, None, 3, None, 2, None]), Problems()
     found = resolve_parents(
         [], refs, positions=positions, earlier=NAMED, problems=problems,
@@ -80,7 +82,7 @@ def test_path_of_a_group_stands_for_all_jobs_in_it() -> None:
     )  # fmt: skip
 
     assert found[0] == [(), (), (), (range(3, 6),), (), (range(1, 6), range(7, 9))]
-    assert found[1][5] == (1, range(3, 6), range(7, 9))
+    assert [own[5] for own in found[1:]] == [(1, range(3, 6), range(7, 9)), (2,)]
     assert not problems.found
     assert "group of this path" in resolve(["x"], [["/a"]])[1].found[0][1].message
     assert resolve(["/a", "y"], [[], ["/a"]])[0] == [(), (1,)]  # the name of a job, as before

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from cases import cases
 from weft.core.ends.services import service_end
+from weft.core.states import Need
 from weft.core.why import (
     Cause,
     EndFacts,
@@ -179,7 +180,7 @@ def test_gates(gate: GateFacts, expected: str) -> None:
           "waits: b7.j2 is held; `weft release b7.j2`"]),
         ({"state": "pending", "parents": (ParentFacts(1, "running"),), "n_parents": 1},
          ["waits for its parent b7.j1: b7.j1 runs; `weft why b7.j1`"]),
-        ({"state": "pending", "parents": (ParentFacts(1, "ready", on_end=True),), "n_parents": 3,
+        ({"state": "pending", "parents": (ParentFacts(1, "ready", need=Need.END),), "n_parents": 3,
           "held": ("",)},
          [("waits for its parents b7.j1 and 2 more: b7.j1 is ready, and its end is enough; "
            "`weft why b7.j1`"), "waits: b7.j2 is held; `weft release b7.j2`"]),

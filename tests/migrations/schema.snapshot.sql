@@ -165,6 +165,7 @@ CREATE TABLE weft.job (
     always_run boolean DEFAULT false NOT NULL,
     asks_more boolean DEFAULT false NOT NULL,
     crowded boolean DEFAULT false NOT NULL,
+    tells_start boolean DEFAULT false NOT NULL,
     lane_id integer DEFAULT 0 NOT NULL,
     gate_set_id integer,
     lifecycle_id integer
@@ -1148,7 +1149,7 @@ CREATE TABLE weft.edge (
     parent_id integer NOT NULL,
     child_id integer NOT NULL,
     tenant_id integer NOT NULL,
-    on_end boolean,
+    need smallint,
     CONSTRAINT parent_below_child CHECK ((parent_id < child_id))
 )
 WITH (autovacuum_vacuum_cost_delay='2', autovacuum_vacuum_cost_limit='1000');
@@ -3260,7 +3261,7 @@ CREATE INDEX dead_message_tenant_idx ON weft.dead_message USING btree (tenant_id
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
 
-CREATE INDEX edge_on_end_idx ON weft.edge USING btree (batch_id, child_id, parent_id) WHERE on_end;
+CREATE INDEX edge_start_idx ON weft.edge USING btree (batch_id, parent_id) WHERE (need = 2);
 
 CREATE INDEX empty_batch_created_idx ON weft.empty_batch USING btree (created_at);
 

@@ -9,7 +9,7 @@ import pytest
 from builders import job_rows
 from plans.table_reads import reads
 from plans.test_driver_plans import read_by
-from store.open_updates import add, new_batch, open_update
+from store.batch_steps import add, new_batch, open_update
 from store.test_byte_quotas import ONE, stored
 from store.test_limits import limit, user
 from store.test_spending import ENOUGH

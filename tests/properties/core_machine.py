@@ -45,7 +45,7 @@ from properties.stop_rules import StopRules
 from store.backend import Backend
 from store.world import Worker, World, open_world
 from weft.core import errors
-from weft.core.states import Reason
+from weft.core.states import Need, Reason
 from weft.ports.store import UNKEYED, Claimed, JobRows
 
 AN_HOUR_US = 3_600_000_000
@@ -134,24 +134,28 @@ class Machine(
     ) -> tuple[list[Job], JobRows]:
         """Return jobs for the model and rows for the database; both of the same choices."""
         model = self.models[which]
-        jobs, parents, groups, on_end = [], {}, [], set()
+        jobs, parents, groups = [], {}, []
+        loose: dict[Need, set[tuple[int, int]]] = {Need.END: set(), Need.START: set()}
         for number, drawn_one in enumerate(drawn, first):
             one = {**drawn_one}
             for feature, fields in NARROW.items():
                 one |= {} if feature in self.features else fields
             possible = [*self._interesting(model), *range(first, number)]
             chosen = {possible[choice % len(possible)] for choice in one["parents"] if possible}
-            loose = {p for p in chosen if one["on_end"] and p % 2}
-            own = {"parents": chosen, "on_end": loose, "sets": {*one["sets"]}, **tries_of(one)}
+            need, at = one.pop("need"), {p: p - first + 1 if p >= first else -p for p in chosen}
+            own = {"parents": chosen, "sets": {*one["sets"]}, **tries_of(one)}
+            for of, name in (Need.END, "on_end"), (Need.START, "on_start"):
+                own[name] = {p for p in chosen if need is of and p % 2}
+                loose[of] |= {(number - first + 1, at[p]) for p in own[name]}
             jobs.append(Job(number=number, **{**one, **own}))
-            parents[number - first + 1] = [p - first + 1 if p >= first else -p for p in chosen]
-            on_end |= {(number - first + 1, p - first + 1 if p >= first else -p) for p in loose}
+            parents[number - first + 1] = [*at.values()]
             groups.append(-one["group"])
         rows = job_rows(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
             always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
             sets=sets_of(jobs, first), shapes=shapes_of(self.world.pool),
-            shape_index=[j.shape for j in jobs], on_end=on_end,
+            shape_index=[j.shape for j in jobs],
+            on_end=loose[Need.END], on_start=loose[Need.START],
         )  # fmt: skip
         for job in jobs:
             fields = {
@@ -237,6 +241,7 @@ class Machine(
             )
             self.note_gates(which, jobs[bunch.first_job - 1 :][: bunch.n_jobs])
         self.models[which].staged.append(jobs)
+        self.models[which].start()
         self.open.append((which, update, bunches, jobs))
         if commit:
             self.commit_update(len(self.open) - 1)
@@ -280,7 +285,7 @@ class Machine(
                 "ok"
             }
         for which, one in some:
-            self.models[which].jobs[one.job_id].started = True
+            self.models[which].start(one.job_id)
 
     @precondition(lambda self: self.held)
     @rule(

@@ -7,7 +7,7 @@ from hypothesis.stateful import precondition, rule
 
 from properties.jobs_model import Batch
 from properties.money_rules import MoneyRules
-from store.removals import delete, operation_of, rows_of, step
+from store.batch_steps import delete, operation_of, rows_of, step
 from store.world import Worker
 from weft.core.states import Reason
 from weft.ports.store import Claimed

@@ -12,7 +12,7 @@ from properties.hold_rules import BATCHES
 from properties.jobs_model import QUEUED, REGIONAL, RUN, Job, R
 from properties.rules import Rules
 from properties.said_ends import LIMITS_S, MEMORY_MIB
-from store.gate_rows import change_limit, licence, limit_empty, places
+from store.barriers import change_limit, licence, limit_empty, places
 from weft.core.queues import Queue
 from weft.core.scheduling.time_limits import ASK, limit_class
 from weft.ports.store import Claimed, Shape

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import chain
 
 from end_states import state_of_end
 from properties.prioritizing import Prioritizing
@@ -29,6 +30,7 @@ class Job:
     group: int
     parents: set[int]
     on_end: set[int]  # of them, those whose end is enough
+    on_start: set[int]  # and those whose start is
     always_run: bool
     priority: int
     max_attempts: int
@@ -86,6 +88,7 @@ class Job:
     """The attempt that was told of it; 0: none."""
     told: set[int] = field(default_factory=set)
     """Parents of which it knows that they have ended."""
+    begun: set[int] = field(default_factory=set)  # of `on_start`, as it knows
     admitted: int = 0
     """The attempt that a near limit lets start."""
 
@@ -257,15 +260,29 @@ class Batch:
 
     def _settle(self, job: Job) -> None:
         """Decide about a job that waits, when all its parents have ended."""
-        if job.state != P or job.told < job.parents:
+        if job.state != P or not job.parents <= job.told | job.begun:
             return
-        if job.always_run or all(self.jobs[p].state == S for p in job.parents - job.on_end):
+        if job.always_run or all(self.jobs[p].state == S for p in self.needed(job)):
             self._ready(job)
             if self.is_cancelled(job):
                 self._end(job, C)
         else:
             self._end(job, C)
             job.by_parent = True
+
+    def needed(self, job: Job) -> set[int]:
+        """Return the parents that must succeed: a start is enough once an attempt has begun."""
+        begun = {p for p in job.on_start if p in job.begun or self.jobs[p].n_runs}
+        return job.parents - job.on_end - begun
+
+    def start(self, *numbers: int) -> None:
+        """Record that attempts have begun, and tell all that wait for no more."""
+        for number in numbers:
+            self.jobs[number].started = True
+        for job in chain(self.jobs.values(), *self.staged):
+            job.begun |= {p for p in job.on_start if p in self.jobs and self.jobs[p].started}
+            if job.number in self.jobs:
+                self._settle(job)
 
     def _ready(self, job: Job) -> None:
         job.state = R
@@ -304,7 +321,7 @@ class Batch:
             is_closed &= not (copied and job.state in {F, E})
             is_closed |= job.has_deadline and self.is_late
             is_stuck = not job.always_run and any(
-                self.jobs[one].state > S and one not in again for one in job.parents - job.on_end
+                self.jobs[one].state > S and one not in again for one in self.needed(job)
             )
             if is_meant and not is_closed and not is_stuck:
                 again.append(job.number)
@@ -330,18 +347,6 @@ class Batch:
         for before in self.ended_before.values():
             before.difference_update(again)
         return len(again)
-
-    def prioritize(self, operation: Prioritizing, upto: int | None) -> int:
-        """Go on with an operation up to a job, or to the end; return how many it has changed."""
-        for number in sorted(operation.there - operation.own):
-            job = self.jobs[number]
-            is_next = operation.position < number <= (number if upto is None else upto)
-            in_group = operation.group in self.groups_of(job)
-            if is_next and in_group and job.state < S and job.priority != operation.priority:
-                job.priority = operation.priority
-                operation.n_changed += 1
-        operation.position = operation.position if upto is None else upto
-        return operation.n_changed
 
     def _tell_children(self, number: int) -> None:
         for child in self.jobs.values():
@@ -371,17 +376,6 @@ class Batch:
     def waits_for_limit(self, job: Job) -> bool:
         """Say whether its project is at its limit, or near it and has not admitted it."""
         return self.is_paused or (self.is_near and job.admitted <= job.attempt)
-
-    def admit(self) -> int:
-        """Let all start that wait for nothing but a limit which is near; return how many."""
-        waiting = [
-            j for j in self.jobs.values()
-            if j.state == R and not self.is_cancelled(j) and not self.is_held(j)
-            and not j.is_late and j.admitted <= j.attempt
-        ]  # fmt: skip
-        for job in waiting:
-            job.admitted = job.attempt + 1
-        return len(waiting)
 
     def claim(self, number: int, owner: int) -> None:
         """Make a lease."""

@@ -73,7 +73,7 @@ class PriorityRules(Rules):
         document = self.run(self.world.api.get_operation(self.world.caller, operation.number))
         # How far a step comes depends on where the jobs of the group are.
         upto = None if document["state"] == "success" else document["done"]
-        n_changed = model.prioritize(operation, upto)
+        n_changed = _prioritized(model, operation, upto)
         assert document["result"]["n_changed"] == n_changed
         if upto is None:
             model.operations.remove(operation)
@@ -86,3 +86,16 @@ class PriorityRules(Rules):
             )
         )
         return outcome
+
+
+def _prioritized(model: Batch, operation: Prioritizing, upto: int | None) -> int:
+    """Go on with an operation up to a job, or to the end; return how many it has changed."""
+    for number in sorted(operation.there - operation.own):
+        job = model.jobs[number]
+        is_next = operation.position < number <= (number if upto is None else upto)
+        in_group = operation.group in model.groups_of(job)
+        if is_next and in_group and job.state < S and job.priority != operation.priority:
+            job.priority = operation.priority
+            operation.n_changed += 1
+    operation.position = operation.position if upto is None else upto
+    return operation.n_changed

@@ -71,7 +71,7 @@ def _refusal(model: Batch, named: list[int] | None) -> type[errors.WeftError] | 
             return errors.JobNotFailed
         if model.is_cancelled(job):
             return errors.BatchCancelled
-        bad = {parent for parent in job.parents - job.on_end if model.jobs[parent].state > S}
+        bad = {parent for parent in model.needed(job) if model.jobs[parent].state > S}
         if bad - set(named or ()) and not job.always_run:
             return errors.ParentFailed
     return None

@@ -10,7 +10,7 @@ import pytest
 
 from builders import end_report, job_rows
 from store.backend import open_backend
-from store.gate_rows import change_limit, licence
+from store.barriers import change_limit, licence
 from store.world import Worker, World, open_world
 from weft.core import errors
 from weft.core.errors import JobEnded

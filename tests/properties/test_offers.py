@@ -19,8 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from builders import job_rows
 from store.backend import Backend, open_backend
-from store.gate_rows import change_limit, places, visit
-from store.hold_steps import park
+from store.barriers import change_limit, park, places, visit
 from store.test_moves import move
 from store.test_priorities import prioritize_job
 from store.test_transports import MESSAGE, Rabbit, claims, open_rabbit

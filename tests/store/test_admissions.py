@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import TREE, hold, park, parked, release
+from store.barriers import TREE, hold, park, parked, release
 from store.retries import retry
 from store.test_waiting import ear
 from store.world import Worker, World

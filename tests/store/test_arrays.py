@@ -3,7 +3,7 @@
 import pytest
 
 from builders import array_rows, tree
-from store.open_updates import new_batch, open_update
+from store.batch_steps import new_batch, open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason

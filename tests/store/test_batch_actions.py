@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
+from store.batch_steps import delete
 from store.grants import grant, leave
-from store.removals import delete
 from store.retries import end_all
 from store.world import Worker, World
 from weft.core.access.rights import Permission, UserRole

@@ -5,9 +5,8 @@ import asyncio
 import pytest
 
 from builders import job_rows, tree
-from store.open_updates import NEW, add, new_batch, open_update
-from store.quota_rows import quotas_locked, set_of_tenant, set_quota, used
-from store.removals import delete, remove
+from store.barriers import quotas_locked, set_of_tenant, set_quota, used
+from store.batch_steps import NEW, add, delete, new_batch, open_update, remove
 from store.test_byte_quotas import forget
 from store.world import World
 from weft.core.errors import QuotaExceeded

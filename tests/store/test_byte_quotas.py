@@ -7,9 +7,8 @@ import msgspec
 import pytest
 
 from builders import end_report, job_rows
-from store.open_updates import add, new_batch, open_update
-from store.quota_rows import set_of_tenant, set_quota
-from store.removals import delete, remove, settle, step
+from store.barriers import set_of_tenant, set_quota
+from store.batch_steps import add, delete, new_batch, open_update, remove, settle, step
 from store.test_monitor import look, running
 from store.test_resubmissions import copy
 from store.world import Worker, World

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from builders import job_rows, with_fields
-from store.gate_rows import visit
+from store.barriers import visit
 from store.world import Worker, World
 from weft.core.errors import IdempotencyConflict, ServiceRuns
 from weft.ports.store import Caller, JobRows, NewBatch, Origin

@@ -5,7 +5,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from store.removals import delete, remove, settle
+from store.batch_steps import delete, remove, settle
 from store.test_conditions import operator
 from store.world import World
 from weft.store.database import call_on

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from store.batch_steps import delete, remove
 from store.grants import grant, join, leave
-from store.removals import delete, remove
 from store.test_conditions import ASK, block, due, operator, record, soon
 from store.test_visibility import get
 from store.world import Worker, World

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from builders import tree
-from store.removals import delete, remove
+from store.batch_steps import delete, remove
 from store.retries import let_attempts_age, release, retried
 from store.test_waiting import ear
 from store.world import Worker, World, open_world

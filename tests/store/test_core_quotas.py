@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from builders import array_rows, job_rows, with_fields
-from store.gate_rows import visit
-from store.quota_rows import set_of_tenant, set_quota
+from store.barriers import set_of_tenant, set_quota, visit
 from store.test_resubmissions import copy
 from store.test_retry_with import end
 from store.world import Worker, World

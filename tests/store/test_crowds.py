@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from builders import end_report, job_rows, tree
-from store.open_updates import open_update
+from store.batch_steps import open_update
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.ports.store import Claimed

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import array_rows, job_rows, with_fields
-from store.hold_steps import park
-from store.open_updates import open_update
+from store.barriers import park
+from store.batch_steps import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.ports.store import JobRows, NewGroup

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import TREE, hold, park
-from store.open_updates import add, open_update
-from store.removals import delete, operation_of, remove, rows_of, settle, step
+from store.barriers import TREE, hold, park
+from store.batch_steps import add, delete, open_update, operation_of, remove, rows_of, settle, step
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason

@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows, tree
-from store.open_updates import open_update
+from store.batch_steps import open_update
 from store.world import World
 from weft.core.states import Reason
 from weft.store.database import call_on
@@ -39,17 +39,18 @@ async def test_child_waits_for_all_parents_even_if_one_failed(world: World) -> N
 async def test_child_runs_whatever_became_of_its_parents(
     world: World, reason: Reason | None
 ) -> None:
-    """It always runs, or the end of this parent is enough for it."""
-    parents, always = {2: [1], 3: [2], 4: [1]}, [False, True, False, False]
+    """It always runs, or the end of this parent is enough for it, or its start."""
+    parents, always = {2: [1], 3: [2], 4: [1], 5: [1]}, [False, True, False, False, False]
     batch, worker = await world.submit_and_run(
-        job_rows(4, parents=parents, always_run=always, on_end={(4, 1)}), reason=reason
+        job_rows(5, parents=parents, always_run=always, on_end={(4, 1)}, on_start={(5, 1)}),
+        reason=reason,
     )
     await world.sweep()
 
-    assert await worker.run() == [2, 4]
+    assert await worker.run() == [2, 4, 5]
     # Its own child asks for the success of its parent, not of its grandparent.
     assert await worker.run() == [3]
-    assert (await world.states(batch))[1:] == "sss"
+    assert (await world.states(batch))[1:] == "ssss"
 
 
 async def test_lost_parent_is_not_an_end(world: World) -> None:
@@ -381,3 +382,61 @@ async def test_parent_that_is_reported_while_others_are_locked(world: World) -> 
 
     assert [one.job_id for one in claimed] == [1, 4]
     assert await world.states(batch) == "srrsp"
+
+
+async def test_start_of_a_parent_is_enough(world: World) -> None:
+    """Told once, of its first attempt, also to children of later updates; a cancel is no start."""
+    rows = job_rows(
+        6, parents={3: [1], 4: [1, 2], 5: [2], 6: [1]},
+        on_start={(3, 1), (4, 1), (4, 2), (5, 2)}, max_attempts=2, retry_on=[Reason.EXIT],
+    )  # fmt: skip
+    batch, worker, (one, two) = await world.submit_and_claim(rows)
+    claimed = await world.states(batch)
+    await worker.start(one)
+    await worker.start(one)
+    begun = await world.states(batch)
+    await world.submit(
+        job_rows(2, parents={1: [-1], 2: [-2]}, on_start={(1, -1), (2, -2)}), batch=batch
+    )
+    later = await world.states(batch)
+    await world.api.cancel_jobs(world.caller, batch, [2])
+    await worker.end(two, reason=Reason.CANCELLED, start_age_us=None)
+    await worker.end(one, reason=Reason.EXIT)
+    await world.sweep()
+
+    assert (claimed, begun) == ("RRpppp", "RRrppp")
+    assert later == "RRrppprp"
+    assert await world.states(batch) == "rcrccprc"
+    job = await world.api.get_job(world.caller, batch, 4)
+    assert (job["start_parents"], job["message"]) == ([1, 2], "parent j2: cancelled")
+    assert (await world.api.get_job(world.caller, batch, 6)).get("start_parents") is None
+
+
+async def test_start_of_a_parent_of_3000(world: World) -> None:
+    """The driver tells them in bounded sets, and a report waits for none of them."""
+    parents = {child: [1] for child in range(2, 3002)}
+    rows = job_rows(3001, parents=parents, on_start={(child, 1) for child in parents})
+    batch, worker, claimed = await world.submit_and_claim(rows)
+    await worker.start(*claimed)
+    before = await world.states(batch)
+    await worker.end(*claimed)
+    while await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=1000):
+        pass
+
+    assert before == "R" + "p" * 3000
+    assert await world.states(batch) == "s" + "r" * 3000
+
+
+async def test_start_meets_an_update_that_waits_for_it(world: World) -> None:
+    """A report that waits for the lock of who adds a child sees that child."""
+    batch, worker, (one,) = await world.submit_and_claim(1)
+    update = await open_update(world, batch, 1)
+    rows = job_rows(1, parents={1: [-1]}, on_start={(1, -1)})
+    async with world.during(
+        "weft_api", "add_jobs", **_bunch(world.caller, batch, update.update_id, rows)
+    ):
+        starting = await world.start_waiting(worker.start(one))
+    assert await starting == ["ok"]
+    await world.api.commit_update(world.caller, batch, update.update_id)
+
+    assert await world.states(batch) == "Rr"

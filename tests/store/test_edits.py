@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows, tree
-from store.open_updates import open_update
+from store.batch_steps import open_update
 from store.world import World
 from weft.core import errors
 from weft.ports.store import EditLimits, NewGroup

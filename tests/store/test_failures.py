@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import end_report, job_rows
-from store.removals import delete, remove
+from store.batch_steps import delete, remove
 from store.retries import fail, release, retried
 from store.test_deadlines import due, look
 from store.world import Worker, World

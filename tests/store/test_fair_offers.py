@@ -7,8 +7,7 @@ import pytest
 import pytest_asyncio
 
 from builders import job_rows
-from store.gate_rows import visit
-from store.quota_rows import set_quota
+from store.barriers import set_quota, visit
 from store.test_core_quotas import cores
 from store.test_fair_shares import new_user
 from store.test_transports import Rabbit, claims, messages_of, open_rabbit

@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from builders import end_report, job_rows
-from store.gate_rows import visit
-from store.hold_steps import hold, park, parked, release
-from store.open_updates import add, new_batch, open_update
-from store.quota_rows import set_of_tenant, set_quota
+from store.barriers import hold, park, parked, release, set_of_tenant, set_quota, visit
+from store.batch_steps import add, new_batch, open_update
 from store.retries import begin, finish
 from store.test_core_quotas import Model, asking, cores, ids, why
 from store.world import Worker, World

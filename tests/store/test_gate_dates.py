@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store.gate_rows import licence
+from store.barriers import licence
 from store.world import World
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver

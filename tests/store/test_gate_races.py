@@ -12,10 +12,8 @@ import msgspec
 import pytest
 
 from builders import end_report, job_rows, with_fields
-from store.gate_rows import change_limit, licence, places, visit
-from store.hold_steps import hold, numbers, park, release
-from store.open_updates import open_update
-from store.removals import delete, remove
+from store.barriers import change_limit, hold, licence, numbers, park, places, release, visit
+from store.batch_steps import delete, open_update, remove
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.ports.store import Gate, JobRows

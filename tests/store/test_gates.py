@@ -7,8 +7,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
-from store.gate_rows import licence, limit, places, visit
-from store.hold_steps import hold, numbers, park, release
+from store.barriers import hold, licence, limit, numbers, park, places, release, visit
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.sql import files_of

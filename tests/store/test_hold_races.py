@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import TREE, hold, numbers, park, release
+from store.barriers import TREE, hold, numbers, park, release
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
 from store.world import Worker, World
 from weft.store.database import call_on

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import TREE, hold, numbers, park, parked, release
-from store.open_updates import open_update
+from store.barriers import TREE, hold, numbers, park, parked, release
+from store.batch_steps import open_update
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from builders import job_rows, with_fields
 from store.backend import Backend
-from store.gate_rows import visit
+from store.barriers import visit
 from store.world import Worker, World, open_world
 from weft.core.states import Reason
 from weft.core.why.facts import JobName

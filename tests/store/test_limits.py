@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import TREE
+from store.barriers import TREE
 from store.test_spending import ENOUGH, TOO_LITTLE, look, stop
 from store.world import Worker, World
 from weft.core.access.rights import UserRole

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from builders import job_rows
-from store.gate_rows import visit
-from store.hold_steps import hold, park, release
+from store.barriers import hold, park, release, visit
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import JobRows, Shape

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 
-from store.gate_rows import visit
-from store.quota_rows import set_quota
+from store.barriers import set_quota, visit
 from store.test_transports import Rabbit, messages_of, open_rabbit
 from store.world import World
 from weft.sql import files_of

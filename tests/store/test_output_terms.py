@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.open_updates import open_update
+from store.batch_steps import open_update
 from store.site import Site
 from store.test_byte_quotas import ONE, forget, stored, wrote
 from store.world import Worker, World

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from builders import job_rows
-from store.gate_rows import visit
+from store.barriers import visit
 from store.pool_rows import described
 from store.test_faulty_providers import Site
 from store.test_rates import rows_with

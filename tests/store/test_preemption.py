@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from builders import job_rows, with_fields
-from store.gate_rows import visit
+from store.barriers import visit
 from store.test_queue_limits import rows_of, save
 from store.world import Worker, World
 from weft.core.scheduling.preemption import Host

@@ -3,8 +3,8 @@
 import pytest
 
 from builders import job_rows
-from store.hold_steps import TREE, hold, numbers, park, parked, release
-from store.open_updates import open_update
+from store.barriers import TREE, hold, numbers, park, parked, release
+from store.batch_steps import open_update
 from store.world import World
 from weft.core import errors
 from weft.core.states import Reason

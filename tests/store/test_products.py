@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from builders import job_rows
-from store.removals import delete, settle, step
+from store.batch_steps import delete, settle, step
 from store.test_lifecycles import HRSI
 from store.world import Worker, World
 from weft.core.states import AttemptKey, Reason

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.gate_rows import places, visit
+from store.barriers import places, visit
 from store.world import World
 from weft.core.errors import QueueFull
 from weft.core.queues import Queue

@@ -6,8 +6,8 @@ import random
 import pytest
 
 from builders import job_rows
-from store.open_updates import add, new_batch, open_update
-from store.quota_rows import quotas_locked, set_of_tenant, set_quota, used
+from store.barriers import quotas_locked, set_of_tenant, set_quota, used
+from store.batch_steps import add, new_batch, open_update
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded
 from weft.core.states import Reason

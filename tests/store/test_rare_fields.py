@@ -6,7 +6,7 @@ import pytest
 
 from builders import array_rows, job_rows, with_fields
 from store.backend import Backend
-from store.gate_rows import places, visit
+from store.barriers import places, visit
 from store.world import Worker, World, open_world
 from weft.ports.store import EditLimits, Gate
 

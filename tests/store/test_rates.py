@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from builders import job_rows, with_fields
-from store.gate_rows import visit
-from store.quota_rows import set_quota
+from store.barriers import set_quota, visit
 from store.test_first_core_quotas import sweep
 from store.test_reservations import LARGE, SMALL, look
 from store.world import World

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.removals import delete, remove
+from store.batch_steps import delete, remove
 from store.usage_sums import add_up_usage
 from store.world import World
 from weft.core.access.rights import UserRole

@@ -8,8 +8,7 @@ import pytest
 import pytest_asyncio
 
 from builders import job_rows, with_fields
-from store.gate_rows import visit
-from store.hold_steps import hold
+from store.barriers import hold, visit
 from store.retries import fail, release, waiting
 from store.world import MUCH_CPU_M, MUCH_MEMORY_MIB, Worker, World
 from weft.core.pools.keep import Keep, LongWaiting, Room, fill_gaps, keep_workers

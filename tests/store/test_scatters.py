@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 from builders import job_rows, tree
-from store.hold_steps import hold, park, release
-from store.open_updates import open_update
+from store.barriers import hold, park, release
+from store.batch_steps import open_update
 from store.test_crowds import CHILD, N, end_all, end_on, gather, listed, noted, ranges, scatter
 from store.test_waiting import ear
 from store.world import Worker, World

@@ -7,8 +7,8 @@ import pytest
 
 from builders import job_rows
 from plans.table_reads import reads
+from store.barriers import hold, park
 from store.grants import grant, join, leave
-from store.hold_steps import hold, park
 from store.test_visibility import get
 from store.world import World
 from weft.core.access.rights import Permission, UserRole

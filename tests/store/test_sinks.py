@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from builders import job_rows
-from store.removals import delete, remove
+from store.batch_steps import delete, remove
 from store.retries import fail
 from store.test_lifecycle_exits import BEGUN, STARTED, end
 from store.test_lifecycles import HRSI, both, put, statuses

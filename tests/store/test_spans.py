@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import hold, park
-from store.hold_steps import release as release_hold
+from store.barriers import hold, park
+from store.barriers import release as release_hold
 from store.retries import fail, release, retried, retry
 from store.test_crowds import listed, ranges
 from store.test_edits import LIMITS

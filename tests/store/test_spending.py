@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.hold_steps import hold, park, release
+from store.barriers import hold, park, release
 from store.retries import retry
 from store.world import Worker, World
 from weft.core.billing.spending import Stage, stage_of

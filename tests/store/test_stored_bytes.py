@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.open_updates import add, new_batch, open_update
-from store.quota_rows import set_quota
-from store.removals import delete, remove
+from store.barriers import set_quota
+from store.batch_steps import add, delete, new_batch, open_update, remove
 from store.test_byte_quotas import add_payload, forget, specs, stored, wrote
 from store.world import Worker, World
 from weft.core.errors import QuotaExceeded

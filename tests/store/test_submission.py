@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from builders import job_rows, tree
-from store.open_updates import NEW, add, new_batch, open_update
+from store.batch_steps import NEW, add, new_batch, open_update
 from store.world import Worker, World
 from weft.core import errors
 from weft.ports.store import JobRows, NewGroup, NewSet, Origin, Shape

@@ -8,8 +8,7 @@ import pytest_asyncio
 from msgspec.structs import replace
 
 from builders import job_rows
-from store.gate_rows import visit
-from store.quota_rows import set_quota
+from store.barriers import set_quota, visit
 from store.test_core_quotas import cores
 from store.test_first_core_quotas import sweep
 from store.test_rates import rows_with

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.open_updates import add, new_batch, open_update
-from store.quota_rows import set_of_tenant, set_quota
-from store.removals import delete, remove
+from store.barriers import set_of_tenant, set_quota
+from store.batch_steps import add, delete, new_batch, open_update, remove
 from store.test_byte_quotas import ONE, add_payload, forget, specs, stored
 from store.test_resubmissions import advance, ask
 from store.world import World

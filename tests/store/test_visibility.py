@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
+from store.batch_steps import delete, remove, settle, step
 from store.grants import grant, join, leave
-from store.removals import delete, remove, settle, step
 from store.test_concurrency_keys import rows_with
 from store.test_resubmissions import ask
 from store.world import World

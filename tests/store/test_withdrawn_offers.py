@@ -5,8 +5,7 @@ from uuid import uuid4
 import pytest
 
 from builders import job_rows
-from store.gate_rows import limit, visit
-from store.hold_steps import park
+from store.barriers import limit, park, visit
 from store.test_fair_shares import new_user
 from store.test_licences import asking, other_world, used
 from store.test_moves import move

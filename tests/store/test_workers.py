@@ -9,6 +9,7 @@ import pytest
 
 from builders import end_report, job_rows
 from cases import cases
+from plans.table_reads import reads
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.scheduling.lease import Budget
@@ -444,3 +445,48 @@ async def test_new_term_waits_for_what_the_old_one_has_begun(own_world: World) -
             await new.execute("SELECT weft.begin_term()")
 
     assert await new.fetchval("SELECT weft.begin_term()") == epoch + 1
+
+
+@pytest.mark.parametrize(
+    "has", ["nothing", "an attempt", "an unheard claim", "a claim under way", "a stop"]
+)
+async def test_heartbeat_sees_what_is_left_of_a_worker(world: World, has: str) -> None:
+    """Only one who has nothing takes the short path (ADR 51)."""
+    worker = await world.worker()
+    batch = await world.submit(1)
+    claimed = await worker.claim(1) if has in {"an attempt", "an unheard claim"} else []
+    await world.admin.execute(
+        "INSERT INTO weft.attempt_stop SELECT $1, 1, 1, $2, $3, false, false, clock_timestamp() "
+        "WHERE $4",
+        batch, world.caller.tenant_id, worker.id, has == "a stop",
+    )  # fmt: skip
+    async with world.transaction("weft_worker") as connection:
+        (row,) = await call_on(
+            connection, "heartbeat", incarnation_id=worker.id, draining=False,
+            claiming=has == "a claim under way",
+            **columns(*(claimed if has == "an attempt" else ())),
+        )  # fmt: skip
+    stops = await world.admin.fetch(
+        "DELETE FROM weft.attempt_stop WHERE incarnation_id = $1 RETURNING gone", worker.id
+    )
+
+    assert (row["alive"], row["has_work"]) == (True, not claimed)
+    assert all(stop["gone"] for stop in stops)
+
+
+async def test_lists_of_a_tenant_are_told_as_they_are_now(world: World, worker: Worker) -> None:
+    """By batch, read by key."""
+    batches = [await world.submit(1) for _ in range(3)]
+    name = await world.api.tenant_name(world.caller)
+    change = {"allowed": {"image": ["docker://a/*"]}}
+    await world.api.set_tenant(world.caller.tenant_id, name, change)
+    told = await worker.store.list_choices([batches[0], batches[2], 1 << 40])
+    connection = await world.connect("weft_worker")
+    async with reads(connection, "batch", "tenant") as found:
+        await call_on(connection, "list_choices", batch_ids=batches[:1])
+    await world.api.set_tenant(world.caller.tenant_id, name, {"allowed": {"image": None}})
+
+    assert told == {batch: {"image": ["docker://a/*"]} for batch in (batches[0], batches[2])}
+    assert await worker.store.list_choices(batches) == {}
+    assert found["batch"].rows_by_index == 1
+    assert found["batch"].rows_scanned == 0

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from cases import cases
-from submission.test_simulation_field import wrong
+from submission.test_described_fields import wrong
 from submission.test_translate import rows_of
 from weft.submission.translation.cache import LEFT_OUT, key_of
 from weft.wire.documents.apps import CodeDocument, RequirementsDocument

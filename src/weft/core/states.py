@@ -46,6 +46,15 @@ class JobState(IntEnum):
         return self >= JobState.SUCCESS
 
 
+class Need(IntEnum):
+    """What is enough of a parent, if not its success, as the edge to it says."""
+
+    END = 1
+    START = 2
+    TOLD = 3
+    """It was to begin, and the child was told that it has."""
+
+
 ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_terminal)
 """States of ended jobs, as documents name them."""
 

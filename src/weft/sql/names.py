@@ -1,4 +1,4 @@
-"""Names of states, phases, reasons, permissions and a few constants in SQL, and their numbers.
+"""Names of states, phases, reasons, permissions, … in SQL, and their numbers.
 
 A file says `j.state = STATE_RUNNING`; PostgreSQL gets `j.state = 4/*RUNNING*/`, a constant that
 it compares with the predicates of indexes and shows in EXPLAIN. The numbers never change their
@@ -25,13 +25,14 @@ from typing import Final
 from weft.core.access.rights import Permission
 from weft.core.pools.machine import EXECUTORS
 from weft.core.scheduling.time_limits import MARGIN_S
-from weft.core.states import JobState, Phase, Reason
+from weft.core.states import JobState, Need, Phase, Reason
 from weft.settings import Declared, sql_settings
 
 _KINDS: Final[dict[str, type[IntEnum]]] = {
     "STATE": JobState,
     "PHASE": Phase,
     "REASON": Reason,
+    "NEED": Need,
     "PERMISSION": Permission,
 }
 _CONSTANTS: Final = {

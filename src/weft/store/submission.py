@@ -186,8 +186,8 @@ class SubmissionCalls:
         """Return the jobs of an update from a position on, one row per job in order of their
         numbers, also before the commit: `job_id, cpu_m, memory_mib, storage_mib, gpu, group,
         groups, priority, always_run, max_attempts, retry_on, name, attributes, rare_fields,
-        parents` with absolute numbers, negative if their end is enough, and `spec`. Raise
-        `UpdateNotFound`.
+        parents` with absolute numbers, negative if their end is enough, below -10^9 if their
+        start is, and `spec`. Raise `UpdateNotFound`.
         """
         rows = await self._database.call(
             "get_bunch",

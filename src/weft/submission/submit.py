@@ -31,7 +31,11 @@ from weft.submission.routing import count_failures, find_router, routed_later
 from weft.submission.services import Answer, Draft, SubmissionServices
 from weft.submission.translation import check
 from weft.submission.translation.bunch_difference import JOBS_MAX, refuse_if_different, spec_fields
-from weft.submission.translation.context import DocumentContext
+from weft.submission.translation.context import (
+    DocumentContext,
+    refuse_too_large_arrays,
+    refuse_too_many,
+)
 from weft.submission.translation.fields import are_ordinary
 from weft.submission.translation.gates import batch_gates
 from weft.submission.translation.groups import (
@@ -42,7 +46,6 @@ from weft.submission.translation.groups import (
     planned_rows,
 )
 from weft.submission.translation.jobs import Translated, translate_apart
-from weft.submission.translation.request_size import refuse_too_large_arrays, refuse_too_many
 from weft.submission.waits import check_forms
 from weft.telemetry.metrics import JOBS_SUBMITTED, NO_DOOR, QUEUES_FULL, QUOTAS_EXCEEDED
 from weft.wire.documents.batches import (

@@ -17,7 +17,7 @@ from weft.settings import Settings
 from weft.submission import submit
 from weft.submission.owners import require_owner, signed_variables
 from weft.submission.services import Answer
-from weft.submission.translation.request_size import refuse_too_many
+from weft.submission.translation.context import refuse_too_many
 from weft.wire.answers.batches import Operation
 from weft.wire.documents.batches import BatchDocument, JobDocument
 from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument

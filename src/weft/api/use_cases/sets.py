@@ -14,8 +14,8 @@ from weft.settings import Settings
 from weft.submission.services import Answer
 from weft.submission.submit import create_group as submit_group
 from weft.submission.translation.check import check_attributes
+from weft.submission.translation.context import refuse_too_many
 from weft.submission.translation.groups import check_callback, check_set_name
-from weft.submission.translation.request_size import refuse_too_many
 from weft.wire.answers.batches import MembersAdded
 from weft.wire.documents.batches import GroupDocument, MembersDocument, QuerySetDocument
 

@@ -11,7 +11,7 @@ from weft.cli.input.targets import parse_batch
 from weft.cli.terminal.screen import Document, note, print_columns, print_json
 from weft.client.api import Api
 from weft.client.objects.crate_calls import all_parents
-from weft.core.graph.start_order import EarlyStart, early_starts
+from weft.core.graph.parents import EarlyStart, early_starts
 from weft.core.ids import format_job_ref
 from weft.core.text.amounts import counted
 
@@ -58,7 +58,9 @@ async def _times(
 
     async def look(job: Document) -> None:
         number = int(job["job_id"])
-        parents[number] = await all_parents(client, await client.get_job(batch_id, number))
+        whole = await client.get_job(batch_id, number)
+        begun = {*whole.get("start_parents", ())}  # it need not wait for their ends
+        parents[number] = [job for job in await all_parents(client, whole) if job not in begun]
         if job["ended_at"]:
             ended[number] = datetime.fromisoformat(job["ended_at"])
         attempts = [job]

@@ -271,8 +271,9 @@ def _parents(job: Document) -> str:
     """Return the first parents of a job as ranges, and how many there are if those are not all."""
     shown: Sequence[int] = job.get("parents") or ()
     text, count = one_line(number_ranges(shown), width=200), job.get("n_parents", len(shown))
-    if (ends := job.get("end_parents")) and text:
-        text += f" (of {one_line(number_ranges(ends), width=200)} the end is enough)"
+    for need in "end", "start":
+        if (loose := job.get(f"{need}_parents")) and text:
+            text += f" (of {one_line(number_ranges(loose), width=200)} the {need} is enough)"
     if count == len(shown):
         return text
     ref = format_job_ref(job["batch_id"], job["job_id"])

@@ -152,7 +152,7 @@ def _show(document: dict[str, Any], *, as_json: bool) -> int:
 
 def _count_jobs(document: dict[str, Any]) -> int | None:
     """Return the number of jobs, those of arrays counted one by one; None: it is malformed."""
-    from weft.client.submission.arrays import size_of  # noqa: PLC0415
+    from weft.client.submission.spool import size_of  # noqa: PLC0415
 
     jobs = document.get("jobs") or ()
     try:

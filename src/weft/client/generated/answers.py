@@ -2508,6 +2508,8 @@ class JobDetail(Job):
     """null: more than 1,000"""
     end_parents: list[int]
     """their end is enough"""
+    start_parents: list[int]
+    """their start is"""
     resources: Resources
     max_attempts: int
     times: Times

@@ -14,10 +14,9 @@ from weft.client.api import Api
 from weft.client.http.calls import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
 from weft.client.submission.ahead import Packing, sent_ahead
-from weft.client.submission.arrays import size_of
 from weft.client.submission.pending_update import DraftGroup, Membership, PendingUpdate
 from weft.client.submission.refs import Block, HasRef, JobRef, group_exists
-from weft.client.submission.spool import JobSpool
+from weft.client.submission.spool import JobSpool, size_of
 from weft.core.errors import (
     FieldError,
     InvalidDocument,
@@ -183,7 +182,7 @@ class GroupBuilder(Generic[JobT]):
             timeout_s: Seconds after which it ends as `error`; also as `"5m"` or `"1h30m"`.
             always_run: Run also if a parent did not succeed, and after a cancel.
             parents: Jobs, or numbers of jobs of the batch, that must succeed before; a job whose
-                end is enough is `{"of": job, "need": "end"}`.
+                end or start is enough is `{"of": job, "need": "end"}` or `"start"`.
             groups: Sets that it is in besides.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             values: Instead: texts, one for each job of the array; `{value}` in the command.

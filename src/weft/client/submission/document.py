@@ -11,9 +11,9 @@ import msgspec
 from weft.client.http.calls import Document
 from weft.client.routes import Routes
 from weft.client.submission.ahead import sent_ahead
-from weft.client.submission.arrays import size_of
 from weft.client.submission.planner import fill_in_bunches, fits_one_request
 from weft.client.submission.refs import GroupPlan, plan_group_numbers
+from weft.client.submission.spool import size_of
 from weft.client.submission.upload import Upload
 from weft.core.errors import FieldError, WrongType
 from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
@@ -90,7 +90,7 @@ def plan_submission(document: Document) -> SubmissionPlan:
     refs = [job.get("parents") or () for job in jobs]
     positions = Positions([size_of(job) for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
-    parents, on_end = resolve_parents(
+    parents, *loose = resolve_parents(
         names, refs, positions=positions, earlier=earlier, problems=problems,
         groups=[job.get("group") for job in jobs],
     )  # fmt: skip
@@ -100,10 +100,10 @@ def plan_submission(document: Document) -> SubmissionPlan:
     if order is not None:
         origins = order
         numbers = positions.numbers_in(order)
-        parents, on_end = (renumbered(one, positions, numbers) for one in (parents, on_end))
+        parents, *loose = (renumbered(one, positions, numbers) for one in (parents, *loose))
     groups = _plan_groups(document.get("groups") or (), jobs)
     planned = [
-        _planned_job(jobs[one], parents[one], on_end[one] if on_end else (), groups)
+        _planned_job(jobs[one], parents[one], [of[one] if of else () for of in loose], groups)
         for one in origins
     ]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
@@ -136,13 +136,20 @@ def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupP
     )
 
 
-def _planned_job(job: Document, parents: Parents, on_end: Parents, groups: GroupPlan) -> Document:
+def _planned_job(
+    job: Document, parents: Parents, loose: Sequence[Parents], groups: GroupPlan
+) -> Document:
+    """Return a job with numbers for names; `loose`: of whose parents the end is enough, and of
+    whose the start.
+    """
     changed = {**job, **groups.of_job(job)}
     if job.get("parents"):
-        refs = [
-            [parent.start, parent.stop - 1] if isinstance(parent, range) else parent
-            for parent in (*parents, *on_end)
-        ]
-        ends = [{"of": ref, "need": "end"} for ref in refs[len(parents) :]]
-        changed["parents"] = refs[: len(parents)] + ends
+        refs: list[object] = _refs(parents)
+        for need, of in zip(("end", "start"), loose, strict=True):
+            refs += [{"of": ref, "need": need} for ref in _refs(of)]
+        changed["parents"] = refs
     return changed
+
+
+def _refs(parents: Parents) -> list[object]:
+    return [[job.start, job.stop - 1] if isinstance(job, range) else job for job in parents]

@@ -9,7 +9,7 @@ import msgspec
 from weft.client.http.blocking import asyncio, need_loop
 from weft.client.http.session import new_key
 from weft.client.routes import Routes
-from weft.client.submission.arrays import parts_of, size_of
+from weft.client.submission.spool import parts_of, size_of
 from weft.core.errors import FieldError, WeftError
 
 BUNCH_JOBS_MIN = 100

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from weft.client.http.calls import Document
-from weft.client.submission.arrays import size_of
+from weft.client.submission.spool import size_of
 from weft.core.files.file_paths import WrongPath, in_store, split_store
 from weft.core.problems import pointer_of
 from weft.wire.documents.files import TRIED_MAX, FileInput, FileOutput, WantedFile

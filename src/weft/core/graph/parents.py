@@ -1,5 +1,6 @@
 """Parents of jobs: from what a document says to edges, and into an order in which parents come
-first. An entry of a document is one job, or an array of them.
+first. An entry of a document is one job, or an array of them. And whether jobs began after their
+parents had ended.
 """
 
 import heapq
@@ -7,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from typing import Literal
@@ -42,7 +44,7 @@ class ParentNeed(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     """A parent, and what the child needs of it."""
 
     of: JobsRef
-    need: Literal["success", "end"] = "success"
+    need: Literal["success", "end", "start"] = "success"
 
 
 ParentRef = JobsRef | ParentNeed
@@ -74,24 +76,27 @@ def resolve_parents(
     earlier: Earlier,
     problems: Problems,
     groups: Sequence[object] = (),
-) -> tuple[list[Parents], list[Parents]]:
-    """Return the parents of each entry, none of them twice; and those of them whose end is enough,
-    an empty list if no entry has such.
+) -> tuple[list[Parents], list[Parents], list[Parents]]:
+    """Return the parents of each entry, none of them twice; those of them whose end is enough; and
+    those whose start is: empty lists if no entry has such.
 
     The name of an array stands for all its jobs, the path of a group for those in it and below it:
     `groups` has the path of each entry. A wrong reference is noted in `problems` and left out. A
     name or a path may stand for later jobs; see `order_jobs`.
     """
     known = _Names(names, groups) if earlier.names else None
-    scope = _Scope(positions, earlier, known, problems, {})
+    scope = _Scope(positions, earlier, known, problems, {}, {})
     found = [
         _distinct(parent for n, ref in enumerate(given) for parent in scope.all_of(ref, index, n))
         if given
         else ()
         for index, given in enumerate(refs)
     ]
-    ends = scope.on_end
-    return found, [tuple(ends.get(index, ())) for index in range(len(found))] if ends else []
+    ends, starts = (
+        [tuple(of.get(index, ())) for index in range(len(found))] if of else []
+        for of in (scope.on_end, scope.on_start)
+    )
+    return found, ends, starts
 
 
 def _distinct(parents: Iterator[Parent]) -> Parents:
@@ -164,6 +169,7 @@ class _Scope:
     problems: Problems
     on_end: dict[int, list[Parent]]
     """The parents whose end is enough, of the entries that have such."""
+    on_start: dict[int, list[Parent]]
 
     def all_of(self, ref: ParentRef, index: int, n: int) -> Parents:
         """Return what a reference stands for; empty if it was wrong."""
@@ -199,8 +205,9 @@ class _Scope:
             self._wrong(WrongType, f"/jobs/{index}/parents/{n}", str(error))
             return ()
         parents = self.all_of(found.of, index, n)
-        if parents and found.need == "end":
-            self.on_end.setdefault(index, []).extend(parents)
+        if parents and found.need != "success":
+            loose = self.on_end if found.need == "end" else self.on_start
+            loose.setdefault(index, []).extend(parents)
         return parents
 
     def _position(self, ref: int, index: int, pointer: str) -> int:
@@ -342,3 +349,31 @@ def _note_cycle(
         between = f"({len(words) - _SHOWN_MAX:,} more jobs)"
         words = [*words[: _SHOWN_MAX - 1], between, words[-1]]
     problems.add(ParentCycle, f"/jobs/{index}/parents", " waits for ".join(words))
+
+
+@dataclass(frozen=True)
+class EarlyStart:
+    """A job that began too early."""
+
+    job_id: int
+    started_at: datetime
+    parent_id: int
+    parent_ended_at: datetime | None
+    """None: the parent has not ended."""
+
+
+def early_starts(
+    started: Mapping[int, datetime],
+    ended: Mapping[int, datetime],
+    parents: Mapping[int, Sequence[int]],
+) -> Iterator[EarlyStart]:
+    """Yield each pair of a job that began and a parent that had not ended by then.
+
+    `started`: when the first attempt of each job began, of those that did; `ended`: when each job
+    ended, of those that did.
+    """
+    for job, started_at in started.items():
+        for parent in parents.get(job, ()):
+            ended_at = ended.get(parent)
+            if ended_at is None or ended_at > started_at:
+                yield EarlyStart(job, started_at, parent, ended_at)

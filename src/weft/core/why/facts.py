@@ -21,8 +21,8 @@ class ParentFacts(msgspec.Struct, frozen=True):
 
     job_id: int
     state: str
-    on_end: bool = False
-    """Its end is enough, whatever its outcome."""
+    need: int = 0
+    """What is enough, see `Need`; 0: its success."""
 
 
 class GateFacts(msgspec.Struct, frozen=True):

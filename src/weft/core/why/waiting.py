@@ -78,7 +78,7 @@ def _parents(job: JobFacts) -> Iterator[Cause]:
     others = f" and {count - 1:,} more" if count > 1 else ""
     does = "runs" if first.state == "running" else f"is {first.state}"
     noun = "parents" if count > 1 else "parent"
-    enough = ", and its end is enough" if first.on_end else ""
+    enough = ("", ", and its end is enough", ", and its start is enough")[first.need]
     text = f"waits for its {noun} {name}{others}: {name} {does}{enough}"
     yield Cause("parent", text, command("why", name))
 

@@ -9,6 +9,7 @@ from typing import Any
 from weft.core.graph.parents import count_of, merged
 from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.scheduling.time_limits import limit_class
+from weft.core.states import Need
 from weft.driver.operations.copied_specs import (
     Copied,
     carrier_of,
@@ -88,7 +89,7 @@ def _entries(jobs: Sequence[Row]) -> Iterator[range]:
 _ALIKE = (
     "array_first", "cpu_m", "memory_mib", "storage_mib", "gpu", "countables", "group_id",
     "set_ids", "priority", "always_run", "max_attempts", "retry_on", "name", "attributes",
-    "rare_fields", "parents", "on_ends",
+    "rare_fields", "parents", "parent_need",
 )  # fmt: skip
 
 
@@ -124,10 +125,10 @@ def _hashable(value: Any) -> Any:  # noqa: ANN401 (a JSON value)
 
 def _add_details(rows: JobRows, page: Page, entry: range, *, has_arrays: bool) -> None:
     job, number = page.jobs[entry.start], page.first + entry.start
-    needs = list(zip(job["parents"] or (), job["on_ends"] or (), strict=True))
-    for sign, on_end in (1, False), (-1, True):
-        parents = _new_parents(page, [parent for parent, need in needs if need is on_end])
-        for one in merged(tuple(parents)) if has_arrays else parents:
+    edges = list(zip(job["parents"] or (), job["parent_need"] or (), strict=True))
+    for sign, need in (1, 0), (-1, Need.END), (0, Need.START):
+        parents = _new_parents(page, [parent for parent, own in edges if own == need])
+        for one in merged(tuple(parents)) if has_arrays and sign else parents:
             rows.edge_child.append(number)
             rows.edge_parent.append(one.start if isinstance(one, range) else one)
             rows.edge_parent_n.append(sign * count_of(one))

@@ -190,8 +190,8 @@ class JobRows:
     one element for each entry, and `edge_child` is the first job of one.
     """
     edge_parent_n: list[int] = field(default_factory=list)
-    """Only if there are arrays: how many jobs from `edge_parent` on are parents. Negative, also
-    without arrays: their end is enough.
+    """Only if there are arrays: how many jobs from `edge_parent` on are parents. Also
+    without arrays: negative, if their end is enough, and 0 for one whose start is enough.
     """
     arrays: list[ArrayRow] = field(default_factory=list)
     output_keep_s: int | None = None

@@ -10,7 +10,7 @@ JOIN LATERAL (
             AND j.state = STATE_RUNNING) x) c ON c.claimed_at IS NOT NULL
 JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
 LEFT JOIN weft.attempt a ON a.batch_id = p.batch_id AND a.job_id = p.job_id AND a.attempt = p.attempt AND p.cancelled_at IS NULL
-WHERE (p.state < STATE_SUCCESS OR coalesce(a.ended_at, p.cancelled_at) > c.claimed_at)
+WHERE e.need IS DISTINCT FROM NEED_TOLD AND (p.state < STATE_SUCCESS OR coalesce(a.ended_at, p.cancelled_at) > c.claimed_at)
   AND NOT EXISTS (
     SELECT FROM weft.job_change r LEFT JOIN weft.attempt f ON f.batch_id = r.batch_id AND f.job_id = r.job_id AND f.attempt = r.attempt
     WHERE r.batch_id = p.batch_id AND r.job_id = p.job_id AND r.subtype = 'retried'

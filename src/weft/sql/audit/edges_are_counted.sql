@@ -1,5 +1,5 @@
--- A waiting job counts its parents that have not ended, and knows whether one did not succeed that should; except ends noted or in work.
--- A batch that is being removed is incomplete.
+-- A waiting job counts its parents that have not ended, nor begun where that is enough, and knows whether one did not succeed that
+-- should; except ends noted or in work. A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < STATE_SUCCESS) AS n_not_ended
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
@@ -10,6 +10,7 @@ LEFT JOIN (SELECT x.batch_id, x.child_id, sum(x.n) AS n, bool_or(x.bad) AS bad F
     ON d.batch_id = j.batch_id AND d.child_id = j.job_id
 WHERE j.state = STATE_PENDING
 GROUP BY j.batch_id, j.job_id, d.n, d.bad
-HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (WHERE p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) OR j.n_unfinished = 0
+HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (
+        WHERE (p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) AND e.need IS DISTINCT FROM NEED_TOLD) OR j.n_unfinished = 0
     OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > STATE_SUCCESS)
-        FILTER (WHERE c.job_id IS NULL AND e.on_end IS NULL), false)
+        FILTER (WHERE c.job_id IS NULL AND NOT weft._suffices(e.need, e.batch_id, e.parent_id)), false)

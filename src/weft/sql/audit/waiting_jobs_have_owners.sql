@@ -10,5 +10,5 @@ WHERE j.state = STATE_PENDING
     AND NOT EXISTS (SELECT FROM weft.parent_end t WHERE t.batch_id = j.batch_id AND t.child_id = j.job_id)
     AND NOT EXISTS (
         SELECT FROM weft.edge e JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
-        WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id AND (p.state < STATE_SUCCESS OR EXISTS (
-            SELECT FROM weft.cascade c WHERE c.batch_id = p.batch_id AND c.job_id = p.job_id)))
+        WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id AND e.need IS DISTINCT FROM NEED_TOLD
+            AND (p.state < STATE_SUCCESS OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = p.batch_id AND c.job_id = p.job_id)))

@@ -104,6 +104,7 @@ CREATE TABLE weft.job (
     always_run boolean NOT NULL DEFAULT false,
     asks_more boolean NOT NULL DEFAULT false,  -- its shape asks for more than cpu and memory
     crowded boolean NOT NULL DEFAULT false,  -- it had more than 1,000 parents that had not ended
+    tells_start boolean NOT NULL DEFAULT false,  -- an update added children that wait only for its start
     lane_id int NOT NULL DEFAULT 0,  -- of its shape, so that a claim need not look it up
     gate_set_id int,  -- its own, beside those of its batch; NULL: none
     lifecycle_id int,  -- of its batch, once it is committed; NULL: it has no status
@@ -216,12 +217,12 @@ CREATE TABLE weft.edge (
     parent_id int NOT NULL,
     child_id int NOT NULL,
     tenant_id int NOT NULL,
-    on_end boolean,  -- the parent's end is enough, whatever its outcome; NULL: it must succeed
+    need smallint,  -- of core/states.py: what is enough, and whether it was told; NULL: the parent must succeed
     PRIMARY KEY (batch_id, parent_id, child_id),
     CONSTRAINT parent_below_child CHECK (parent_id < child_id)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 CREATE INDEX edge_child_idx ON weft.edge (batch_id, child_id, parent_id);
-CREATE INDEX edge_on_end_idx ON weft.edge (batch_id, child_id, parent_id) WHERE on_end;
+CREATE INDEX edge_start_idx ON weft.edge (batch_id, parent_id) WHERE need = 2;
 
 -- Ends of parents of a crowded child that are still to be subtracted from its n_unfinished: added by every
 -- report, so that no report waits for another one at the child's row (ADR 14).

@@ -119,6 +119,9 @@ def _parents_by_child(rows: JobRows, update: Reserved) -> dict[int, set[int]]:
     counts = rows.edge_parent_n or [1] * len(rows.edge_parent)
     for child, parent, count in zip(rows.edge_child, rows.edge_parent, counts, strict=True):
         first = _absolute(parent, update.first_job)
-        numbers = range(first, first + abs(count))
-        found.setdefault(child, set()).update(numbers if count > 0 else (-n for n in numbers))
+        own = found.setdefault(child, set())
+        if count > 0:
+            own.update(range(first, first + count))
+        else:
+            own.add(-first if count else -(10**9) - first)
     return found

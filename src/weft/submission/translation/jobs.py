@@ -74,7 +74,7 @@ def translate(
     fields = _checked(jobs, context, problems)
     positions = _positions(jobs, context)
     asks, combos = asks_of(jobs, context, workers, problems), sets_of(jobs, context, problems)
-    parents, on_end = _parents(jobs, context, positions, problems)
+    parents, on_end, on_start = _parents(jobs, context, positions, problems)
     columns = Columns(
         shape_index=asks.shape_index,
         group_id=_groups(jobs, context, problems),
@@ -84,10 +84,11 @@ def translate(
         more=asks.more,
         parents=parents,
         on_end=on_end,
+        on_start=on_start,
         carriers=carriers_of(context.rare(jobs), positions, context, problems),
     )
     if fields and columns.parents:
-        check_children(jobs, columns.parents, positions, problems)
+        check_children(jobs, columns.parents, columns.on_start, positions, problems)
     problems.raise_any()
     order = None
     if context.whole and columns.parents:
@@ -150,6 +151,7 @@ def _renumbered(
         columns,
         parents=renumbered(columns.parents, positions, numbers),
         on_end=renumbered(columns.on_end, positions, numbers),
+        on_start=renumbered(columns.on_start, positions, numbers),
         carriers=moved_carriers(columns.carriers, positions, numbers, problems),
     )
     problems.raise_any()
@@ -183,7 +185,7 @@ def _rows(
         entry_n=[positions.count_of(n) for n in range(len(jobs))] if positions.has_arrays else [],
     )
     if columns.parents:
-        fill_edges(rows, columns.parents, columns.on_end, positions)
+        fill_edges(rows, columns, positions)
     fill_labels(rows, jobs, positions)
     return rows
 
@@ -246,12 +248,12 @@ def _mask_of(job: JobDocument, index: int, problems: Problems) -> int:
 
 def _parents(
     jobs: Sequence[JobDocument], context: DocumentContext, positions: Positions, problems: Problems
-) -> tuple[Sequence[Parents], Sequence[Parents]]:
+) -> Sequence[Sequence[Parents]]:
     """Return the parents of each entry as `resolve_parents`; empty: no job has any."""
     refs = [job.parents for job in jobs]
     if not any(refs):
-        return (), ()
-    parents, on_end = resolve_parents(
+        return (), (), ()
+    resolved = resolve_parents(
         [job.name for job in jobs] if context.whole else (),
         refs,
         positions=positions,
@@ -259,7 +261,7 @@ def _parents(
         problems=problems,
         groups=[job.group for job in jobs] if context.whole else (),
     )
-    n_edges, limit = count_edges(parents, positions), context.settings.bunch_edges_max
+    n_edges, limit = count_edges(resolved[0], positions), context.settings.bunch_edges_max
     if n_edges > limit:
         raise TooManyParents(
             "the jobs of the request have too many parents",
@@ -267,4 +269,4 @@ def _parents(
             hint="Put a job without a command between two arrays: it waits for all jobs of the "
             "first, and all jobs of the second wait for it.",
         )
-    return parents, on_end
+    return resolved

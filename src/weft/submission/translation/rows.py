@@ -57,6 +57,7 @@ class Columns:
     parents: Sequence[Parents]
     on_end: Sequence[Parents]
     """Those of them whose end is enough."""
+    on_start: Sequence[Parents]
     carriers: Carriers
 
     def of_entries(self, entries: Sequence[int]) -> "Columns":
@@ -83,18 +84,19 @@ def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
     )
 
 
-def fill_edges(
-    rows: JobRows, parents: Sequence[Parents], on_end: Sequence[Parents], positions: Positions
-) -> None:
+def fill_edges(rows: JobRows, columns: Columns, positions: Positions) -> None:
     """Add the edges one by one, or by ranges if there are arrays and all parents must succeed."""
-    if on_end:
-        for child, own, ends in zip(positions.firsts, parents, on_end, strict=True):
-            numbers, loose = list(numbers_of(own)), {*numbers_of(ends)}
+    if columns.on_end or columns.on_start:
+        for entry, (child, own) in enumerate(zip(positions.firsts, columns.parents, strict=True)):
+            loose: dict[int, int] = {}
+            for count, of in (-1, columns.on_end), (0, columns.on_start):
+                loose |= dict.fromkeys(numbers_of(of[entry]) if of else (), count)
+            numbers = list(numbers_of(own))
             rows.edge_child += [child] * len(numbers)
             rows.edge_parent += numbers
-            rows.edge_parent_n += [-1 if number in loose else 1 for number in numbers]
+            rows.edge_parent_n += [loose.get(number, 1) for number in numbers]
         return
-    for child, own in zip(positions.firsts, parents, strict=True):
+    for child, own in zip(positions.firsts, columns.parents, strict=True):
         if not own:
             continue
         if positions.has_arrays:

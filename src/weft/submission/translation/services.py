@@ -8,7 +8,7 @@ import msgspec
 
 from weft.core.ends.retry_policy import WAIT_MAX_S
 from weft.core.errors import InvalidValue
-from weft.core.graph.parents import Parents
+from weft.core.graph.parents import Parents, numbers_of
 from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.core.states import Reason
@@ -102,6 +102,7 @@ def check_services(
 def check_children(
     jobs: Sequence[JobDocument],
     parents: Sequence[Parents],
+    on_start: Sequence[Parents],
     positions: Positions,
     problems: Problems,
 ) -> None:
@@ -110,10 +111,8 @@ def check_children(
         positions.of(index).start for index, job in enumerate(jobs) if job.service is not None
     }
     for index, given in enumerate(parents if services else ()):
-        if any(
-            one in services if isinstance(one, int) else not services.isdisjoint(one)
-            for one in given
-        ):
+        begun = numbers_of(on_start[index]) if on_start else ()
+        if not services.difference(begun).isdisjoint(numbers_of(given)):
             message = "it would wait for a service, which does not end"
             problems.add(InvalidValue, f"/jobs/{index}/parents", message)
 

@@ -209,6 +209,7 @@ class JobDetail(Job, kw_only=True):
     parents: Annotated[list[int], Meta(description="the first 100; `GET …/parents` lists all")]
     n_parents: Annotated[int | None, Meta(description="null: more than 1,000")]
     end_parents: Annotated[list[int] | UnsetType, Meta(description="their end is enough")] = UNSET
+    start_parents: Annotated[list[int] | UnsetType, Meta(description="their start is")] = UNSET
     resources: Resources
     max_attempts: int
     times: Times

@@ -205,10 +205,12 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
             "Jobs that must end first: names in this document, positions from 1 on, `[first, "
             "last]` for a range of positions, `j7` for an existing job of the batch. The name of "
             "an array means all its jobs, the path of a group all jobs in it. They must also "
-            "succeed, unless it is written with `need`: `{of: prepare, need: end}`.",
+            "succeed, unless it is written with `need`: `{of: prepare, need: end}`, or `start`: "
+            "then it is enough that it has begun to run.",
             ["prepare"],
             [1, [2, 501]],
             [{"of": "prepare", "need": "end"}],
+            [{"of": "server", "need": "start"}],
         ),
     ] = ()
     group: Annotated[

@@ -21,7 +21,7 @@ from weft.extensions.doors.hail.settings import HailSettings
 from weft.extensions.doors.hail.shapes import JOB
 from weft.ports.store import Row
 from weft.settings import Settings
-from weft.submission.translation.request_size import refuse_too_many
+from weft.submission.translation.context import refuse_too_many
 from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 

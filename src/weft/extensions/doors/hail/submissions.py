@@ -27,7 +27,7 @@ from weft.settings import Settings
 from weft.submission import submit
 from weft.submission.owners import require_owner
 from weft.submission.services import Answer
-from weft.submission.translation.request_size import refuse_too_many
+from weft.submission.translation.context import refuse_too_many
 from weft.wire.documents import batches
 from weft.wire.documents.batches import GroupDocument, GroupInBunch
 from weft.wire.documents.foreign_jobs import ForeignJob

@@ -16,7 +16,7 @@ DECLARE
     v_at timestamptz := _end_parents.at;
 BEGIN
     SELECT array_agg(g.b), array_agg(g.c), array_agg(g.n), array_agg(g.bad), array_agg(l.tid), array_agg(l.state), array_agg(l.update_id),
-           array_agg(l.lane_id), array_agg(l.opens), bool_or(l.tid IS NULL), bool_or(l.crowded)
+           array_agg(l.lane_id), array_agg(l.opens), bool_or(l.tid IS NULL), bool_or(l.crowded OR noted)
     INTO v_b, v_c, v_n, v_bad, v_tid, v_old, v_update, v_lane, v_opens, v_is_far, v_is_crowded
     FROM (SELECT t.b, t.c, CASE WHEN noted THEN 0 ELSE count(*) END AS n, bool_or(NOT t.ok) AND NOT noted AS bad
           FROM unnest(_end_parents.batch_ids, _end_parents.child_ids, _end_parents.oks) t (b, c, ok) GROUP BY 1, 2 ORDER BY 1, 2) g

@@ -7,26 +7,24 @@
 CREATE OR REPLACE FUNCTION weft._settle_children(batch_ids bigint[], job_ids int[], states smallint[], at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    v_batches bigint[]; v_children int[]; v_oks boolean[]; v_left_batches bigint[]; v_left_jobs int[];
+    v_batches bigint[]; v_children int[]; v_oks boolean[];
 BEGIN
     SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(e.ok) INTO v_batches, v_children, v_oks FROM (
-        SELECT e.batch_id, e.child_id, t.s = 6 OR NOT weft._must_succeed(e.batch_id, e.parent_id, e.child_id) AS ok
+        SELECT e.batch_id, e.child_id, t.s = 6 OR weft._suffices(e.need, e.batch_id, e.parent_id) AS ok
         FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
-        JOIN weft.edge e ON e.batch_id = t.b AND e.parent_id = t.j WHERE t.s >= 6 LIMIT 1001) e;
+        JOIN weft.edge e ON e.batch_id = t.b AND e.parent_id = t.j
+        WHERE t.s >= 6 AND e.need IS DISTINCT FROM NEED_TOLD LIMIT 1001) e;
     IF v_children IS NULL THEN
         RETURN;
     ELSIF cardinality(v_children) > 1000 THEN
-        SELECT array_agg(t.b), array_agg(t.j) INTO v_left_batches, v_left_jobs
-        FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
-        WHERE t.s >= 6 AND EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = t.b AND e.parent_id = t.j);
         IF NOT EXISTS (SELECT FROM weft.cascade) THEN
             PERFORM pg_notify('driver', 'settle');
         END IF;
+        PERFORM weft._leave_children(array_agg(t.b), array_agg(t.j))
+        FROM unnest(_settle_children.batch_ids, _settle_children.job_ids, _settle_children.states) t (b, j, s)
+        WHERE t.s >= 6 AND EXISTS (SELECT FROM weft.edge e WHERE e.batch_id = t.b AND e.parent_id = t.j);
     ELSE
-        SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
-        FROM weft._end_parents(v_batches, v_children, v_oks, false, false, _settle_children.at) e;
-    END IF;
-    IF v_left_jobs IS NOT NULL THEN
-        PERFORM weft._leave_children(v_left_batches, v_left_jobs);
+        PERFORM weft._leave_children(e.ended_batches, e.ended_jobs)
+        FROM weft._end_parents(v_batches, v_children, v_oks, false, false, _settle_children.at) e WHERE e.ended_jobs IS NOT NULL;
     END IF;
 END $$;

@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION weft.count_parent_ends(epoch bigint, limit_jobs int, at timestamptz DEFAULT clock_timestamp())
 RETURNS bigint LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
-    v_batch bigint[]; v_child int[]; v_left_batches bigint[]; v_left_jobs int[];
+    v_batch bigint[]; v_child int[];
 BEGIN
     PERFORM weft._check_term(count_parent_ends.epoch);
     IF NOT EXISTS (SELECT FROM weft.parent_end) THEN
@@ -17,9 +17,8 @@ BEGIN
     IF v_child IS NULL THEN
         RETURN 0;
     END IF;
-    SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
+    PERFORM weft._leave_children(e.ended_batches, e.ended_jobs)
     FROM weft._end_parents(v_batch, v_child, array_fill(true, ARRAY[cardinality(v_child)]), false, true, count_parent_ends.at) e;
-    PERFORM weft._leave_children(v_left_batches, v_left_jobs);
     PERFORM weft._announce();
     RETURN cardinality(v_child);
 END $$;

@@ -39,10 +39,10 @@ BEGIN
     LOOP
         v_batch := '{}'; v_child := '{}'; v_ok := '{}';
         IF v_next_job IS NOT NULL THEN
-            SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(NOT weft._must_succeed(e.batch_id, e.parent_id, e.child_id))
+            SELECT array_agg(e.batch_id), array_agg(e.child_id), array_agg(weft._suffices(e.need, e.batch_id, e.parent_id))
             INTO v_batch, v_child, v_ok FROM (
-                SELECT e.batch_id, e.parent_id, e.child_id FROM unnest(v_next_batch, v_next_job) p (b, j)
-                JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j LIMIT limit_jobs - v_n + 1) e;
+                SELECT e.* FROM unnest(v_next_batch, v_next_job) p (b, j) JOIN weft.edge e ON e.batch_id = p.b AND e.parent_id = p.j
+                WHERE e.need IS DISTINCT FROM NEED_TOLD LIMIT limit_jobs - v_n + 1) e;
             SELECT t.b, t.c INTO v_low FROM unnest(v_batch, v_child) t (b, c) ORDER BY 1, 2 LIMIT 1;
             EXIT WHEN cardinality(v_child) > limit_jobs - v_n OR (v_low.b, v_low.c) <= (v_high_batch, v_high_job);
             v_n := v_n + cardinality(v_child);
@@ -56,10 +56,10 @@ BEGIN
                 ORDER BY c.batch_id, c.job_id LIMIT 500 FOR UPDATE OF c SKIP LOCKED
             LOOP
                 SELECT coalesce(array_agg(x.child_id), '{}'), v_ok || array_agg(
-                    v_parent.ok OR NOT weft._must_succeed(v_parent.batch_id, v_parent.job_id, x.child_id)) INTO v_found, v_oks FROM (
-                    SELECT e.child_id FROM weft.edge e
+                    v_parent.ok OR weft._suffices(x.need, v_parent.batch_id, v_parent.job_id)) INTO v_found, v_oks FROM (
+                    SELECT e.child_id, e.need FROM weft.edge e
                     WHERE e.batch_id = v_parent.batch_id AND e.parent_id = v_parent.job_id AND e.child_id > v_parent.next_child
-                    ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
+                        AND e.need IS DISTINCT FROM NEED_TOLD ORDER BY e.child_id LIMIT limit_jobs - v_n) x;
                 CONTINUE WHEN (v_parent.batch_id, v_found[1]) <= (v_high_batch, v_high_job);
                 PERFORM weft._move_cascade(v_parent.batch_id, v_parent.job_id,
                     CASE WHEN cardinality(v_found) = limit_jobs - v_n THEN v_found[cardinality(v_found)] END);

@@ -11,11 +11,12 @@ CREATE OR REPLACE FUNCTION weft._open_neighbours(
     of_batch_id bigint, of_job_id int, after_child int, limit_jobs int, at timestamptz, OUT n_told int, OUT last_child int
 ) LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE
-    v_first int; v_found record; v_n int; v_ready int[]; v_states smallint[]; v_left int[]; v_left_batches bigint[]; v_left_jobs int[];
+    v_first int; v_found record; v_n int; v_ready int[]; v_states smallint[]; v_left int[];
 BEGIN
     SELECT count(*), min(x.child_id), max(x.child_id) INTO v_n, v_first, last_child FROM (
         SELECT e.child_id FROM weft.edge e
-        WHERE e.batch_id = of_batch_id AND e.parent_id = of_job_id AND e.child_id > after_child ORDER BY e.child_id LIMIT limit_jobs) x;
+        WHERE e.batch_id = of_batch_id AND e.parent_id = of_job_id AND e.child_id > after_child
+            AND e.need IS DISTINCT FROM NEED_TOLD ORDER BY e.child_id LIMIT limit_jobs) x;
     n_told := 0;
     IF v_n < 100 OR last_child - v_first >= v_n THEN
         RETURN;
@@ -54,10 +55,9 @@ BEGIN
     INTO n_told, v_ready, v_left FROM upd u;
     IF n_told < v_n THEN
         SELECT array_agg(x) INTO v_left FROM generate_series(v_first, last_child) x WHERE x <> ALL (coalesce(v_left, '{}'));
-        SELECT e.ended_batches, e.ended_jobs INTO v_left_batches, v_left_jobs
+        PERFORM weft._leave_children(e.ended_batches, e.ended_jobs)
         FROM weft._end_parents(array_fill(of_batch_id, ARRAY[cardinality(v_left)]), v_left, array_fill(true, ARRAY[cardinality(v_left)]),
             false, false, _open_neighbours.at) e;
-        PERFORM weft._leave_children(v_left_batches, v_left_jobs);
         n_told := v_n;
     END IF;
     PERFORM weft._add_ranges(ARRAY[of_batch_id], ARRAY[v_found.update_id], ARRAY[v_found.lane_id], ARRAY[v_first], ARRAY[last_child]);

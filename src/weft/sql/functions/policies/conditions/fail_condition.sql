@@ -4,8 +4,5 @@ CREATE OR REPLACE FUNCTION weft.fail_condition(tenant_id int, of_condition_id bi
 BEGIN
     UPDATE weft.condition c SET failed_by = fail_condition.actor, n_going = 0
     WHERE c.condition_id = of_condition_id AND c.transport IS NULL AND weft._sees_condition(c.condition_id);
-    IF NOT FOUND THEN
-        PERFORM weft._no_condition(of_condition_id);
-    END IF;
-    PERFORM pg_notify('driver', 'conditions');
+    PERFORM weft._tell_of_condition(of_condition_id, FOUND);
 END $$;

@@ -16,7 +16,7 @@ BEGIN
             (SELECT x.* FROM weft._shown_waiting(c.condition_id, 10000) x ORDER BY x.next_at LIMIT limit_jobs)) j))
     INTO v_found FROM weft.condition c WHERE c.condition_id = of_condition_id AND weft._sees_condition(c.condition_id);
     IF v_found IS NULL THEN
-        PERFORM weft._no_condition(of_condition_id);
+        PERFORM weft._tell_of_condition(of_condition_id, false);
     END IF;
     RETURN v_found;
 END $$;

@@ -5,8 +5,5 @@ CREATE OR REPLACE FUNCTION weft.release_condition(tenant_id int, of_condition_id
 BEGIN
     UPDATE weft.condition c SET n_going = c.n_going + n_more
     WHERE c.condition_id = of_condition_id AND c.transport IS NULL AND weft._sees_condition(c.condition_id);
-    IF NOT FOUND THEN
-        PERFORM weft._no_condition(of_condition_id);
-    END IF;
-    PERFORM pg_notify('driver', 'conditions');
+    PERFORM weft._tell_of_condition(of_condition_id, FOUND);
 END $$;

@@ -6,8 +6,5 @@ RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE weft.condition c SET next_test_at = test_condition.at
     WHERE c.condition_id = of_condition_id AND c.transport IS NULL AND weft._sees_condition(c.condition_id);
-    IF NOT FOUND THEN
-        PERFORM weft._no_condition(of_condition_id);
-    END IF;
-    PERFORM pg_notify('driver', 'conditions');
+    PERFORM weft._tell_of_condition(of_condition_id, FOUND);
 END $$;

@@ -28,8 +28,9 @@ RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states small
                 OR EXISTS (
                     SELECT FROM weft.edge e
                     CROSS JOIN LATERAL (SELECT x.state FROM weft.job x WHERE x.batch_id = e.batch_id AND x.job_id = e.parent_id OFFSET 0) p
-                    WHERE e.batch_id = l.batch_id AND e.child_id = l.job_id AND (p.state < STATE_SUCCESS
-                        OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = e.batch_id AND c.job_id = e.parent_id)))
+                    WHERE e.batch_id = l.batch_id AND e.child_id = l.job_id AND e.need IS DISTINCT FROM NEED_TOLD
+                        AND (p.state < STATE_SUCCESS
+                            OR EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = e.batch_id AND c.job_id = e.parent_id)))
             WHEN STATE_READY THEN EXISTS (
                 SELECT FROM (
                     SELECT y.gate_set_id FROM weft.ready_job y WHERE l.listed AND y.batch_id = l.batch_id AND y.job_id = l.job_id

@@ -55,14 +55,14 @@ BEGIN
             WHERE NOT (SELECT j.always_run FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x)),
         stuck (job_id) AS (
             SELECT s.job_id FROM of_set s
-            CROSS JOIN LATERAL (SELECT y.parent_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.child_id = s.job_id OFFSET 0) e
+            CROSS JOIN LATERAL (SELECT y.* FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.child_id = s.job_id OFFSET 0) e
             CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.parent_id OFFSET 0) p
-            WHERE p.state > STATE_SUCCESS AND e.parent_id <> ALL (job_ids) AND weft._must_succeed(of_batch_id, e.parent_id, s.job_id)
+            WHERE p.state > STATE_SUCCESS AND e.parent_id <> ALL (job_ids) AND NOT weft._suffices(e.need, of_batch_id, e.parent_id)
               AND (new_batch IS NULL OR weft._resubmitted_as(new_batch, e.parent_id) IS NULL)
             UNION
             SELECT e.child_id FROM stuck s
-            CROSS JOIN LATERAL (SELECT y.child_id FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = s.job_id OFFSET 0) e
-            WHERE e.child_id IN (SELECT o.job_id FROM of_set o) AND weft._must_succeed(of_batch_id, s.job_id, e.child_id))
+            CROSS JOIN LATERAL (SELECT y.* FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = s.job_id OFFSET 0) e
+            WHERE e.child_id IN (SELECT o.job_id FROM of_set o) AND NOT weft._suffices(e.need, of_batch_id, s.job_id))
         SELECT array_agg(s.job_id) INTO v_stuck FROM stuck s;
         IF v_stuck IS NOT NULL THEN
             job_ids := ARRAY(SELECT x FROM unnest(job_ids) x EXCEPT SELECT x FROM unnest(v_stuck) x ORDER BY 1);

@@ -8,8 +8,8 @@ CREATE OR REPLACE FUNCTION weft._recount_parents(of_batch_id bigint, of_job_ids 
     WITH gone AS (DELETE FROM weft.parent_end p WHERE p.batch_id = of_batch_id AND p.child_id = ANY (of_job_ids)),
     counted AS MATERIALIZED (
         SELECT x AS job_id, c.n, c.bad FROM unnest(of_job_ids) x CROSS JOIN LATERAL (
-            SELECT count(*) FILTER (WHERE p.state < STATE_SUCCESS OR t.is_untold)::int AS n,
-                coalesce(bool_or(p.state > STATE_SUCCESS AND NOT t.is_untold AND weft._must_succeed(of_batch_id, e.parent_id, x)),
+            SELECT count(*) FILTER (WHERE (p.state < STATE_SUCCESS OR t.is_untold) AND e.need IS DISTINCT FROM NEED_TOLD)::int AS n,
+                coalesce(bool_or(p.state > STATE_SUCCESS AND NOT t.is_untold AND NOT weft._suffices(e.need, of_batch_id, e.parent_id)),
                     false) AS bad
             FROM weft.edge e
             CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.parent_id OFFSET 0) p

@@ -11,15 +11,22 @@ CREATE OR REPLACE FUNCTION weft.retry_jobs(
     idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()
 ) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    v_id bigint; v_last int;
+    v_id bigint; v_last int; v_group int := coalesce(within_group, 0);
 BEGIN
     v_id := weft._find_operation(retry_jobs.user_id, retry_jobs.idempotency_key, retry_jobs.digest);
     IF v_id IS NOT NULL THEN
         RETURN v_id;
     END IF;
-    PERFORM weft._check_group(retry_jobs.batch_id, coalesce(within_group, 0));
-    PERFORM weft._check_liftable(retry_jobs.batch_id, coalesce(within_group, 0), retry_jobs.job_ids IS NULL AND retry_jobs.query IS NULL
-        AND retry_jobs.cause_id IS NULL);
+    PERFORM weft._check_group(retry_jobs.batch_id, v_group);
+    IF weft._is_cancelled(retry_jobs.batch_id, v_group, false)
+        -- By its own limit of failures, which is lifted if it is retried as a whole.
+        AND NOT (retry_jobs.job_ids IS NULL AND retry_jobs.query IS NULL AND retry_jobs.cause_id IS NULL AND NOT EXISTS (
+            SELECT FROM weft.group_ancestor a JOIN weft.group_cancel c ON c.batch_id = a.batch_id AND c.group_id = a.ancestor_id
+            WHERE a.batch_id = retry_jobs.batch_id AND a.group_id = v_group
+              AND (c.actor <> 'cancel_after_n_failures' OR c.group_id <> v_group))) THEN
+        PERFORM weft._fail('WF204', format('%sbatch b%s was cancelled', CASE WHEN v_group <> 0 THEN 'a group of ' END,
+            retry_jobs.batch_id), 'What was cancelled does not run again.', weft._retry_hint(retry_jobs.batch_id, v_group));
+    END IF;
     PERFORM weft._check_spends(retry_jobs.batch_id, retry_jobs.user_id);
     PERFORM weft._check_retried(retry_jobs.batch_id, retry_jobs.job_ids);
     SELECT b.next_job - 1 INTO v_last FROM weft.batch b WHERE b.batch_id = retry_jobs.batch_id;

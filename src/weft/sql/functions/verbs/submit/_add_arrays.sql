@@ -26,12 +26,14 @@ BEGIN
              WITH ORDINALITY AS t (n, shape, g, priority, always_run, tries, retry_on, gate_set, place)),
     link AS MATERIALIZED (
         SELECT base + t.child AS child_id, CASE WHEN t.parent > 0 THEN base + t.parent ELSE -t.parent END AS parent_id,
-            coalesce(abs(t.n), 1) AS n, t.parent <= 0 AS is_cross, t.n < 0 OR NULL AS on_end
+            greatest(abs(t.n), 1) AS n, t.parent <= 0 AS is_cross,
+            (CASE WHEN t.n < 0 THEN NEED_END WHEN t.n = 0 THEN NEED_START END)::smallint AS need
         FROM unnest(jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) AS t (child, parent, n)),
     waiting AS (
         -- As in _add_rows. If the sweep works on a parent, its cursor is not among our jobs, so it settles all jobs of an entry or none.
         SELECT l.child_id, sum(CASE WHEN NOT l.is_cross THEN l.n WHEN p.state < STATE_SUCCESS OR p.is_told_later THEN 1 ELSE 0 END) AS n,
-               coalesce(bool_or(p.state > STATE_SUCCESS AND NOT p.is_told_later AND l.on_end IS NULL), false) AS bad,
+               coalesce(bool_or(p.state > STATE_SUCCESS AND NOT p.is_told_later
+                   AND NOT weft._suffices(l.need, bunch.batch_id, l.parent_id)), false) AS bad,
                bool_or(l.is_cross) AS is_cross
         FROM link l LEFT JOIN LATERAL (
             SELECT j.state, EXISTS (SELECT FROM weft.cascade c WHERE c.batch_id = bunch.batch_id AND c.job_id = l.parent_id
@@ -55,9 +57,9 @@ BEGIN
                r.n_unfinished, r.listed, r.is_cross, r.bad, r.n_unfinished > 1000, r.always_run, r.priority, r.tries, r.retry_on, r.gate_set
         FROM ready r),
     edges AS (
-        INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id, on_end)
-        SELECT bunch.batch_id, x.parent_id, x.first_job + generate_series(0, x.n - 1), bunch.tenant_id, x.on_end
-        FROM (SELECT l.parent_id + generate_series(0, l.n - 1) AS parent_id, l.on_end, e.first_job, e.n FROM link l
+        INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id, need)
+        SELECT bunch.batch_id, x.parent_id, x.first_job + generate_series(0, x.n - 1), bunch.tenant_id, x.need
+        FROM (SELECT l.parent_id + generate_series(0, l.n - 1) AS parent_id, l.need, e.first_job, e.n FROM link l
             JOIN entry e ON e.first_job = l.child_id) x),
     counts AS (
         INSERT INTO weft.bunch_count (batch_id, update_id, first_job, group_id, shape_id, tenant_id, n_pending, n_ready)

@@ -1,7 +1,7 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
 -- Safe to repeat: no.   For: add_jobs, submit. The update is the caller's own, or it holds the update's lock.
 -- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets;
---   as _add_details; output_term.   Plan: inserts; parents by key.
+--   job (locked there, and new ones); edge (nobody else); as _add_details; output_term.   Plan: inserts; parents by key.
 -- limits: as from _before_submit.
 -- Raises WF103 (group), WF205, WF231 (as _lock_parents), WF134 (as _limit_gate_sets), WF237 (as _add_details).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
@@ -28,7 +28,7 @@ BEGIN
             GROUP BY t.lane, t.run HAVING sum(t.n) >= 100) r;
     END IF;
     IF cardinality(jobs.edge_children) > 0 THEN
-        PERFORM weft._lock_parents(bunch.batch_id, v_base, jobs.edge_parents);
+        PERFORM weft._lock_parents(bunch.batch_id, v_base, jobs.edge_parents, jobs.edge_parent_ns);
     END IF;
     -- After the parents' rows: a transaction that adds members holds job rows while it waits for a new membership.
     IF cardinality(jobs.combo_numbers) > 0 THEN
@@ -46,6 +46,17 @@ BEGIN
         PERFORM weft._add_arrays(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
     ELSE
         PERFORM weft._add_rows(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
+    END IF;
+    IF 0 = ANY (jobs.edge_parent_ns) THEN
+        WITH parent AS (
+            UPDATE weft.job j SET tells_start = true FROM weft.edge e WHERE e.batch_id = bunch.batch_id AND e.need = NEED_START
+                AND e.child_id >= bunch.first_job AND e.parent_id <= v_base AND j.batch_id = e.batch_id AND j.job_id = e.parent_id
+            RETURNING j.job_id, j.state = STATE_RUNNING AND j.started_at IS NOT NULL AS runs),
+        told AS (
+            UPDATE weft.edge e SET need = NEED_TOLD FROM parent p WHERE p.runs AND e.batch_id = bunch.batch_id AND e.need = NEED_START
+                AND e.child_id >= bunch.first_job AND e.parent_id = p.job_id RETURNING e.child_id)
+        UPDATE weft.job j SET n_unfinished = j.n_unfinished - t.n FROM (SELECT o.child_id, count(*) AS n FROM told o GROUP BY 1) t
+        WHERE j.batch_id = bunch.batch_id AND j.job_id = t.child_id;
     END IF;
     PERFORM weft._add_details(bunch, v_base, jobs);
     IF jobs.output_keep_s IS NOT NULL THEN

@@ -15,14 +15,16 @@ BEGIN
         -- Parents to wait for, -1 of a job without parents; jobs with a parent that should have succeeded, and did not; and jobs with
         -- parents in earlier updates.
         WITH e AS (
-            SELECT DISTINCT base + t.c AS child, CASE WHEN t.p > 0 THEN base + t.p ELSE -t.p END AS parent, t.n < 0 OR NULL AS on_end
+            SELECT DISTINCT base + t.c AS child, CASE WHEN t.p > 0 THEN base + t.p ELSE -t.p END AS parent,
+                (CASE WHEN t.n < 0 THEN NEED_END WHEN t.n = 0 THEN NEED_START END)::smallint AS need
             FROM unnest(jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) t (c, p, n)),
         ins AS (
-            INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id, on_end)
-            SELECT bunch.batch_id, e.parent, e.child, bunch.tenant_id, e.on_end FROM e),
+            INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id, need)
+            SELECT bunch.batch_id, e.parent, e.child, bunch.tenant_id, e.need FROM e),
         counted AS (
             SELECT e.child, count(*) FILTER (WHERE j.state IS NULL OR j.state < STATE_SUCCESS OR c.job_id IS NOT NULL) AS n,
-                   coalesce(bool_or(j.state > STATE_SUCCESS AND c.job_id IS NULL AND e.on_end IS NULL), false) AS bad,
+                   coalesce(bool_or(j.state > STATE_SUCCESS AND c.job_id IS NULL
+                       AND NOT weft._suffices(e.need, bunch.batch_id, e.parent)), false) AS bad,
                    bool_or(e.parent <= base) AS is_cross
             FROM e LEFT JOIN weft.job j ON j.batch_id = bunch.batch_id AND j.job_id = e.parent AND e.parent <= base
             LEFT JOIN weft.cascade c ON c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.next_child < e.child

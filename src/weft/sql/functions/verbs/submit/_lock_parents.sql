@@ -11,8 +11,9 @@
 --   want rows that are held here. Those are let go then, and the next try waits for it first. While thousands of parents run, each try may
 --   meet one more; the last one fails with 55P03, and the store repeats the call. Every other try waits for those that wait, one by one;
 --   most of the time nobody holds any, and one statement locks them all.
--- base: the number before the update's first job.   Raises WF205 (parent does not exist), WF231 (it is a service).   Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[]) RETURNS void LANGUAGE plpgsql AS $$
+-- base: the number before the update's first job.   Raises WF205 (no such parent), WF231 (it is a service).   Owner: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._lock_parents(of_batch_id bigint, base int, edge_parents int[], edge_parent_ns int[])
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_parent int[]; v_one int; v_wrong int; v_service int;
 BEGIN
@@ -56,7 +57,7 @@ BEGIN
             COLUMN = format('j%s', v_wrong); -- the store reads it as the error's subject
     END IF;
     SELECT s.job_id INTO v_service FROM (SELECT x.job_id FROM weft.service x WHERE x.batch_id = of_batch_id OFFSET 0) s
-    WHERE s.job_id = ANY (v_parent)
+    WHERE -s.job_id IN (SELECT t.p FROM unnest(edge_parents, edge_parent_ns) t (p, n) WHERE t.n IS DISTINCT FROM 0)
         AND EXISTS (SELECT FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = s.job_id AND j.state < STATE_SUCCESS) LIMIT 1;
     IF v_service IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'WF231', MESSAGE = 'it would wait for a service, which does not end',

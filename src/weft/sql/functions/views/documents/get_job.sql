@@ -1,6 +1,7 @@
 -- get_job: the document of one job with its first parents, its times, who has the key that it waits for, and the chunk that holds its
 --   spec.
--- Safe to repeat: yes, it only reads.   Raises WF101, WF102.   Plan: by key; parents as _first_parents, however many there are.
+-- Safe to repeat: yes, it only reads.   Raises WF101, WF102.   Plan: by key; of parents one more than is shown or counted.
+-- The first parents, at most limit_parents, and how many there are; NULL: more than limit_counted.
 -- limit_ms: the time limit of its attempt, or of the next one, if a rule of `retry_with` is about that.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_job(tenant_id int, batch_id bigint, job_id int, limit_parents int, limit_counted int)
@@ -33,7 +34,15 @@ BEGIN
                 CROSS JOIN LATERAL (SELECT coalesce((SELECT min(c.at) FROM weft.job_change c WHERE c.batch_id = get_job.batch_id
                     AND c.job_id = get_job.job_id AND c.attempt = a.attempt AND c.from_state = STATE_BLOCKED), j.cancelled_at,
                     clock_timestamp()) AS until) k))
-            || weft._first_parents(get_job.batch_id, get_job.job_id, limit_parents, limit_counted)
+            || (SELECT jsonb_build_object('parents', to_jsonb(coalesce(x.ids[:limit_parents], '{}')),
+                    'n_parents', CASE WHEN coalesce(cardinality(x.ids), 0) <= limit_counted THEN coalesce(cardinality(x.ids), 0) END)
+                    || jsonb_strip_nulls((SELECT jsonb_build_object(
+                        'end_parents', jsonb_agg(e.parent_id ORDER BY e.parent_id) FILTER (WHERE e.need = NEED_END),
+                        'start_parents', jsonb_agg(e.parent_id ORDER BY e.parent_id) FILTER (WHERE e.need >= NEED_START)) FROM weft.edge e
+                        WHERE e.need IS NOT NULL AND e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id
+                            AND e.parent_id = ANY (x.ids[:limit_parents])))
+                FROM (SELECT ARRAY(SELECT e.parent_id FROM weft.edge e WHERE e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id
+                    ORDER BY e.parent_id LIMIT greatest(limit_parents::bigint, limit_counted::bigint + 1)) AS ids OFFSET 0) x)
             || coalesce(weft._progress_of(j.batch_id, j.job_id, j.attempt), '{}')
             || coalesce((SELECT jsonb_build_object('next_try_at', b.next_at) FROM weft.blocked_job b
                 WHERE b.batch_id = get_job.batch_id AND b.job_id = get_job.job_id), '{}')

@@ -29,7 +29,15 @@ RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
         'asks', coalesce((SELECT l.asks - '{queue,pool,preemptible,timeout_s,transport}'::text[]
             FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
         'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id, o.job_id),
-        'n_parents', o.n_unfinished, 'parents', weft._open_parents(o.batch_id, o.job_id),
+        'n_parents', o.n_unfinished, 'parents', (
+            SELECT coalesce(jsonb_agg(jsonb_build_object('job_id', x.job_id, 'state', x.word, 'need', x.need)), '[]') FROM (
+                SELECT p.job_id, s.word, coalesce(e.need, 0) AS need
+                FROM (SELECT e.parent_id, e.need FROM weft.edge e WHERE e.batch_id = o.batch_id AND e.child_id = o.job_id
+                    AND e.need IS DISTINCT FROM NEED_TOLD ORDER BY e.parent_id LIMIT 1000) e
+                CROSS JOIN LATERAL (
+                    SELECT y.job_id, y.state FROM weft.job y WHERE y.batch_id = o.batch_id AND y.job_id = e.parent_id OFFSET 0) p
+                JOIN weft.job_state s ON s.state = p.state
+                WHERE p.state < STATE_SUCCESS ORDER BY p.state <> STATE_RUNNING, p.job_id LIMIT 3) x),
         'gates', weft._closed_gates(o.batch_id, o.job_id, ARRAY[o.batch_set, o.gate_set_id], _why_facts.at),
         'preempts', weft._preempted_for(o.batch_id, o.job_id, o.attempt), 'pool', n.pool,
         'kept', weft._kept_worker(o.batch_id, o.job_id),

@@ -1,9 +1,9 @@
--- _attempt_to_tell: the attempt of a job that runs, to which a command is sent.
--- Safe to repeat: yes.   Locks: job.   Plan: by key.
--- what: a word for the command, as in "a signal".
+-- _tell_attempt: send a command to the attempt of a job that runs; its worker is told.
+-- Safe to repeat: it is sent again.   Locks: job.   Plan: by key.   Returns: the attempt.
+-- what: a word for the command, as in "a signal"; word: what the history says.
 -- Raises WF101, WF102, WF218 (no process of it runs), WF260 (too many commands wait for it).   Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._attempt_to_tell(of_batch_id bigint, of_job_id int, what text, OUT attempt smallint, OUT incarnation_id int)
-LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION weft._tell_attempt(tenant_id int, of_batch_id bigint, of_job_id int, what text, signal int, message text,
+    word text, actor text, at timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_job record; v_waiting int;
 BEGIN
@@ -25,6 +25,9 @@ BEGIN
             format('%s signals and messages wait for its worker to confirm them.', v_waiting),
             'Try again when the worker is back; `weft workers` shows when it was last heard of.');
     END IF;
-    attempt := v_job.attempt;
-    incarnation_id := v_job.incarnation_id;
+    INSERT INTO weft.job_command (batch_id, job_id, tenant_id, attempt, incarnation_id, signal, message, word, actor, at)
+    VALUES (of_batch_id, of_job_id, _tell_attempt.tenant_id, v_job.attempt, v_job.incarnation_id, _tell_attempt.signal,
+        _tell_attempt.message, _tell_attempt.word, _tell_attempt.actor, _tell_attempt.at);
+    PERFORM pg_notify('command', v_job.incarnation_id::text);
+    RETURN v_job.attempt;
 END $$;

@@ -1,13 +1,31 @@
-"""Removals of batches, step by step, as the driver does them."""
+"""Batches and updates that wait for their jobs, and removals, step by step, as tests make them."""
 
 from typing import Any
 
 import pytest
 
-from store.hold_steps import park
+from store.barriers import park
 from store.world import World
 from weft.driver.operations import advance_operation, one_batch
-from weft.ports.store import Origin
+from weft.ports.store import UNKEYED, JobRows, NewBatch, Origin, Reserved
+
+NEW = NewBatch()
+
+
+async def open_update(world: World, batch: int, n_jobs: int, n_groups: int = 0) -> Reserved:
+    reserved, _is_new = await world.api.create_update(
+        world.caller, batch, UNKEYED, n_jobs=n_jobs, n_groups=n_groups
+    )
+    return reserved
+
+
+async def new_batch(world: World) -> int:
+    batch, _is_new = await world.api.create_batch(world.caller, NEW, UNKEYED)
+    return batch
+
+
+async def add(world: World, batch: int, update: Reserved, rows: JobRows) -> bool:
+    return bool(await world.api.add_jobs(world.caller, batch, update.update_id, rows))
 
 
 async def delete(world: World, batch: int, key: str | None = None, digest: bytes = b"") -> int:

@@ -1,11 +1,49 @@
-"""Gates that no interface makes yet, their places, and the visit of the driver."""
+"""What keeps jobs from being offered – gates, holds and quotas –, as tests set and sweep it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
 
 from store.world import World
+from weft.ports.store import Caller, Claimed, NewGroup
+
+TREE = [
+    NewGroup(group_id=1, parent_id=0, name="a"),
+    NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, parent_id=0, name="c"),
+    NewGroup(group_id=4, name="pca", is_set=True),
+]
+
+
+def numbers(claimed: list[Claimed]) -> list[int]:
+    return sorted(one.job_id for one in claimed)
+
+
+async def hold(world: World, batch: int, group: int = 0) -> bool:
+    return await world.api.hold_group(world.caller, batch, group)
+
+
+async def release(world: World, batch: int, group: int = 0) -> bool:
+    return await world.api.release_group(world.caller, batch, group)
+
+
+async def park(world: World, limit: int = 10_000) -> int:
+    """Sweep until nothing is left; return how many steps that were."""
+    for steps in range(10_000):
+        if not await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=limit):
+            return steps
+    raise AssertionError
+
+
+async def parked(world: World, batch: int) -> list[int]:
+    rows = await world.admin.fetch(
+        "SELECT job_id FROM weft.ready_job WHERE batch_id = $1 AND gate_set_id = 1 ORDER BY 1",
+        batch,
+    )
+    return [row["job_id"] for row in rows]
 
 
 async def licence(
@@ -75,3 +113,29 @@ async def limit(world: World, batch: int, n: int) -> None:
     """Change max_running of a batch, and let the driver look at its gate."""
     await change_limit(world.admin, batch, n)
     await visit(world)
+
+
+async def set_quota(world: World, user: str | None, **limits: float | None) -> None:
+    await world.api.set_quota(world.caller, user, limits)
+
+
+async def set_of_tenant(world: World, **limits: float | None) -> None:
+    await world.api.set_tenant_quota(world.caller, world.pool, limits)
+
+
+async def used(world: World, caller: Caller) -> tuple[int, int]:
+    """Return how many jobs and batches of a user have not ended."""
+    row = (await world.api.list_quotas(caller))[-1]
+    assert (row["kind"], row["name"]) == ("user", caller.user_name)
+    return row["n_jobs"], row["n_batches"]
+
+
+@asynccontextmanager
+async def quotas_locked(world: World) -> AsyncIterator[None]:
+    """Lock the rows that submissions with a quota lock."""
+    async with world.transaction() as other:
+        await other.execute(
+            "SELECT FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id) "
+            "WHERE tenant_id = $1 FOR NO KEY UPDATE OF t, u", world.caller.tenant_id,
+        )  # fmt: skip
+        yield

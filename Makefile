@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 JOBS ?= 3
-WALKS_OF_CALLS := tests/migrations tests/client/test_declared_calls.py tests/plans/test_list_plans.py tests/e2e/test_secrets.py \
+WALKS_OF_CALLS := tests/migrations tests/client/test_typed.py tests/plans/test_list_plans.py tests/e2e/test_secrets.py \
 	$(addprefix tests/api/test_,answers.py any_field.py deletion.py identity.py rights.py visibility.py text_limits.py visits.py walls.py)
 BENCHES := processes statemachine submit latency functions
 

@@ -14,7 +14,7 @@ from weft.cli.input.documents import Format, parse_document
 from weft.cli.input.job_file import expand
 from weft.cli.input.job_values import with_values
 from weft.cli.input.mistake_lines import point_to_lines
-from weft.client.submission.planner import fill_in_bunches
+from weft.client.submission.upload import fill_in_bunches
 from weft.core.errors import FieldError, InvalidDocument, InvalidValue, WrongType
 
 FILE = """name: p

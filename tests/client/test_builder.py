@@ -134,6 +134,27 @@ async def test_parents_are_named_by_where_they_are() -> None:
     assert sent(server.requests[1])["jobs"][1]["parents"] == named
 
 
+async def test_a_group_stands_for_its_jobs_so_far() -> None:
+    """Of the builder, in it and below it, in a set, or all."""
+    async with serving(CREATED) as server, aio.Client(server.url, "t") as client:
+        bb = client.create_batch()
+        tree, pca = bb.job_tree(), bb.create_job_group("pca")
+        a, ab, other = (tree.create_path(path) for path in ("/a", "/a/b", "/ab"))
+        for group in (ab, ab, other, a):
+            group.create_job(count=2)
+        other.create_job(groups=[pca])
+        a.create_job(parents=[a])
+        bb.create_job(parents=[pca, {"of": other, "need": "start"}])
+        bb.create_job(parents=[bb])
+        with pytest.raises(WrongType, match=r"/jobs/12/parents: .* of new batch /z, .* no jobs"):
+            bb.create_job(parents=[tree.create_path("/z")])
+        await bb.submit()
+
+    found = [job.get("parents") for job in sent(server.requests[0])["jobs"]]
+    start = [{"of": one, "need": "start"} for one in ([5, 6], 9)]
+    assert found[5:] == [[[1, 4], [7, 8]], [9, *start], [[1, 11]]]
+
+
 async def test_a_refused_builder_does_not_make_an_empty_batch_the_next_time() -> None:
     refusal = answer(400, b'{"code": "API.INVALID_REQUEST", "title": "not_before"}')
     async with serving(refusal, CREATED) as server, aio.Client(server.url, "t") as client:

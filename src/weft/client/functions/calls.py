@@ -16,9 +16,9 @@ import msgspec
 
 from weft.client.api import Api, ResultRow
 from weft.client.functions.pickles import PYTHON, Function
-from weft.client.objects.ends import Ends
+from weft.client.objects.growing_batch import Ends
 from weft.client.submission.ahead import Ahead, sent_ahead
-from weft.client.submission.planner import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
+from weft.client.submission.upload import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.billing.resources import MIB as _MIB
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.errors import Conflict, InvalidDocument, NotFound, PayloadTooLarge

@@ -4,6 +4,7 @@ Nothing in this file talks to the server or waits, so the builders of both clien
 their `submit` differs.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import signature
 from itertools import chain
@@ -14,7 +15,7 @@ from weft.client.api import Api
 from weft.client.http.calls import Document
 from weft.client.objects.job_keywords import NAMES, JobKeywords
 from weft.client.submission.ahead import Packing, sent_ahead
-from weft.client.submission.pending_update import DraftGroup, Membership, PendingUpdate
+from weft.client.submission.document import DraftGroup, Membership, PendingUpdate
 from weft.client.submission.refs import Block, HasRef, JobRef, group_exists
 from weft.client.submission.spool import JobSpool, size_of
 from weft.core.errors import (
@@ -26,6 +27,7 @@ from weft.core.errors import (
     WrongType,
 )
 from weft.core.graph.group_tree import ROOT, wrong_path
+from weft.core.graph.parents import Parents, merged
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.text.amounts import counted
 from weft.core.text.durations import parse_seconds
@@ -62,6 +64,7 @@ class Draft:
         self.block = Block()
         self._spool = JobSpool()
         self._groups: dict[str, DraftGroup] = {}
+        self._spans: dict[Membership, array[int]] = {}
         self._ahead: dict[str, bytes] = {}
         self._refused: WeftError | None = None
 
@@ -81,10 +84,27 @@ class Draft:
 
     def add_job(self, membership: Membership, job: Document) -> JobRef:
         """Collect one job, or an array of them."""
-        position = self._spool.n_jobs + 1
+        position, count = self._spool.n_jobs + 1, size_of(job) or 1
         self._ahead |= sent_ahead([job])
+        spans = self._spans.setdefault(membership, array("q"))
+        if spans and spans[-1] == position:
+            spans[-1] += count
+        else:
+            spans.extend((position, position + count))
         self._spool.append(self._memberships.setdefault(membership, len(self._memberships)), job)
-        return JobRef(self.block, position, size_of(job) or 1)
+        return JobRef(self.block, position, count)
+
+    def jobs_of(self, group: Membership) -> Parents:
+        """Return the positions of the collected jobs that are in a group or below it."""
+        above = group.path.rstrip("/") + "/"
+        return merged(
+            tuple(
+                range(*spans[n : n + 2])
+                for where, spans in self._spans.items()
+                if f"{where.path}/".startswith(above) and {*group.sets} <= {*where.sets}
+                for n in range(0, len(spans), 2)
+            )
+        )
 
     def add_group(self, group: DraftGroup) -> None:
         """Collect a group. A tree group may be asked for again, if nothing new is said of it."""
@@ -164,7 +184,7 @@ class GroupBuilder(Generic[JobT]):
         resources: Mapping[str, float | str] | None = None,
         timeout_s: float | str | None = None,
         always_run: bool = False,
-        parents: Sequence[HasRef | int | Mapping[str, Any]] = (),
+        parents: Sequence["HasRef | int | GroupBuilder[JobT] | Mapping[str, Any]"] = (),
         groups: Sequence["GroupBuilder[JobT] | str"] = (),
         count: int | None = None,
         values: Iterable[str | PurePath] | None = None,
@@ -181,8 +201,9 @@ class GroupBuilder(Generic[JobT]):
             resources: `cpu` in cores, `memory` and `storage` as `"512Mi"` or bytes, `gpu`.
             timeout_s: Seconds after which it ends as `error`; also as `"5m"` or `"1h30m"`.
             always_run: Run also if a parent did not succeed, and after a cancel.
-            parents: Jobs, or numbers of jobs of the batch, that must succeed before; a job whose
-                end or start is enough is `{"of": job, "need": "end"}` or `"start"`.
+            parents: Jobs, numbers of jobs of the batch, or groups of this builder, which stand
+                for their jobs so far, that must succeed before; one whose end or start is enough
+                is `{"of": job, "need": "end"}` or `"start"`.
             groups: Sets that it is in besides.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             values: Instead: texts, one for each job of the array; `{value}` in the command.
@@ -262,11 +283,14 @@ class GroupBuilder(Generic[JobT]):
             for jobs in self._parent(parent.get("of")):
                 yield {**parent, "of": jobs}
             return
+        if isinstance(parent, GroupBuilder):
+            yield from self._jobs_in(parent)
+            return
         ref = getattr(parent, "ref", None)
         if not isinstance(ref, JobRef):
             shown = repr(parent)[:80]
             raise self._wrong_parents(
-                f"{shown} is neither a job nor its number; create_job returns the job"
+                f"{shown} is neither a job nor its number nor a group; create_job returns the job"
             )
         if ref.block is not self._draft.block:
             for job_id in range(ref.job_id, ref.job_id + ref.count):
@@ -275,6 +299,13 @@ class GroupBuilder(Generic[JobT]):
             yield ref.position
         else:
             yield ref.position, ref.position + ref.count - 1
+
+    def _jobs_in(self, group: "GroupBuilder[JobT]") -> Iterator[object]:
+        positions = self._draft.jobs_of(group._membership) if group._draft is self._draft else ()  # noqa: SLF001
+        if not positions:
+            raise self._wrong_parents(f"{group!r} has no jobs that this builder has not sent yet")
+        for jobs in positions:
+            yield jobs if isinstance(jobs, int) else (jobs.start, jobs.stop - 1)
 
     def _membership_with(self, groups: Sequence["GroupBuilder[JobT] | str"]) -> Membership:
         if not groups:

@@ -16,6 +16,7 @@ import check_floors
 from weft.api.app import PERMISSIONS_OF_ROUTES, route_rights
 from weft.core.access.rights import Permission, Right
 from weft.settings import all_declared
+from weft.wire.description import describe_kind
 from weft.wire.documents.batches import (
     BatchDocument,
     CancelDocument,
@@ -32,7 +33,6 @@ from weft.wire.documents.batches import (
     UpdateDocument,
 )
 from weft.wire.documents.simulations import Compute, Fail, HttpCall, Log, SimulationDocument, Sleep
-from weft.wire.schema_words import describe_kind
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 MADE = "Made by `tools/generate_reference.py`; do not edit.\n"

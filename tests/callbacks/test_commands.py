@@ -15,7 +15,7 @@ from callbacks.test_messages import making, until
 from store.test_lifecycles import HRSI
 from weft.core.deliveries.sinks import is_rejected
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.ports.callback_sender import Answered
+from weft.ports.senders import Answered
 from weft.ports.sink import SinkMessage
 from weft.run.isolated.asking.messages import MessageMaking
 from weft.run.line_sinks import LineSinks, SinkCommands

@@ -16,7 +16,7 @@ from cases import cases
 from weft.core.addresses import Address, parse_allowed_hosts
 from weft.net.threads import resolve
 from weft.plugins.callback_senders.http import HttpCallbackSender
-from weft.ports.callback_sender import Answered
+from weft.ports.senders import Answered
 
 BODY = b'{"id": 1}'
 HEADERS = {"Weft-Delivery": "d"}

@@ -13,8 +13,7 @@ from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.deliveries import Post
 from weft.driver.loops.loop import LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.callback_sender import Answered, CallbackSender
-from weft.ports.mailer import Mail
+from weft.ports.senders import Answered, CallbackSender, Mail
 from weft.ports.store import DeadMessage, WantedAgain
 from weft.ports.transport import DEAD, Death, Route, Transport, route_of
 from weft.settings import Settings

@@ -20,8 +20,7 @@ from weft.driver.loops import deliveries as callbacks
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.deliveries import CallbackLoop, Post
 from weft.driver.loops.loop import LoopContext
-from weft.ports.callback_sender import Answered
-from weft.ports.mailer import Mail
+from weft.ports.senders import Answered, Mail
 from weft.ports.sink import SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 
 from weft.core.deliveries.mail import MailServer
 from weft.plugins.mailers.smtp import SmtpMailer
-from weft.ports.mailer import Mail
+from weft.ports.senders import Mail
 
 MAIL = Mail(to="jane@example.org", name="n1", subject="Job ä is\nFAILED", text="ends\n.\nhere\n")
 

@@ -15,7 +15,7 @@ AROUND = (
 )  # fmt: skip
 OF_THE_HOUSE = {
     "src/weft/core/deliveries/sinks.py": {"http"},  # the driver sends these as callbacks
-    "src/weft/ports/source_reads.py": {"amqp", "kafka", "s3"},  # it opens their credentials
+    "src/weft/ports/source.py": {"amqp", "kafka", "s3"},  # it opens their credentials
     f"{PLACE}lines/commands/source.py": {"command"},  # of a shell
 }
 SOURCES, SINKS = kinds_of(SourceKind, "sources"), kinds_of(SinkKind, "sinks")

@@ -21,8 +21,7 @@ from transports.kafka_broker import KafkaBroker
 from transports.rabbit_broker import RabbitBroker
 from transports.site import weft_beside
 from up.weft_up import run_weft
-from weft.ports.source import SourceSite
-from weft.ports.source_reads import SourceRead
+from weft.ports.source import SourceRead, SourceSite
 from weft.ports.store.sources import DueSource
 from weft.ports.topics import Record
 from weft.ports.transport import Connection

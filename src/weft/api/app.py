@@ -41,7 +41,7 @@ from weft.ports.lookup import AsksLookUps
 from weft.ports.object_stores import ObjectStores
 from weft.ports.running_files import RunningFiles
 from weft.ports.sink import MakeMessage
-from weft.ports.source_reads import ReadsSources
+from weft.ports.source import ReadsSources
 from weft.ports.store import Notices
 from weft.ports.worker_link import ServedLink
 from weft.settings import Settings

@@ -13,7 +13,7 @@ from weft.core.deliveries.credentials import SECRET
 from weft.core.lines.line import Sink
 from weft.core.text.durations import duration_of
 from weft.ports.extension import built_in
-from weft.ports.sink_targets import SinkReader, Target
+from weft.ports.sink import SinkReader, Target
 from weft.ports.source import SourceSite
 
 CHARS_MAX: Final = 2000

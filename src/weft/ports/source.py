@@ -6,13 +6,20 @@ in: `amqp`, `command`, `directory`, `http`, `kafka`, `s3`, `schedule`, `sql`. Lo
 points `weft.sources`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from weft.core.addresses import AllowedHosts, parse_allowed_hosts
+from weft.core.bounded import Unreadable, check_depth
 from weft.ports.plugins import PluginGroup
+from weft.ports.store.sources import DueSource
 
 INTEGER_MAX: Final = 2**63
 KEY_CHARS_MAX: Final = 256
@@ -101,3 +108,73 @@ class Source(Protocol):
 
 
 SOURCE_PLUGINS: Final = PluginGroup[Callable[[], Source]]("weft.sources", "kind of source")
+
+
+_FIELD: Final = re.compile(r"\$\{item\.([\w.-]+)\}")
+
+
+def item_of(given: object, options: Mapping[str, Any]) -> Item:
+    """Return an item; its key is what `dedupe` says, or its field `key`."""
+    if not isinstance(given, dict):
+        return Item(_name_of(given), None, "it is not a JSON object")
+    template = str(options.get("dedupe", "${item.key}"))
+    missing = [path for path in _FIELD.findall(template) if not _is_word(value_at(given, path))]
+    if missing:
+        return Item(_name_of(given), None, f"it has no {missing[0]}, which its key needs")
+    key = _FIELD.sub(lambda match: str(value_at(given, match[1])), template)
+    return Item(key, {**given, "key": key} if "key" in given else given)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def _name_of(given: object) -> str:
+    try:
+        check_depth(given)
+    except Unreadable:
+        return "without key, nested too deep"
+    text = json.dumps(given, sort_keys=True).encode()
+    return f"without key {hashlib.sha256(text).hexdigest()[:12]}"
+
+
+def value_at(value: object, path: str) -> object:
+    """Return what stands in a document at names with dots between; None: nothing."""
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+S3: Final = "s3"
+"""The kind that reads a store of the tenant."""
+BROKERS: Final[Mapping[str, tuple[str, str]]] = {
+    "amqp": ("rabbitmq", "queue"), "kafka": ("kafka", "topic"),
+}  # fmt: skip
+"""The kinds that read from a broker: the kind of their transport, and what they name there."""
+
+
+class SourceRead(msgspec.Struct, frozen=True):
+    """What a reading has brought."""
+
+    found: Sequence[Mapping[str, Any]] = ()
+    """`key`, `fields`, `error`; the oldest first."""
+    cursor: Mapping[str, Any] | None = None
+    more: bool = False
+    """There is more to be read now."""
+    error: str | None = None
+    """Why it failed; None: it did not."""
+    retry_after_s: float | None = None
+
+
+class ReadsSources(Protocol):
+    """The one who reads."""
+
+    async def read(self, source: DueSource) -> SourceRead:
+        """Read a source once. What is wrong with it is in the answer."""
+
+
+@dataclass(frozen=True)
+class SourceReader:
+    """Reads sources, away from this process."""
+
+    read: Callable[[DueSource], Awaitable[SourceRead]]

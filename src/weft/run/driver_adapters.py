@@ -19,7 +19,7 @@ from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.provider import PROVIDER_PLUGINS, Provider, ProviderSite
-from weft.ports.source_reads import SourceReader
+from weft.ports.source import SourceReader
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home

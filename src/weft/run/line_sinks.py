@@ -11,8 +11,8 @@ from weft.core.deliveries.sinks import COMMAND
 from weft.core.ends.conditions import parse_tester_commands
 from weft.core.ends.end_words import signal_name
 from weft.core.errors import PackageMissing
-from weft.ports.callback_sender import Answered
 from weft.ports.plugins import PluginNotInstalled
+from weft.ports.senders import Answered
 from weft.ports.sink import SINK_PLUGINS, Sink, SinkMessage, SinkSite
 from weft.run.home import Home
 from weft.run.isolated.process import kill_group

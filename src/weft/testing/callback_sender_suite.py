@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from weft.ports.callback_sender import CallbackSender
+from weft.ports.senders import CallbackSender
 
 BODY = b'{"id": 1}'
 TIMEOUT_S = 1.0

@@ -20,7 +20,7 @@ from weft.api.http.problem_documents import MEDIA
 from weft.api.http.routing import Route, Router
 from weft.core.access.rights import Right, roles_with
 from weft.wire.answers.batches import Problem
-from weft.wire.schema_words import describe_kind
+from weft.wire.description import describe_kind
 
 Object = dict[str, Any]  # a part of an OpenAPI document
 _DOCUMENTS: Final = ("body", "answer", "accepted", "page", "explained", "stream")

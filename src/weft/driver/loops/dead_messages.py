@@ -16,7 +16,7 @@ from weft.driver.loops.deliveries import Post
 from weft.driver.loops.following import Following, Key
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.mailer import Mail, Mailer
+from weft.ports.senders import Mail, Mailer
 from weft.ports.store import DeadMessage
 from weft.ports.transport import DEAD, DEAD_BYTES_MAX, Delivery, Route, TransportError, route_of
 from weft.telemetry import metrics

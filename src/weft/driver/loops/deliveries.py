@@ -41,9 +41,8 @@ from weft.driver.loops.deliveries_in_flight import STALE_S, InFlight
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.faults import fault_point
 from weft.net.exchange import redirection
-from weft.ports.callback_sender import Answered, CallbackSender
-from weft.ports.mailer import Mail, Mailer
 from weft.ports.patience import tasks_beside
+from weft.ports.senders import Answered, CallbackSender, Mail, Mailer
 from weft.ports.sink import MakeMessage, Misfit, Sink, SinkMessage
 from weft.ports.store import DeliveryReport, DueCallback
 from weft.telemetry import metrics

@@ -1,1 +1,1 @@
-"""How callbacks reach their receivers: implementations of `ports/callback_sender.py`."""
+"""How callbacks reach their receivers: implementations of `ports/senders.py`."""

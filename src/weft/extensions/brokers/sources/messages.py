@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.core.bounded import read_json
-from weft.ports.source import ITEM_BYTES_MAX, READING_BYTES_MAX, Item
-from weft.ports.source_items import item_of
+from weft.ports.source import ITEM_BYTES_MAX, READING_BYTES_MAX, Item, item_of
 from weft.ports.transport import Connection
 
 BYTES_MAX: Final = READING_BYTES_MAX // 4

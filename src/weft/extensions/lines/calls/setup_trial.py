@@ -20,7 +20,7 @@ from weft.core.lines.line import Sink
 from weft.core.text.filling import CannotFill
 from weft.extensions.lines.calls.lines import checked_setup
 from weft.extensions.lines.calls.source_trial import read_source, tried_source
-from weft.ports.source_reads import SourceRead
+from weft.ports.source import SourceRead
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.wire.answers.lines import SetupTried

@@ -14,7 +14,7 @@ from weft.core.access.rights import Right, UserRole
 from weft.core.errors import Invalid, SourceNotFound, WeftError
 from weft.extensions.lines.calls.item_decisions import decide, wrong_jobs
 from weft.extensions.lines.calls.sources import refuse_others
-from weft.ports.source_reads import SourceRead
+from weft.ports.source import SourceRead
 from weft.ports.store import Caller, Origin, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource
 from weft.submission import submit

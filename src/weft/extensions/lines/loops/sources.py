@@ -13,7 +13,7 @@ from weft.core.backoff import backoff_s
 from weft.core.errors import EpochStale, Unavailable, WeftError
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.patience import tasks_beside
-from weft.ports.source_reads import SourceRead, SourceReader
+from weft.ports.source import SourceRead, SourceReader
 from weft.ports.store.sources import DueSource
 from weft.telemetry import metrics
 from weft.telemetry.log import log

@@ -13,7 +13,7 @@ from weft.core.lines.lifecycle import Say
 from weft.core.lines.line import Sink
 from weft.extensions.lines.rules.source import kind_first
 from weft.ports.line_kinds import SinkKind, kinds_of
-from weft.ports.sink_targets import MANY, MESSAGE_CHARS_MAX, WORDS_MAX, SinkReader
+from weft.ports.sink import MANY, MESSAGE_CHARS_MAX, WORDS_MAX, SinkReader
 
 PRODUCT: Final = "{{ product | tojson }}"
 """The template of a sink with `each` or `products` that has none: the product as it is."""

@@ -6,7 +6,7 @@ from weft.core.deliveries.sinks import COMMAND
 from weft.core.lines.line import Sink
 from weft.core.text.durations import duration_of
 from weft.ports.line_kinds import Mistakes, SinkKind, wrong_program
-from weft.ports.sink_targets import SinkReader, Target
+from weft.ports.sink import SinkReader, Target
 from weft.ports.source import SourceSite
 
 TIMEOUT_MAX_S: Final = 300

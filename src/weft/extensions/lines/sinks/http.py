@@ -4,7 +4,7 @@ from typing import Final
 
 from weft.core.deliveries.credentials import wrong_headers, wrong_url
 from weft.ports.line_kinds import SinkKind, host_of, wrong_host
-from weft.ports.sink_targets import SinkReader, Target
+from weft.ports.sink import SinkReader, Target
 
 
 def _target(reader: SinkReader) -> Target:

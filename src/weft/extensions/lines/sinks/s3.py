@@ -9,11 +9,10 @@ from weft.core.files.file_paths import WrongPath, parts_of
 from weft.core.text.filling import FIELD
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
-from weft.ports.callback_sender import Answered
 from weft.ports.file_store import FileProblem, HeldFile
 from weft.ports.line_kinds import SinkKind
-from weft.ports.sink import SinkMessage, SinkSite
-from weft.ports.sink_targets import MANY, SinkReader, Target
+from weft.ports.senders import Answered
+from weft.ports.sink import MANY, SinkMessage, SinkReader, SinkSite, Target
 
 _TIMEOUT_S: Final = 30.0
 

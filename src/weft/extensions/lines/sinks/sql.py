@@ -16,10 +16,9 @@ from weft.core.errors import SecretKeyMissing
 from weft.extensions.lines.rules import sql
 from weft.extensions.lines.sources.http import good_address
 from weft.extensions.lines.sources.sql import connected, prepare, reason, renew, transaction
-from weft.ports.callback_sender import Answered
 from weft.ports.line_kinds import SinkKind, wrong_host
-from weft.ports.sink import SinkMessage, SinkSite
-from weft.ports.sink_targets import SinkReader, Target
+from weft.ports.senders import Answered
+from weft.ports.sink import SinkMessage, SinkReader, SinkSite, Target
 from weft.ports.source import SourceFailed, SourceSite
 from weft.wire.sealed import folded, opened
 

@@ -15,8 +15,7 @@ from typing import IO, Any, Final
 
 from weft.core.bounded import read_json
 from weft.ports.line_kinds import CHARS_MAX, Mistakes, Option, SourceKind, wrong_program
-from weft.ports.source import READING_BYTES_MAX, Reading, SourceFailed, SourceSite
-from weft.ports.source_items import item_of
+from weft.ports.source import READING_BYTES_MAX, Reading, SourceFailed, SourceSite, item_of
 
 CURSOR_VARIABLE: Final = "WEFT_CURSOR"
 CURSOR_CHARS_MAX: Final = 1000

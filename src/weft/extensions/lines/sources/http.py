@@ -33,8 +33,15 @@ from weft.ports.line_kinds import (
     wrong_text,
     wrong_time,
 )
-from weft.ports.source import INTEGER_MAX, READING_BYTES_MAX, Reading, SourceFailed, SourceSite
-from weft.ports.source_items import item_of, value_at
+from weft.ports.source import (
+    INTEGER_MAX,
+    READING_BYTES_MAX,
+    Reading,
+    SourceFailed,
+    SourceSite,
+    item_of,
+    value_at,
+)
 
 PAGES_MAX: Final = 10_000
 """In a row; then it waits as between readings."""

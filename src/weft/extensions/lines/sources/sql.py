@@ -30,8 +30,7 @@ from weft.extensions.lines.sources.http import (
     wrong_cursor,
 )
 from weft.ports.line_kinds import TEXT, Option, SourceKind, wrong_host
-from weft.ports.source import Reading, SourceFailed, SourceSite
-from weft.ports.source_items import item_of
+from weft.ports.source import Reading, SourceFailed, SourceSite, item_of
 
 _TIMES: Final = ("statement_timeout", "idle_in_transaction_session_timeout", "lock_timeout")
 _MARGIN_S: Final = 5.0

@@ -11,7 +11,7 @@ from weft.net import failures
 from weft.net.exchange import AnswerHead
 from weft.net.foreign_http import ForeignHttp, Resolve
 from weft.net.threads import resolve
-from weft.ports.callback_sender import Answered
+from weft.ports.senders import Answered
 
 PIECE_BYTES = 16 << 10
 

@@ -10,8 +10,7 @@ from email.utils import formatdate
 from typing import Literal
 
 from weft.core.deliveries.mail import MailServer
-from weft.ports.callback_sender import Answered
-from weft.ports.mailer import Mail
+from weft.ports.senders import Answered, Mail
 
 _DONE = 250
 _TEXT_CHARS = 200

@@ -15,9 +15,9 @@ from weft.ports.source import (
     Reading,
     Source,
     SourceFailed,
+    SourceRead,
     SourceSite,
 )
-from weft.ports.source_reads import SourceRead
 
 _ERROR_CHARS_MAX: Final = 300
 

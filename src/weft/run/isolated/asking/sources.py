@@ -16,8 +16,7 @@ from weft.core.files.file_stores import parse_bucket
 from weft.core.text.texts import parse_paths
 from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports.shared_room import SharedRoom
-from weft.ports.source import SOURCE_PLUGINS, SourceSite
-from weft.ports.source_reads import BROKERS, S3, SourceRead
+from weft.ports.source import BROKERS, S3, SOURCE_PLUGINS, SourceRead, SourceSite
 from weft.ports.store.sources import DueSource
 from weft.ports.transport import TransportError, allowed_connection
 from weft.run.isolated.pool import AsksPool, Failed, Pool

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from weft.ports.line_kinds import SinkKind
-from weft.ports.sink_targets import SinkReader, Target
+from weft.ports.sink import SinkReader, Target
 
 _FIELDS: Final = ("transport", "exchange", "routing_key")
 _EXCHANGE: Final = ("name", "type", "durable")

@@ -7,7 +7,7 @@ from typing import Any
 from aio_pika.exceptions import PublishError
 
 from weft.extensions.brokers.rabbitmq.link import CALL_S, FAILURES, Link, lasting, reason
-from weft.ports.callback_sender import Answered
+from weft.ports.senders import Answered
 from weft.ports.sink import SinkMessage, SinkProblem, SinkSite
 from weft.ports.transport import TransportError
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.extensions.brokers.kafka.topics import KafkaTopics
-from weft.ports.callback_sender import Answered
+from weft.ports.senders import Answered
 from weft.ports.sink import SinkMessage, SinkProblem, SinkSite
 from weft.ports.topics import Record
 from weft.ports.transport import TransportError

@@ -1,4 +1,4 @@
-"""The port `callback_sender`: one POST to an untrusted receiver.
+"""The ports `callback_sender`, one POST to an untrusted receiver, and `mailer`, one message.
 
 A sender limits a receiver's cost in time and memory, and its address. It follows no redirection
 and never exposes the answer's body.
@@ -30,3 +30,21 @@ class CallbackSender(Protocol):
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answered:
         """Send once. Anything the receiver does is an answer, never an exception."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mail:
+    """What is mailed."""
+
+    to: str
+    name: str
+    """Of the delivery: the same in each attempt, so that a reader can tell a repeat."""
+    subject: str
+    text: str
+
+
+class Mailer(Protocol):
+    """Hands in mail."""
+
+    async def send(self, mail: Mail) -> Answered:
+        """Hand in once; the status is that of SMTP. What the server does is never an exception."""

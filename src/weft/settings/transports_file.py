@@ -14,7 +14,7 @@ from weft.core.problems import Problems
 from weft.core.scheduling.offers import POSTGRES
 from weft.ports.transport import ASSIGNOR, Connection
 from weft.settings.declare import InvalidSetting
-from weft.wire.field_types import check_types
+from weft.wire.mistakes import check_types
 
 Text = Annotated[str, Meta(min_length=1, max_length=1024)]
 Name = Annotated[str, Meta(pattern="^[A-Za-z][A-Za-z0-9_.-]{0,62}$")]

@@ -1,7 +1,18 @@
-"""What msgspec says of a wrong value, in words of JSON and YAML and with a JSON pointer."""
+"""What msgspec says of a wrong value, in words of JSON and YAML and with a JSON pointer; and which
+fields of a document have a wrong name or type: all of them, not only the first.
+"""
 
 import re
-from typing import Final
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import UnionType
+from typing import Any, Final, Literal, get_args, get_origin
+
+import msgspec
+
+from weft.core.errors import UnknownField, WrongType
+from weft.core.problems import Problems, pointer_of
+from weft.wire.synonyms import nearest_field
 
 _LIMIT: Final = re.compile(r"expected `(?:int|float)` (<=|>=|<|>) (-?[0-9.]+)")
 _COMPARED: Final = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
@@ -70,3 +81,111 @@ def _in_words(text: str, words: dict[str, str]) -> str:
         return f"{', '.join(others)} or {last}" if others else last
 
     return _KIND.sub(spoken, text)
+
+
+Kind = Any  # an annotation: a class, a union, a generic; typing has no type for all of them
+
+
+def check_types(value: object, kind: Kind, pointer: str, problems: Problems) -> None:
+    """Note each part of a value that has a wrong type, and each unknown or missing field."""
+    if problems.is_full:
+        return
+    bare = _without_none(kind)
+    if value is None and type(None) in get_args(_undescribed(kind)):
+        return
+    container: object = get_origin(bare)
+    if isinstance(bare, type) and issubclass(bare, msgspec.Struct):
+        _check_struct(value, bare, pointer, problems)
+    elif isinstance(value, Mapping) and (kinds := _structs(bare)):
+        _check_tagged(value, kinds, pointer, problems)
+    elif container is Literal and value not in get_args(bare):
+        problems.add(WrongType, pointer, f"expected one of {', '.join(map(str, get_args(bare)))}")
+    elif (container is list or container is tuple) and isinstance(value, list):
+        for index, item in enumerate(value):
+            check_types(item, get_args(bare)[0], pointer + pointer_of(index), problems)
+    elif container is dict and isinstance(value, dict):
+        for key, item in value.items():
+            check_types(key, get_args(bare)[0], pointer + pointer_of(str(key)), problems)
+            check_types(item, get_args(bare)[1], pointer + pointer_of(str(key)), problems)
+    elif bare is not msgspec.Raw:
+        try:
+            msgspec.convert(value, kind)
+        except (msgspec.ValidationError, RecursionError) as error:
+            problems.add(WrongType, pointer, said(str(error), _example_of(kind)))
+
+
+def _check_tagged(
+    value: Mapping[Any, Any],
+    kinds: Sequence[type[msgspec.Struct]],
+    pointer: str,
+    problems: Problems,
+) -> None:
+    """Check the only struct that it can be, or one of several, which a field tells apart."""
+    if len(kinds) == 1:
+        _check_struct(value, kinds[0], pointer, problems)
+        return
+    tagged = {str(one.__struct_config__.tag): one for one in kinds}
+    name = kinds[0].__struct_config__.tag_field or "type"
+    if name not in value:
+        problems.add(WrongType, pointer + pointer_of(name), "this field is required")
+        return
+    tag = value[name]
+    kind = tagged.get(tag) if isinstance(tag, str) else None
+    if kind is None:
+        message = f"expected one of {', '.join(sorted(tagged))}"
+        problems.add(WrongType, pointer + pointer_of(name), message)
+        return
+    rest = {key: one for key, one in value.items() if key != name}
+    _check_struct(rest, kind, pointer, problems)
+
+
+def _structs(kind: Kind) -> Sequence[type[msgspec.Struct]]:
+    """Return the structs of a union; empty: it is something else."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else ()
+    return [one for one in kinds if isinstance(one, type) and issubclass(one, msgspec.Struct)]
+
+
+def _check_struct(
+    value: object, kind: type[msgspec.Struct], pointer: str, problems: Problems
+) -> None:
+    if not isinstance(value, Mapping):
+        problems.add(WrongType, pointer, f"expected a mapping, got {word_of(value)}")
+        return
+    known = _fields(kind)
+    for key in value:
+        if key not in known:
+            near = nearest_field(str(key), known)
+            hint = f"; did you mean {near}?" if near else ""
+            problems.add(UnknownField, pointer + pointer_of(str(key)), f"no such field{hint}")
+    for name, field in known.items():
+        if name in value:
+            check_types(value[name], field.type, pointer + pointer_of(name), problems)
+        elif field.required:
+            problems.add(WrongType, pointer + pointer_of(name), "this field is required")
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(kind)}
+
+
+def _without_none(kind: Kind) -> Kind:
+    """Return X for `X | None` and `X | None | UnsetType`, anything else without description."""
+    kind = _undescribed(kind)
+    if isinstance(kind, UnionType):
+        rest = [arg for arg in get_args(kind) if arg not in {type(None), msgspec.UnsetType}]
+        if len(rest) == 1:
+            return _undescribed(rest[0])
+    return kind
+
+
+def _example_of(kind: Kind) -> object:
+    """Return the first example in the description of a field; None: it has none."""
+    notes = getattr(kind, "__metadata__", ())
+    examples = (getattr(note, "examples", None) for note in notes)
+    return next((values[0] for values in examples if values), None)
+
+
+def _undescribed(kind: Kind) -> Kind:
+    """Return X for `Annotated[X, …]`."""
+    return kind.__origin__ if hasattr(kind, "__metadata__") else kind

@@ -10,8 +10,7 @@ from weft.core.bounded import Unreadable, read_json, read_msgpack
 from weft.core.errors import InvalidDocument, MalformedBody, UnsupportedMedia, WrongType
 from weft.core.problems import Problems, pointer_of
 from weft.wire.documents.batches import JobDocument
-from weft.wire.field_types import check_types
-from weft.wire.mistakes import mistake_of
+from weft.wire.mistakes import check_types, mistake_of
 from weft.wire.usual_jobs import USUAL_KINDS
 
 JSON: Final = "application/json"

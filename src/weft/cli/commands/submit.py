@@ -102,8 +102,7 @@ def _check_types(document: dict[str, Any]) -> str | None:
     import msgspec  # noqa: PLC0415
 
     from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415
-    from weft.wire.field_types import check_types  # noqa: PLC0415
-    from weft.wire.mistakes import mistake_of  # noqa: PLC0415
+    from weft.wire.mistakes import check_types, mistake_of  # noqa: PLC0415
 
     try:
         checked = msgspec.json.decode(msgspec.json.encode(document), type=BatchDocument)

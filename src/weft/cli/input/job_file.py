@@ -59,7 +59,7 @@ def expand(
                 packing.fill(job)
     if problems.found:
         from weft.wire.documents.batches import BatchDocument  # noqa: PLC0415 (30 ms)
-        from weft.wire.field_types import check_types  # noqa: PLC0415
+        from weft.wire.mistakes import check_types  # noqa: PLC0415
 
         check_types(document, BatchDocument, "", problems)
     problems.raise_any()

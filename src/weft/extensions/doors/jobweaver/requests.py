@@ -18,7 +18,7 @@ from weft.extensions.doors.jobweaver.refused import bad_request, refused_for
 from weft.ports.store import ForeignOrder
 from weft.submission.translation.simulations import check_steps
 from weft.wire.documents.simulations import SimulationDocument, known_fields
-from weft.wire.field_types import check_types
+from weft.wire.mistakes import check_types
 
 PAGE_MAX: Final = 1000
 _INT_MAX: Final = 2**31 - 1

@@ -48,6 +48,20 @@ async def test_a_lost_answer_is_asked_for_again_with_the_same_idempotency_key() 
     assert document == {"name": "x", "jobs": [{"command": ["true"]}]}
 
 
+async def test_what_no_document_can_hold_is_refused_before_it_is_sent() -> None:
+    async with serving(answer(200, b"{}")) as server, Api(server.url, "t") as client:
+        for begin in (
+            lambda: client.answer_job(1, 1, values={"dose": 10**400}),
+            lambda: client.set_secret("key", "\ud800"),
+            lambda: client.begin_exec(1, 1, ["\ud800"]),
+        ):
+            with pytest.raises(weft.WeftError, match="cannot be sent") as caught:
+                await begin()
+            assert caught.value.__context__ is None  # it would hold the secret
+
+    assert server.requests == []
+
+
 async def test_a_server_that_was_never_reached_is_not_waited_for() -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
@@ -91,17 +105,14 @@ async def test_problem_documents_are_raised_as_the_same_class() -> None:
         "code": "API.BATCH_NOT_FOUND", "status": 404, "trace_id": "abc",
         "errors": [{"pointer": "/x", "message": "wrong"}],
     }  # fmt: skip
-    async with (
-        serving(answer(404, json.dumps(problem).encode())) as server,
-        Api(server.url, "t") as client,
-    ):
+    body = json.dumps(problem).encode()
+    async with serving(answer(404, body)) as server, Api(server.url, "t") as client:
         with pytest.raises(BatchNotFound) as caught:
             await client.get_batch(7)
 
     error = caught.value
-    assert (error.message, error.detail, error.hint) == (
-        "batch b7 does not exist", "Why.", "What to do.",
-    )  # fmt: skip
+    assert (error.message, error.detail) == (problem["title"], problem["detail"])
+    assert error.hint == "What to do."
     assert error.errors[0].pointer == "/x"
     assert error.__notes__ == ["trace id abc"]
 

@@ -47,9 +47,7 @@ async def run_pair(world: World, worker: Worker, digest: bytes = ONE, **new: Any
 
 
 async def outputs(world: World, batch: int, job: int = 1) -> list[str]:
-    rows = await world.api.list_files(
-        world.caller, batch, job, attempt=None, after=None, limit=9
-    )  # fmt: skip
+    rows = await world.api.list_files(world.caller, batch, job, attempt=None, after=None, limit=9)
     return [row["path"] for row in rows]
 
 
@@ -71,9 +69,8 @@ async def test_the_same_ends_at_once_with_its_outputs(world: World, worker: Work
     assert (job["outputs_of"], job["attempt"], job["cache"]) == (f"b{first}.j2", 0, "inputs")
     assert "cache_keys" not in job
     *_, last = await world.api.job_history(world.caller, again, 2)
-    assert (last["to"], last["subtype"], last["message"]) == (
-        "success", "cached", f"as b{first}.j2"
-    )  # fmt: skip
+    change = (last["to"], last["subtype"], last["message"])
+    assert change == ("success", "cached", f"as b{first}.j2")
     assert await outputs(world, again) == ["x", "y"]
     found = await world.api.find_file(world.caller, again, 1, "x", attempt=None)
     assert found is not None
@@ -126,6 +123,8 @@ async def test_outputs_go_with_those_of_the_other(
     first = await run_pair(world, worker)
     again = await world.submit(pair())
     await look(world)
+    noted = await world.submit(pair())
+    await world.sweep()
     await world.fold()
     if removed == "output":
         await world.admin.fetch("SELECT weft._remove_output($1, 'old', now())", first)
@@ -134,10 +133,11 @@ async def test_outputs_go_with_those_of_the_other(
     assert await outputs(world, again) == ["y"]
     found = await world.api.find_file(world.caller, again, 1, "x", attempt=None)
     assert found is not None
-    gone = (
-        "old" if removed == "output" else f"The job of batch b{first} that left them is deleted."
-    )
-    assert found.why_gone == gone
+    gone = {"output": "old", "batch": f"The job of batch b{first} that left them is deleted."}
+    assert found.why_gone == gone[removed]
+    assert await worker.claim() == []
+    await look(world)  # for what was noted before
+    assert (await world.states(noted), await worker.run()) == ("sr", [2, 2])
     assert await world.states(await world.submit(pair())) == "rp"
 
 
@@ -164,9 +164,8 @@ async def test_each_job_of_an_array_is_looked_up(world: World, worker: Worker) -
     again = await world.submit(rows("0c", "0d", "0a"))
     assert await world.states(again) == "rsrs"
     jobs = await world.api.list_jobs(world.caller, again, after=0, limit=9)
-    assert [one.get("outputs_of") for one in jobs] == [
-        None, f"b{first}.j4", None, f"b{first}.j2"
-    ]  # fmt: skip
+    outputs_of = [one.get("outputs_of") for one in jobs]
+    assert outputs_of == [None, f"b{first}.j4", None, f"b{first}.j2"]
 
 
 async def test_a_noted_job_may_be_cancelled_and_tried_again(world: World, worker: Worker) -> None:

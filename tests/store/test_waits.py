@@ -51,6 +51,9 @@ async def test_an_answer_ends_a_job_and_opens_its_children(world: World, worker:
         await answer(world, batch, 2)
     assert "by user ada at 2" in twice.value.detail
     assert (await world.api.get_batch(world.caller, batch))["state"] == "success"
+    await world.cancel(gone := await world.submit(waiting(job_rows(1), 1)))
+    with pytest.raises(NotWaiting, match=r"It ended as cancelled\."):
+        await answer(world, gone, 1)
 
 
 async def test_a_refusal_fails_it_and_it_may_wait_again(world: World) -> None:

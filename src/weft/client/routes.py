@@ -11,7 +11,7 @@ import msgspec
 from weft.client.answer import Answer
 from weft.client.generated.api_calls import ApiCalls
 from weft.client.http.api_routes import ApiRoutes
-from weft.client.http.calls import PAGE_ROWS, Document, Listing, Requests, group_segment
+from weft.client.http.calls import PAGE_ROWS, Document, Listing, Requests, encode, group_segment
 from weft.client.http.client_routes import BatchSort, ClientRoutes
 from weft.client.http.session import new_key
 
@@ -33,7 +33,7 @@ class Routes(ClientRoutes, ApiRoutes, ApiCalls, Requests):
         from weft.wire.exec import BEGIN, MEDIA, frame  # noqa: PLC0415
 
         path = f"/v1/batches/{batch_id}/jobs/{job_id}/exec"
-        first = frame(BEGIN, msgspec.json.encode({"command": command}))
+        first = frame(BEGIN, encode({"command": command}, msgspec.json.encode))
         headers = [("content-type", MEDIA)]
         return Exec(await self._session.stream(path, headers=headers, first=first))
 

@@ -3,6 +3,7 @@ they are asked for.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partialmethod
 from typing import Any, Generic, Self, TypeVar, cast
 from urllib.parse import quote
@@ -12,7 +13,7 @@ import msgspec
 from weft.client.answer import Answer
 from weft.client.http.session import HttpSession, Query
 from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
-from weft.core.errors import BadId
+from weft.core.errors import BadId, Invalid
 
 # Documents have many fields of several types and may grow: they stay mappings.
 Document = Mapping[str, Any]
@@ -99,7 +100,7 @@ class DocumentCalls:
         query: Query | None = None,
         key: str | None = None,
     ) -> Answer:
-        body = None if document is None else msgspec.json.encode(document, enc_hook=_plain)
+        body = None if document is None else encode(document, msgspec.json.encode)
         answer = await self._session.request(method, path, query=query, body=body, key=key)
         return Answer(decode(answer))
 
@@ -126,7 +127,7 @@ class DocumentCalls:
             "POST",
             path,
             query=query,
-            body=msgspec.msgpack.encode(document, enc_hook=_plain),
+            body=encode(document, msgspec.msgpack.encode),
             content_type=MSGPACK,
             key=key,
         )
@@ -164,6 +165,17 @@ class Requests(DocumentCalls):
     def url(self) -> str:
         """Return the address of the server."""
         return self._session.endpoint.url
+
+
+def encode(document: object, encoder: Callable[..., bytes]) -> bytes:
+    """Return a document as it is sent. Raise `Invalid` for what no document can hold."""
+    with suppress(OverflowError, UnicodeEncodeError):  # they hold the document, perhaps a secret
+        return encoder(document, enc_hook=_plain)
+    raise Invalid(
+        "a value cannot be sent",
+        detail="A number has more than 64 bits, or a text is not valid Unicode.",
+        hint="Give the number as a float or a text, and other bytes in base64.",
+    )
 
 
 def _plain(value: object) -> object:

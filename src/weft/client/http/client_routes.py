@@ -109,13 +109,6 @@ class ClientRoutes(DocumentCalls):
         """Keep a secret for one's jobs, encrypted, in place of one of the same name; return it
         without its value. Raise `TooManySecrets`, `SecretKeyMissing`.
         """
-        # Looked at here, because the exception of an encoder would hold the value.
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            raise Invalid(
-                "the value of the secret is not text",
-                detail="It has half of a surrogate pair, which UTF-8 cannot express.",
-                hint="Encode it, for example by base64, and let the job decode it.",
-            )
         return await self._put(f"/v1/secrets/{segment(name, 'secret')}", {"value": value})
 
     async def reroute_queues(

@@ -32,7 +32,7 @@ async def when(target: str, /, *, shared: Shared = SHARED) -> int:
 
 def _lines(answer: Document, now: datetime) -> Iterator[str]:
     if answer["unknown"]:
-        yield f"is not known: {answer['unknown']}"
+        yield f"has no forecast: {answer['unknown']}"
         return
     for word in ("starts", "ends"):
         if span := answer[word]:

@@ -3,6 +3,7 @@ messages for them, each a file in a directory of the attempt.
 """
 
 import asyncio
+import errno
 import os
 import stat
 from collections.abc import Collection, Iterable, Sequence
@@ -28,10 +29,6 @@ from weft.worker.trees import TreeRemovals
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class NoPlainFile(Exception):
-    """The job has put something else in the place of its file."""
-
-
 class AttemptFiles:
     """One file per attempt, if it wrote one. The job may have put anything in its place."""
 
@@ -54,12 +51,14 @@ class AttemptFiles:
             return ()
 
     def content(self, key: AttemptKey, bytes_max: int) -> bytes:
-        """Return what an attempt wrote, or one byte too many. Raise `NoPlainFile`, `OSError`."""
+        """Return what an attempt wrote, or one byte too many. Raise `OSError`."""
         descriptor = os.open(self._directory / key.name, _FLAGS)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise NoPlainFile
-            return file.read(bytes_max + 1)
+                raise OSError(errno.EINVAL, "it is not a plain file")
+            return os.read(descriptor, bytes_max + 1)
+        finally:  # `os.fdopen` leaves a directory open
+            os.close(descriptor)
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the files of attempts, if there are any: one look for all, as most have none."""
@@ -86,8 +85,6 @@ class BlockFiles(AttemptFiles):
             return read_ask(self.content(key, FILE_BYTES_MAX))
         except FileNotFoundError:
             return None, ""
-        except NoPlainFile as error:
-            raise WrongAsk("it is not a plain file") from error
         except OSError as error:
             raise WrongAsk(f"it cannot be read: {error.strerror}") from error
 
@@ -140,7 +137,7 @@ class ProgressFiles(AttemptFiles):
         for key in keys:
             try:
                 progress = read_progress(self.content(key, PROGRESS_BYTES_MAX))
-            except (NoPlainFile, OSError, WrongProgress):
+            except (OSError, WrongProgress):
                 continue
             if progress != self._told.get(key):
                 new[key] = progress
@@ -190,8 +187,6 @@ class ProductFiles(AttemptFiles):
             content = self.content(key, bytes_max)
         except FileNotFoundError:
             return ()
-        except NoPlainFile as error:
-            raise WrongProducts("they are in no plain file") from error
         except OSError as error:
             raise WrongProducts(error.strerror) from error
         return read_products(content, products_max=n_max, bytes_max=bytes_max)

@@ -2,7 +2,7 @@
 --   and those with a lifecycle get their first statuses.
 -- Safe to repeat: no.   For: _make_visible, before it admits jobs at gates and announces.
 -- Locks: as _pause_batch; hold_row (those of the batch); deadline (its own: nobody else);
---   job (nobody else: they are new, or locked by the caller); as _begin_waits; as _find_unchanged; as _end_unchanged (nobody else);
+--   job (nobody else: they are new, or locked by the caller); as _begin_waits; as _end_unchanged (nobody else);
 --   as _end_as_errors (rows above); as _begin_statuses.
 -- Plan: limits by tenant and deadlines by key, one look; theirs, if there are any.
 -- Raises what _pause_batch raises.   Owner: weft_tenant.
@@ -38,7 +38,6 @@ BEGIN
         v_same := ARRAY(SELECT c.job_id FROM weft.job_cache c
             WHERE c.batch_id = of_update.batch_id AND c.job_id BETWEEN of_update.first_job AND v_last ORDER BY 1);
         IF v_same <> '{}' THEN
-            PERFORM weft._find_unchanged(of_update.batch_id, v_same);
             PERFORM weft._end_unchanged(of_update.batch_id, v_same, _after_visible.at);
         END IF;
         IF v_late <> '{}' THEN

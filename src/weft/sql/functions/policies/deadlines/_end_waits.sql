@@ -10,7 +10,9 @@ DECLARE
     v_same int[] := weft._end_unchanged(of_batch_id, of_job_ids, _end_waits.at);
 BEGIN
     IF v_same <> '{}' THEN
-        RETURN ARRAY(SELECT x FROM unnest(of_job_ids) x EXCEPT SELECT x FROM unnest(v_same) x ORDER BY 1);
+        RETURN ARRAY(SELECT x FROM unnest(of_job_ids) x WHERE x <> ALL (v_same) OR EXISTS (  -- or it is parked anew
+            SELECT FROM weft.ready_job r JOIN weft.job j USING (batch_id, job_id)
+            WHERE r.batch_id = of_batch_id AND r.job_id = x AND r.gate_set_id = 1 AND j.attempt = 0) ORDER BY 1);
     END IF;
     SELECT array_agg(w.job_id), array_agg(w.job_id) FILTER (WHERE w.succeeds AND w.state = STATE_READY),
         array_agg(w.job_id) FILTER (WHERE NOT w.succeeds AND w.state = STATE_READY) INTO v_waits, v_good, v_bad

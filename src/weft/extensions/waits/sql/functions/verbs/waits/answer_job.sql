@@ -20,8 +20,8 @@ BEGIN
     IF v_job.kind IS NULL OR v_job.kind = 'date' THEN
         PERFORM weft._fail('WF238', v_name || ' waits for no answer', 'Only a job with `wait` for an approval or an event does.', v_hint);
     ELSIF v_job.state >= STATE_SUCCESS THEN
-        PERFORM weft._fail('WF238', v_name || ' waits for no answer any more', format('It ended as %s, by %s at %s.', v_job.word,
-            coalesce(v_job.actor, 'weft'), to_char(v_job.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')), v_hint);
+        PERFORM weft._fail('WF238', v_name || ' waits for no answer any more', format('It ended as %s%s.', v_job.word,
+            ', by ' || v_job.actor || to_char(v_job.at AT TIME ZONE 'UTC', '" at "YYYY-MM-DD HH24:MI:SS "UTC"')), v_hint);
     ELSIF v_job.state <> STATE_READY THEN
         PERFORM weft._fail('WF238', v_name || ' waits for no answer yet', 'Its parents have not ended.', v_hint);
     END IF;

@@ -1,5 +1,6 @@
-"""The list of batches, and the events of one, in a real browser."""
+"""The first page, the list of batches, and the events of one, in a real browser."""
 
+import httpx
 import pytest
 from httpx import AsyncClient
 
@@ -41,5 +42,18 @@ async def test_events_of_a_batch_are_listed_as_they_come(
 async def test_description_of_the_api_keeps_to_its_policy(window: Window) -> None:
     page = await window.open("/docs")
     await page.get_by_role("heading").first.wait_for()
+
+    assert window.faults == []
+
+
+async def test_first_page_is_quiet_and_follows_what_happens(
+    window: Window, http: httpx.AsyncClient
+) -> None:
+    page = await window.open("/ui")
+    await window.is_live()
+    await page.get_by_text("weft run echo hello").wait_for()
+    answer = await http.post("/v1/batches", json={"name": "night run", "jobs": [{}]})
+    assert answer.status_code == 201, answer.text
+    await page.get_by_role("cell", name="night run").wait_for()
 
     assert window.faults == []

@@ -1,8 +1,10 @@
-"""What stops jobs, and how the whole site is, in a real browser."""
+"""What stops jobs, the form that tests guards, and how the whole site is, in a real browser."""
 
 from pathlib import Path
 
+import httpx
 import pytest
+from playwright.async_api import expect
 
 from browser.busy import Day
 from browser.window import Window
@@ -69,3 +71,46 @@ async def test_page_of_the_site_fits_and_is_quiet(
     await page.locator("details code", has_text="page_rows").wait_for()
     assert await page.locator("#live").text_content() == ""  # no event tells of what it shows
     assert window.faults == []
+
+
+BIG = {"name": "big", "priority": 1, "guard": "job.resources.cpu > 4", "pools": ["default"]}
+DOCUMENT = """{
+  "jobs": [
+    {"command": ["small"]},
+    {"command": ["large"], "resources": {"cpu": 8}}
+  ]
+}"""
+
+
+async def test_guards_are_asked_without_submitting_anything(
+    window: Window, http: httpx.AsyncClient
+) -> None:
+    """What was written stays, also when it was wrong, and when the session has ended."""
+    assert (await http.put("/v1/queues", json={"queues": [BIG]})).status_code == 200
+    page = await window.open("/ui/queues")
+    field = page.get_by_label("A document with jobs, as JSON")
+    await field.fill(DOCUMENT)
+    await field.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.get_by_text("Job 1: default").wait_for()
+    await page.get_by_text("Job 2: big").wait_for()
+    await expect(page.get_by_text("does not take it: big")).to_be_visible()
+    assert await field.input_value() == DOCUMENT
+    assert (await http.get("/v1/batches")).json()["items"] == []
+
+    await field.fill(DOCUMENT[:-2])
+    await page.get_by_role("button", name="Test the guards").click()
+    await page.get_by_text("the body is not JSON").wait_for()
+    assert await field.input_value() == DOCUMENT[:-2]
+
+    await field.fill(DOCUMENT)
+    await http.delete("/v1/sessions")
+    await page.get_by_role("button", name="Test the guards").click()
+    await page.get_by_role("alert").get_by_text("You were logged out").wait_for()
+    assert await field.input_value() == DOCUMENT
+    other = Window(window.api, window.context, await window.context.new_page())
+    await other.log_in()
+    await page.get_by_role("button", name="Test the guards").click()
+    await page.get_by_text("Job 2: big").wait_for()
+    # A form that was answered with an error is one on the console, too.
+    assert [one for one in window.faults if "40" not in one] == []

@@ -1,4 +1,6 @@
-"""Sinks pass the suite of their port: a program here, and an object with what needs no server."""
+"""Sinks pass the suite of their port: a program here, an object with what needs no server, and the
+sender `http`.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -9,9 +11,12 @@ import pytest
 
 from callbacks.sink_site import KEYS, ROW, site
 from web_server import Answer, Question, web_server
+from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.sinks.s3 import S3Sink
+from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.ports.store import StoredFileStore
 from weft.run.line_sinks import LineSinks, SinkCommands
+from weft.testing.callback_sender_suite import TIMEOUT_S, CallbackSenderSuite
 from weft.testing.sink_suite import SinkSuite
 
 
@@ -106,3 +111,8 @@ async def test_kind_that_nobody_brings_is_an_answer() -> None:
     message = SinkSuite().message({})
     answered = await LineSinks(site(), {}).send({"kind": "pigeon"}, message)
     assert "kind of sink 'pigeon' is not installed" in str(answered.error)
+
+
+class TestHttpCallbackSender(CallbackSenderSuite):
+    def sender(self) -> HttpCallbackSender:
+        return HttpCallbackSender(parse_allowed_hosts("127.0.0.1/32"), TIMEOUT_S, TIMEOUT_S)

@@ -41,6 +41,8 @@ GOOD: dict[str, Any] = {
     "pool": "default", "workers": 2, "serving": 2, "large": 2, "active": 2, "cpu": 4.0,
     "memory": 8 * GIB, "free": True, "cpu_active": 8,
 }  # fmt: skip
+UNSERVED: dict[str, Any] = {"serving": 0, "large": 0, "active": 0}
+"""As of a queue that travels over a transport: those that consume it claim nothing."""
 HOLDER = JobName(3, 1)
 TESTED = (
     "tcp host=db port=5432 (connection failed): the test 3.0 s ago failed "
@@ -82,21 +84,20 @@ def stopped(*names: str, state: str = "cordoned") -> tuple[StoppedWorker, ...]:
     ("pool", "facts", "expected"),
     [
         ({}, {}, None),
-        ({"serving": 0, "large": 0, "active": 0}, {"queue": "slow"},
+        (UNSERVED, {"queue": "slow"},
          ("waits for a worker that serves queue slow: none does; "
          "`weft worker --pool default --worker-name default-3 --queue slow`")),
-        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"rack": "1 2", "gpu": 2}},
+        (UNSERVED, {"asks": {"rack": "1 2", "gpu": 2}},
          ("waits for a worker that offers gpu 2, rack 1 2: none does; "
          "`weft worker --pool default --worker-name default-3 --label 'rack=1 2'`")),
-        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"gpu": 2}},
-         "waits for a worker that offers gpu 2: none does"),
-        ({"serving": 0, "large": 0, "active": 0}, {"asks": {"executor": "app"}},
+        (UNSERVED, {"asks": {"gpu": 2}}, "waits for a worker that offers gpu 2: none does"),
+        (UNSERVED, {"asks": {"executor": "app"}},
          ("waits for a worker that offers executor app: none does; "
          "`weft worker --pool default --worker-name default-3`")),
-        ({"serving": 0, "large": 0, "active": 0}, {"stays": True},
+        (UNSERVED, {"stays": True},
          ("waits for a worker on a machine that stays: none is there, and on others it was lost "
          "too often; `weft worker --pool default --worker-name default-3`")),
-        ({"serving": 0, "large": 0, "active": 0}, {"stays": True, "asks": {"gpu": 2}},
+        (UNSERVED, {"stays": True, "asks": {"gpu": 2}},
          "waits for a worker on a machine that stays that offers gpu 2: none does"),
         ({"large": 0, "active": 0}, {"cpu": 8},
          ("waits for a worker with 8 cores: the largest has 4"
@@ -374,9 +375,7 @@ def test_a_job_that_used_more_memory_than_it_reserved_is_told(
 
 
 def test_what_stays_is_told_also_of_a_job_that_waits_for_more() -> None:
-    none = {"workers": 0, "serving": 0, "large": 0, "active": 0}
-
-    assert told(none, held=("/",)) == [
+    assert told({**UNSERVED, "workers": 0}, held=("/",)) == [
         "waits: b7 is held; `weft release b7`",
         "waits for a worker: none is connected; `weft worker --pool default`",
     ]
@@ -472,3 +471,27 @@ def test_a_job_whose_machine_is_being_made(machine: ComingMachine | None, expect
     assert told(state="creating", machine=machine) == [
         f"waits for a machine of its own: {expected}; `weft pool log default`"
     ]
+
+
+@cases(
+    "other",
+    [
+        {"state": "pending", "n_parents": 2},
+        {"held": ("/",)},
+        {"gates": (GateFacts("concurrency", "x", max_places=1, n_taken=1),)},
+        {"state": "blocked", "blocked": BlockedFacts(1, NOW, "exit", 1)},
+        {"state": "blocked", "blocked": BlockedFacts(1, NOW, condition=INCIDENT)},
+    ],
+)
+def test_a_job_that_waits_for_something_else_wants_no_worker(other: dict[str, Any]) -> None:
+    """Of its way it is told what stays: that nobody consumes, that the transport is away."""
+    asks = {"executor": "process"}
+    unread, away = replace(OFFERED, slots=0), replace(OFFERED, away_since=NOW, error="refused")
+    (cause,) = told(UNSERVED, asks=asks, travels=OFFERED, **other)
+    without_consumers = told(UNSERVED, asks=asks, travels=unread, **other)
+    without_transport = told(UNSERVED, asks=asks, travels=away, **other)
+
+    assert "that offers" not in cause
+    assert without_consumers[0] == without_transport[0] == cause
+    assert "that consumes queue" in without_consumers[1]
+    assert "which is away" in without_transport[1]

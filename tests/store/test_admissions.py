@@ -10,6 +10,7 @@ import pytest
 from builders import job_rows
 from store.barriers import TREE, hold, park, parked, release
 from store.retries import retry
+from store.test_spending import project
 from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.billing.spending import ROOM_TICKS, Measure, Stage, is_near, room_per_hour, stage_of
@@ -424,3 +425,34 @@ async def test_closed_project_is_deleted_near_its_limit(world: World, worker: Wo
     (one,) = await worker.claim()
 
     assert one.batch_id == batch
+
+
+N_JOBS = 300
+FEW = 20
+
+
+async def test_jobs_that_do_not_fit_below_the_limit_do_not_start(world: World) -> None:
+    """All of them would be below it now, but not until the next tick."""
+    await world.submit()
+    worker = await world.worker(cpu_m=1000 * N_JOBS, memory_mib=1024 * N_JOBS)
+    (one,) = await worker.claim_and_start()
+    patch = {"amount_max": FEW + 0.5}
+    await world.api.set_limit(world.caller, OURS, Measure.CPU, patch)
+    await look(world)
+    batch = await world.submit(N_JOBS)
+    started = await worker.claim(N_JOBS)
+    await look(world)
+    started += await worker.claim(N_JOBS)
+    later = await world.submit(N_JOBS)
+    await look(world)
+    started += await worker.claim(N_JOBS)
+
+    assert len(started) == FEW - 1
+    assert (await project(world))["limit_state"] == "below"  # that in money
+    await worker.start(*started)
+    epoch = await world.lead()
+    found = [x for x in await world.driver.limit_rounds(epoch) if x.tenant == world.pool]
+    assert room_per_hour(found[0].spending, lookahead_s=TICK_S) > 0
+    assert found[0].spending.stage is Stage.BELOW
+    assert {state for one in (batch, later) for state in await world.states(one)} == {"R", "r"}
+    await worker.end(one, *started)

@@ -1,11 +1,17 @@
-"""What follows from the head of an SQL function is put in, and written nowhere."""
+"""SQL says states, settings and ways to plan by name, and what follows from the head of a function
+is put in, and written nowhere.
+"""
 
 import re
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from weft.settings import Bytes, declared_in, setting, sql_settings
 from weft.sql import files_of, rights_of
 from weft.sql.heads import LOGINS, with_clauses
+from weft.sql.names import PROFILES, reading_of, with_numbers, with_profiles, with_settings
 
 PATH = "SET search_path = pg_catalog, pg_temp"
 COLUMN = "#variable_conflict use_column"
@@ -91,3 +97,114 @@ def test_bodies_keep_the_numbers_of_their_lines() -> None:
     ]
 
     assert moved == []
+
+
+_BARE_NUMBER = re.compile(
+    r"\b(?:\w+_)?(?:state|reason|phase)\b\s*"
+    r"(?:=|<>|<=|>=|<|>|IS (?:NOT )?DISTINCT FROM|(?:NOT )?IN \(|(?:NOT )?BETWEEN)\s*\d"
+)
+
+
+def test_names_become_numbers() -> None:
+    assert with_numbers("state < STATE_SUCCESS") == "state < 6/*SUCCESS*/"
+    assert with_numbers("reason = REASON_LOST") == "reason = 11/*LOST*/"
+    assert with_numbers("x - WALLTIME_MARGIN_S") == "x - 180/*WALLTIME_MARGIN_S*/"
+    assert with_numbers("A_STATE_LOST A_WALLTIME_MARGIN_S") == "A_STATE_LOST A_WALLTIME_MARGIN_S"
+
+
+def test_a_name_that_is_none_is_an_error() -> None:
+    with pytest.raises(KeyError, match="RUNING"):
+        with_numbers("state = STATE_RUNING")
+
+
+def test_no_sql_compares_with_a_bare_number() -> None:
+    found = [
+        f"{folder}/{file.name}:{number}"
+        for folder in ("functions", "views", "audit")
+        for file in files_of(folder)
+        for number, line in enumerate(file.source.splitlines(), 1)
+        if _BARE_NUMBER.search(line)
+    ]
+
+    assert found == []
+
+
+def test_name_stands_for_settings() -> None:
+    assert with_profiles("PLAN_ONCE AS") == "SET plan_cache_mode = force_generic_plan AS"
+
+
+def test_unknown_name_is_refused() -> None:
+    with pytest.raises(KeyError):
+        with_profiles("PLAN_TWICE")
+
+
+def test_each_profile_is_used_and_none_is_spelled_out() -> None:
+    sources = [one.source for one in files_of("functions")]
+    spelled = {
+        name
+        for name, settings in PROFILES.items()
+        for source in sources
+        if len(settings) > 1 and all(f"SET {one}" in source for one in settings)
+    }
+
+    assert {name for name in PROFILES if not any(name in one for one in sources)} == set()
+    assert spelled == set()
+
+
+def test_what_only_reads_compares_the_term_and_locks_nothing() -> None:
+    """A lock of the term has to be committed, which waits for the disk."""
+    locking = [
+        one.name
+        for one in files_of("functions")
+        if "yes, it only reads" in one.source and "weft._check_epoch(" in one.source
+    ]
+
+    assert locking == ["_check_term"], locking
+
+
+def test_name_becomes_a_look_at_what_the_leader_handed_over() -> None:
+    assert with_settings("n > SETTING_LOSSES_MAX") == (
+        "n > (SELECT coalesce((d.settings ->> 'losses_max')::int, 5) FROM weft.driver_state d)"
+    )
+
+
+def test_name_that_is_no_setting_for_sql_is_an_error() -> None:
+    with pytest.raises(KeyError, match="drivers"):
+        with_settings("n > SETTING_DRIVERS")
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str = setting("it's", "A text.", in_sql=True)
+    nothing: str | None = setting(None, "No text.", in_sql=True)
+    share: float | None = setting(None, "No number.", in_sql=True)
+    flag: bool = setting(default=False, help_="A flag.", in_sql=True)
+    place: Path = setting(Path("/a b"), "A path.", in_sql=True)
+    size: Bytes | None = setting(None, "A size.", in_sql=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("name", "(d.settings ->> 'name')::text, E'it''s'"),
+        ("nothing", "(d.settings ->> 'nothing')::text, NULL"),
+        ("share", "(d.settings ->> 'share')::float8, NULL"),
+        ("flag", "(d.settings ->> 'flag')::boolean, False"),
+        ("place", "(d.settings ->> 'place')::text, E'/a b'"),
+        ("size", "(d.settings ->> 'size')::bigint, NULL"),
+    ],
+)
+def test_type_and_default_are_those_of_the_declaration(name: str, read: str) -> None:
+    (one,) = (found for found in declared_in(Section) if found.name == name)
+
+    assert reading_of(one) == f"(SELECT coalesce({read}) FROM weft.driver_state d)"  # noqa: S608 (run nowhere)
+
+
+def test_each_setting_for_sql_is_read_there() -> None:
+    read = {
+        name.lower()
+        for file in files_of("functions")
+        for name in re.findall(r"\bSETTING_([A-Z_]+)\b", file.source)
+    }
+
+    assert read == set(sql_settings())

@@ -11,6 +11,7 @@ from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.spawner import SpawnerRunner, WrongLogStore
 from weft.plugins.runners.spawner.sandbox import NoSandbox
 from weft.ports.plugins import PluginNotInstalled
+from weft.ports.runner import RUNNER_PLUGINS
 from weft.run.home import Home
 from weft.run.worker import facts_of, make_runner
 from weft.settings import Settings
@@ -49,10 +50,11 @@ class LogsElsewhere(FileLogs):
 def test_a_package_brings_its_runner_by_an_entry_point(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.prepare()
-
-    assert isinstance(
-        make_runner(Settings(home=home.path, runner="directory"), home, home.logs), RemoteRunner
-    )
+    runner = make_runner(Settings(home=home.path, runner="directory"), home, home.logs)
+    assert isinstance(runner, RemoteRunner)
+    (tmp_path / "site/late-1.dist-info").mkdir()  # while this program runs
+    (tmp_path / "site/late-1.dist-info/entry_points.txt").write_text("[weft.runners]\nlate = a:b")
+    assert "late" in RUNNER_PLUGINS.names()
 
 
 @pytest.mark.usefixtures("package")
@@ -76,10 +78,8 @@ def test_a_package_brings_its_log_store_by_an_entry_point(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("package")
 def test_the_spawner_is_refused_if_it_cannot_write_into_the_log_store(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, log_store="elsewhere")
-
     with pytest.raises(WrongLogStore, match="does not write into the log store elsewhere"):
-        make_runner(settings, Home(tmp_path), tmp_path)
+        make_runner(Settings(home=tmp_path, log_store="elsewhere"), Home(tmp_path), tmp_path)
 
 
 def test_worker_with_sandboxes_offers_no_functions(tmp_path: Path) -> None:
@@ -91,7 +91,6 @@ def test_worker_with_sandboxes_offers_no_functions(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("package")
 def test_runner_that_makes_no_sandboxes_is_refused_if_jobs_must_have_them(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, runner="directory", sandbox="bubblewrap")
-
     with pytest.raises(NoSandbox, match="directory makes no sandboxes"):
         make_runner(settings, Home(tmp_path), tmp_path)
 

@@ -6,9 +6,10 @@ Built-in plug-ins are found in the same way. A port that gets such a group adds 
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -24,7 +25,7 @@ class PluginNotInstalled(Invalid, code="WEFT.PLUGIN_NOT_INSTALLED"):
 
 @dataclass(frozen=True)
 class PluginGroup(Generic[Plugin]):
-    """The plug-ins of one port. Nothing is remembered: a look costs some milliseconds."""
+    """The plug-ins of one port. A package that comes while a program runs is found, too."""
 
     group: str
     """Of the entry points."""
@@ -59,7 +60,8 @@ class PluginGroup(Generic[Plugin]):
     def _entries(self) -> Mapping[str, str]:
         """Return where each stands, as `module:name`; of two of a name the first on the path."""
         found: dict[str, str] = {}
-        for text in _declarations():
+        folders = (folder for folder in map(Path, sys.path) if folder.is_dir())
+        for text in _declarations(*((one, one.stat().st_mtime_ns) for one in folders)):
             section = f"\n{text}".partition(f"\n[{self.group}]\n")[2].partition("\n[")[0]
             for line in section.splitlines():
                 name, sign, target = line.partition("=")
@@ -75,17 +77,19 @@ def _load(target: str) -> Any:  # noqa: ANN401 (whatever stands there)
         raise missing_package(error) from error
 
 
-def _declarations() -> Iterator[str]:
-    """Yield the entry points of each installed package as text. `importlib.metadata` finds the
-    same, but takes 30 ms to import.
+@lru_cache(maxsize=1)
+def _declarations(*folders: tuple[Path, int]) -> Sequence[str]:
+    """Return the entry points of each installed package as text. `importlib.metadata` finds the
+    same, but takes 30 ms to import. `folders`: each with when something came or went there.
     """
-    packages = set()
-    for folder in map(Path, sys.path):
-        with suppress(OSError):  # it is none, or not ours to read
+    packages, texts = set(), []
+    for folder, _ in folders:
+        with suppress(OSError):  # it is not ours to read
             for name in os.listdir(folder):  # noqa: PTH208 (texts suffice)
                 package = name.partition("-")[0].lower().replace(".", "_")
                 if name.endswith((".dist-info", ".egg-info")) and package not in packages:
                     packages.add(package)
                     file = folder / name / "entry_points.txt"
-                    if file.is_file():
-                        yield "\n".join(map(str.strip, file.read_text("utf-8").splitlines()))
+                    text = file.read_text("utf-8") if file.is_file() else ""
+                    texts.append("\n".join(map(str.strip, text.splitlines())))
+    return texts

@@ -1,7 +1,6 @@
 """The main function of every role: settings, log, signals, and an exit code."""
 
 import asyncio
-import gc
 import resource
 import signal
 from collections.abc import Callable, Coroutine
@@ -45,7 +44,6 @@ def run_role(kind: str, live: Live) -> int:
         configure(level=settings.log_level, format=settings.log_format, role=name)
         if ARMED:
             log.error("role.faults_armed", points=sorted(ARMED))
-        gc.collect()
         collect_garbage()
         wait_until_let_run()
         with asyncio.Runner(loop_factory=new_event_loop) as runner:

@@ -163,18 +163,16 @@ def explain_settings(
     return _look(given, [_own(), *map(declared_in, _plugin_sections())])
 
 
-def all_declared() -> dict[str, Declared]:
+@cache
+def all_declared() -> Mapping[str, Declared]:
     """Return every setting by its name, those of plug-ins too."""
     sections: list[type[Any]] = [_all_settings(), *_plugin_sections()]
     return {one.name: one for section in sections for one in declared_in(section)}
 
 
-_declared = cache(all_declared)
-
-
 def how_to_set(names: Iterable[str]) -> str:
     """Say how those of these names are changed that are settings; "": none is one."""
-    known = sorted(_declared().keys() & {*names})
+    known = sorted(all_declared().keys() & {*names})
     told = ", ".join(f"{name} in {FILE_NAME} ({variable_of(name)})" for name in known)
     return f"An administrator may set {told} and start weft again." if known else ""
 

@@ -50,7 +50,7 @@ class SqlFile:
         source = of_lasting_batches(with_policies(self.source))
         return with_settings(with_numbers(with_profiles(with_clauses(source))))
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """Return a checksum that changes with the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
@@ -60,7 +60,7 @@ class SqlFile:
 class WholeSchema(SqlFile):
     """All of `schema/`, named after the newest migration whose effect it contains."""
 
-    @property
+    @cached_property
     def checksum(self) -> str:
         """Return a checksum that changes with what it makes; comments make nothing."""
         return hashlib.sha256(_COMMENT.sub(" ", self.text).encode()).hexdigest()[:16]

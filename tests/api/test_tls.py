@@ -14,6 +14,7 @@ from api.fakes import TOKEN
 from certificates import Pair, certificate
 from weft.api.app import Application
 from weft.client.api import Api
+from weft.client.http.address import parse_url
 from weft.client.http.session import NotReachable, NotTheServer
 from weft.run.api import Server, serving_config
 from weft.run.home import Home
@@ -65,6 +66,7 @@ async def test_a_client_trusts_those_whom_it_was_told_to_trust(
         with pytest.raises(NotTheServer) as refused:
             await _ask(f"https://localhost:{address.rpartition(':')[2]}")
     assert "localhost" in refused.value.detail
+    assert "Renew it" in NotTheServer(parse_url("https://a", None), "it has expired").hint
 
 
 async def test_who_speaks_without_the_others_tls_is_told(app: Application, tmp_path: Path) -> None:

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from weft.run.doctor import PYTHON_MAX, PYTHON_MIN
+
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {
     ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".md",
     ".service", ".sh",
@@ -21,11 +24,8 @@ SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.to
 
 
 def tracked(folder: str) -> set[str]:
-    root = Path(__file__).resolve().parents[2]
-    done = subprocess.run(
-        ["git", "ls-files", "-z", folder], check=True, capture_output=True, text=True, cwd=root
-    )
-    return {name for name in done.stdout.split("\0") if name and (root / name).exists()}
+    told = subprocess.check_output(["git", "ls-files", "-z", folder], text=True, cwd=ROOT)
+    return {name for name in told.split("\0") if name and (ROOT / name).exists()}
 
 
 def metadata_of(wheel: Path) -> Message:
@@ -52,7 +52,9 @@ def test_wheel_needs_no_compiler_and_names_its_pythons(built: Any) -> None:  # n
     assert built.wheel.name.endswith("-py3-none-any.whl")
     assert metadata["Requires-Python"] == ">=3.11"
     pythons = [one.rpartition(" ")[2] for one in classifiers if "Python :: 3." in one]
-    assert pythons == ["3.11", "3.12", "3.13"]
+    assert pythons == [f"3.{minor}" for minor in range(PYTHON_MIN[1], PYTHON_MAX[1] + 1)]
+    for file in ("README.md", "CHANGELOG.md", "src/weft/run/doctor.py"):
+        assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / file).read_text(), file
     assert metadata["License-Expression"] == "Apache-2.0"
 
 

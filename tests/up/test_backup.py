@@ -22,11 +22,10 @@ def first(backup: Path, pattern: str) -> Path:
     return next(path for path in sorted(backup.glob(pattern)) if path.stat().st_size > 100)
 
 
-def make_newer(copy: Path) -> None:
-    manifest = json.loads((copy / "backup.json").read_text())
-    (copy / "backup.json").write_text(
-        json.dumps(manifest | {"schema": "9999_x", "release": "9.9"})
-    )
+def note(copy: Path, **facts: object) -> None:
+    facts = json.loads((copy / "backup.json").read_text()) | facts
+    kept = {name: fact for name, fact in facts.items() if fact is not None}
+    (copy / "backup.json").write_text(json.dumps(kept))
 
 
 WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -36,7 +35,9 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "list": (lambda copy: flip(copy / "pg/backup_manifest"), "backup_manifest"),
     "secrets": (lambda copy: flip(copy / "secrets.json"), "was changed after the backup"),
     "end": (lambda copy: (copy / "backup.json").unlink(), "not a whole backup"),
-    "newer": (make_newer, "weft 9.9 made it"),
+    "newer": (lambda copy: note(copy, schema="9999_x", release="9.9"), "weft 9.9 made it"),
+    "schema": (lambda copy: note(copy, schema="x"), "not a whole backup"),
+    "time": (lambda copy: note(copy, made_at=None), "not a whole backup"),
 }
 
 

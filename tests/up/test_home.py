@@ -110,7 +110,7 @@ def test_damaged_client_file_counts_as_missing(home: Home, content: str) -> None
     assert home.token() is None
 
 
-def test_held_home_is_refused_with_the_holders_pid(home: Home) -> None:
+def test_held_home_is_refused_with_the_holders_pid_until_that_is_killed(home: Home) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, home.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
@@ -123,6 +123,9 @@ def test_held_home_is_refused_with_the_holders_pid(home: Home) -> None:
 
     assert held_by == caught.value.pid == other.pid
     assert caught.value.exit_code == 4
+    assert home.holder() is None
+    with home.locked():
+        assert home.lock_file.read_text() == str(os.getpid())
 
 
 def test_number_in_the_lock_is_believed_only_of_its_holder(home: Home) -> None:
@@ -147,19 +150,6 @@ def test_number_in_the_lock_is_believed_only_of_its_holder(home: Home) -> None:
     assert (held_by, caught.value.pid) == (None, None)
     assert lives
     assert done.returncode == 4
-
-
-def test_home_of_a_killed_holder_is_free(home: Home) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLD, home.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
-        other.kill()
-
-    assert home.holder() is None
-    with home.locked():
-        assert home.lock_file.read_text() == str(os.getpid())
 
 
 def test_who_only_looks_does_not_keep_the_next_start_out(home: Home) -> None:

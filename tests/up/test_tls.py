@@ -25,6 +25,7 @@ def test_up_speaks_tls_and_takes_a_new_certificate_while_it_runs(
 
     assert (first.stdout, second.returncode) == ("hello\n", 0)
     assert " answers in " in examined.stdout
+    assert "agrees with the server's" in examined.stdout
 
 
 def test_a_key_that_others_may_read_is_refused_before_anything_starts(

@@ -103,18 +103,19 @@ def _check_embedded(settings: Settings, command: str) -> None:
 def _checked(source: Path) -> Mapping[str, Any]:
     try:
         manifest = read_json((source / _MANIFEST).read_bytes(), dict[str, Any])
-        schema, sums = str(manifest["schema"]), manifest["sums"]
+        schema, sums = number_of(str(manifest["schema"])), manifest["sums"]
+        release, _ = manifest["release"], manifest["made_at"]
     except (OSError, ValueError, KeyError, TypeError, Unreadable) as error:
         raise BackupUnusable(
             f"{source} is not a whole backup",
             detail=f"{source / _MANIFEST}, which `weft backup` writes last, cannot be read.",
             hint="Name the directory that was given to `weft backup`, or an older backup.",
         ) from error
-    if number_of(schema) > number_of(whole_schema().name):
+    if schema > number_of(whole_schema().name):
         raise BackupUnusable(
             "the backup was made by a newer weft",
-            detail=f"weft {manifest.get('release')} made it, this is weft {__version__}.",
-            hint=f"Install weft {manifest.get('release')} or newer, then restore.",
+            detail=f"weft {release} made it, this is weft {__version__}.",
+            hint=f"Install weft {release} or newer, then restore.",
         )
     if sums != _sums(source):
         raise BackupUnusable(

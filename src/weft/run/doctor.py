@@ -39,9 +39,9 @@ from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
 from weft.run.transports import check_transports
 from weft.settings import Settings
-from weft.store import open_driver_store
+from weft.store.database import open_database
 
-PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 13)
+PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 14)
 DISK_LOW_BYTES, DISK_EMPTY_BYTES = 2 << 30, 200 << 20
 INODES_LOW = 10_000
 FILES_MIN = 1024
@@ -96,9 +96,9 @@ def _done(check: Callable[[Settings], Iterator[Finding]], settings: Settings) ->
 def _installation(_: Settings) -> Iterator[Finding]:
     python = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < PYTHON_MIN:
-        yield Finding("python", "wrong", python, "Install weft for Python 3.11, 3.12 or 3.13.")
+        yield Finding("python", "wrong", python, "Install weft for Python 3.11 to 3.14.")
     elif sys.version_info[:2] > PYTHON_MAX:
-        advice = "weft is tested with Python 3.11 to 3.13; use one of these if something fails."
+        advice = "weft is tested with Python 3.11 to 3.14; use one of these if something fails."
         yield Finding("python", "warning", python, advice)
     else:
         yield Finding("python", "ok", python)
@@ -189,13 +189,9 @@ def _server(settings: Settings) -> Iterator[Finding]:
     except NotRunning as error:
         yield Finding("server", "warning", error.message, error.hint)
         return
-    except NotReachable as error:
-        yield Finding(
-            "server", "wrong", f"{error.message}: {error.detail}", "Start it: `weft up`."
-        )
-        return
     except WeftError as error:
-        yield Finding("server", "wrong", f"{error.message}: {error.detail}", error.hint)
+        advice = "Start it: `weft up`." if isinstance(error, NotReachable) else error.hint
+        yield Finding("server", "wrong", f"{error.message}: {error.detail}", advice)
         return
     found = f"{endpoint.url} answers in {took_s * 1000:.0f} ms"
     if took_s > ANSWER_SLOW_S:
@@ -280,18 +276,20 @@ def _pooler(settings: Settings) -> Iterator[Finding]:
     dsn = Home(settings.home).secrets().get("weft_driver")
     if settings.pooler is None or dsn is None:
         return
+    advice = "Check host and port in the setting `pooler`, and that it runs in transaction mode."
     try:
-        asyncio.run(_call_through(dsn, settings.pooler))
+        if asyncio.run(_is_lent(dsn, settings.pooler)):
+            yield Finding("pooler", "ok", f"{settings.pooler} lends connections")
+            return
+        fault = f"{settings.pooler} gives each connection away until it is closed"
     except WeftError as error:
-        advice = "Check that it runs, and host and port in the setting `pooler`."
-        yield Finding("pooler", "wrong", f"{settings.pooler}: {error.detail}", advice)
-    else:
-        yield Finding("pooler", "ok", f"{settings.pooler} lends connections")
+        fault = f"{settings.pooler}: {error.detail}"
+    yield Finding("pooler", "wrong", fault, advice)
 
 
-async def _call_through(dsn: str, pooler: str) -> None:
-    async with open_driver_store(dsn, pooler) as store:
-        await store.check_schema()
+async def _is_lent(dsn: str, pooler: str) -> bool:
+    async with open_database(dsn, connections_max=2, timeout_s=5, pooler=pooler) as database:
+        return await database.is_lent()
 
 
 def words_of_missing(n_migrations: int) -> str:

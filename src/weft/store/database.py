@@ -173,6 +173,12 @@ class Database:
 
         return await self._retried(run, user_of(caller))
 
+    async def is_lent(self) -> bool:
+        """Return whether a pooler lends each connection for a transaction: of two that ask in turn
+        one meets the other in a session of the server, or gets another session.
+        """
+        return await self._retried(lambda first: self._retried(partial(_meet, first), None), None)
+
     async def _retried(
         self, work: Callable[[asyncpg.Connection], Awaitable[Result]], user: User | None
     ) -> Result:
@@ -273,6 +279,12 @@ async def _call_recorded(
     text = recorded_call_text(function, tuple(arguments))
     values = [*call_values(arguments), action.row()]
     return await fetch_on(connection, call_name(function), text, values)
+
+
+async def _meet(first: asyncpg.Connection, second: asyncpg.Connection) -> bool:
+    turns = (first, second) * 4
+    pids = [(await session.fetch("SELECT pg_backend_pid()"))[0][0] for session in turns]
+    return pids[0] in pids[1::2] or len({*pids[::2]}) > 1
 
 
 async def fetch_on(

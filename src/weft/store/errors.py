@@ -98,8 +98,9 @@ def translated(error: Exception) -> errors.WeftError:
             errors.NulCharacter.fact, detail="The database cannot store it in a text or a key."
         )
     if isinstance(error, AWAY):
+        is_full = isinstance(error, asyncpg.DiskFullError)
         return errors.StoreUnavailable(
-            "could not reach the database",
+            "the disk of the database is full" if is_full else "could not reach the database",
             detail=_why_away(error),
             hint="Try again; if that does not help, run `weft doctor` and read the server's log.",
         )

@@ -210,7 +210,7 @@ EVENTS = MappingProxyType(
         "attempt.end_mistaken": "the end of an attempt is recorded as a fault of the system, by "
         "a mistake · key",
         "attempt.not_kept": "outputs or products of an attempt are not kept, by a mistake · key",
-        "attempt.ends_stale": "attempts ended that this worker no longer holds · count, first",
+        "attempt.ends_stale": "attempts ended that this worker no longer holds · count, names",
         # api
         "request.answered": "a request was answered · method, route, status, client (its "
         "address), user and token (null on open routes and for strangers), ms, code; foreign_id "

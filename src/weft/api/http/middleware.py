@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from email.utils import formatdate
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -178,13 +179,14 @@ class _Exchange:
     def _headers(self) -> tuple[tuple[bytes, bytes], ...]:
         state = self._scope["state"]
         trace_id: str = state["trace_id"]
+        date = (b"date", formatdate(usegmt=True).encode())
         trace = (b"x-trace-id", trace_id.encode())
         parent = (b"traceparent", format_traceparent(trace_id).encode())
         if "foreign_trace" not in state:
-            return (*_HEADERS, trace, parent)
+            return (*_HEADERS, date, trace, parent)
         foreign = (state["door"].trace.header.encode(), state["foreign_trace"].encode())
         ours = () if foreign[0] == trace[0] else (trace,)
-        return (*_HEADERS, *ours, foreign, parent)
+        return (*_HEADERS, date, *ours, foreign, parent)
 
     async def _read_small_body(self) -> None:
         """Read a body that has come with its head, as a rule, so that the connection can be kept.

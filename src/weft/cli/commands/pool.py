@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from weft.cli.input.declared import apply_file, text_of
-from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, bounded
+from weft.cli.input.declared import ASKED, Applying, apply_file, text_of
+from weft.cli.input.options import SHARED, App, Parameter, Shared, bounded
 from weft.cli.terminal.names import simulates
 from weft.cli.terminal.screen import Document, at, note, one_line, print_columns, print_facts, text
 from weft.client.api import Api
@@ -150,15 +150,7 @@ def cost(
 
 
 @app.command
-def apply(
-    file: Path,
-    /,
-    *,
-    dry_run: Flag = False,
-    yes: Flag = False,
-    delete_all: Flag = False,
-    shared: Shared = SHARED,
-) -> int:
+def apply(file: Path, /, *, how: Applying = ASKED, shared: Shared = SHARED) -> int:
     """Change the pools to what a file describes: show the difference, ask, change.
 
         weft pool apply pools.toml
@@ -168,13 +160,9 @@ def apply(
 
     Args:
         file: TOML with tables `[[pool]]`.
-        dry_run: Only show the difference.
-        yes: Do not ask.
-        delete_all: Accept a file that describes no pools.
     """
     return apply_file(
-        file, "pool", lambda client, pools: partial(client.save_pools, pools), shared,
-        dry_run=dry_run, yes=yes, delete_all=delete_all,
+        file, "pool", lambda client, pools: partial(client.save_pools, pools), shared, how,
         example='name = "burst", provider = "process", max_workers = 4',
         otherwise="`weft pool ls` lists the pools.",
         note_done="the pools are saved", text=_field_text,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from weft.cli.input.declared import apply_file, placed, read_file, text_of
+from weft.cli.input.declared import ASKED, Applying, apply_file, placed, read_file, text_of
 from weft.cli.input.documents import format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
 from weft.cli.input.options import SHARED, App, Flag, Shared
@@ -59,15 +59,7 @@ def show(name: str, /, *, shared: Shared = SHARED) -> None:
 
 
 @app.command
-def apply(
-    file: Path,
-    /,
-    *,
-    dry_run: Flag = False,
-    yes: Flag = False,
-    delete_all: Flag = False,
-    shared: Shared = SHARED,
-) -> int:
+def apply(file: Path, /, *, how: Applying = ASKED, shared: Shared = SHARED) -> int:
     """Change the queues to what a file describes: show the difference, ask, change.
 
         weft queue apply queues.toml
@@ -77,13 +69,9 @@ def apply(
 
     Args:
         file: TOML with tables `[[queue]]`.
-        dry_run: Only show the difference.
-        yes: Do not ask.
-        delete_all: Accept a file that describes no queues.
     """
     return apply_file(
-        file, "queue", lambda client, queues: partial(client.save_queues, queues), shared,
-        dry_run=dry_run, yes=yes, delete_all=delete_all,
+        file, "queue", lambda client, queues: partial(client.save_queues, queues), shared, how,
         example='name = "short", priority = 10, guard = "…"',
         otherwise="`weft queue test FILE` shows which queues take the jobs of a batch document.",
         note_done="the queues are saved; waiting jobs stay where they are",

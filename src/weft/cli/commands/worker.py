@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,6 +47,21 @@ app = App(
 )
 
 Pool = Annotated[str | None, Parameter(name="--pool")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Stopping:
+    """Which workers are stopped, and why."""
+
+    reason: str | None = None
+    """Why, shown with the worker."""
+
+    pool: Pool = None
+    """Their pool, if several pools have workers of these names."""
+
+
+NO_REASON = Stopping()
 
 
 @app.default
@@ -182,14 +197,7 @@ def show(name: str, /, *, pool: Pool = None, shared: Shared = SHARED) -> None:
 
 
 @app.command
-def cordon(
-    name: str,
-    /,
-    *others: str,
-    reason: str | None = None,
-    pool: Pool = None,
-    shared: Shared = SHARED,
-) -> None:
+def cordon(name: str, /, *others: str, why: Stopping = NO_REASON, shared: Shared = SHARED) -> None:
     """Stop workers from taking new jobs, even after a restart; the jobs they have go on.
 
         weft worker cordon node7 --reason "new disk"
@@ -197,22 +205,13 @@ def cordon(
     Args:
         name: Name of the worker.
         others: More workers.
-        reason: Why, shown with the worker.
-        pool: Their pool, if several pools have workers of these names.
     """
-    change = partial(Api.cordon_worker, reason=reason, pool=pool)
+    change = partial(Api.cordon_worker, reason=why.reason, pool=why.pool)
     _change_all((name, *others), shared, change)
 
 
 @app.command
-def drain(
-    name: str,
-    /,
-    *others: str,
-    reason: str | None = None,
-    pool: Pool = None,
-    shared: Shared = SHARED,
-) -> None:
+def drain(name: str, /, *others: str, why: Stopping = NO_REASON, shared: Shared = SHARED) -> None:
     """Stop workers from taking new jobs; each ends when none of its jobs runs any more.
 
         weft worker drain node7 --reason "replaced by node8"
@@ -220,10 +219,8 @@ def drain(
     Args:
         name: Name of the worker.
         others: More workers.
-        reason: Why, shown with the worker.
-        pool: Their pool, if several pools have workers of these names.
     """
-    change = partial(Api.drain_worker, reason=reason, pool=pool)
+    change = partial(Api.drain_worker, reason=why.reason, pool=why.pool)
     _change_all((name, *others), shared, change)
     if not shared.json:
         note("`weft worker uncordon` takes that back until the worker has ended")

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from weft.cli.input.documents import FORMATS, UnreadableDocument, able_to, parse_document
 from weft.cli.input.mistake_lines import point_to_lines
-from weft.cli.input.options import Local, Shared
+from weft.cli.input.options import Flag, Local, Shared
+from weft.cli.input.signature import Parameter
 from weft.cli.input.toml_lines import toml_lines
 from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.plain import plain, wrapped
@@ -78,15 +80,31 @@ def placed(file: Path, body: bytes, document: Document, shared: Local) -> Iterat
         raise
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Applying:
+    """How a file that describes all things of a kind is applied."""
+
+    dry_run: Flag = False
+    """Only show the difference."""
+
+    yes: Flag = False
+    """Do not ask."""
+
+    delete_all: Flag = False
+    """Accept a file that describes none."""
+
+
+ASKED: Final = Applying()
+
+
 def apply_file(
     file: Path,
     kind: str,
     save: Callable[[Api, Sequence[Document]], Callable[..., Awaitable[Document]]],
     shared: Shared,
+    how: Applying,
     *,
-    dry_run: bool,
-    yes: bool,
-    delete_all: bool,
     example: str,
     otherwise: str,
     note_done: str,
@@ -97,7 +115,7 @@ def apply_file(
     """
     body = read_file(file)
     tables = tables_in(file, body, kind, example=example, otherwise=otherwise)
-    if not delete_all:
+    if not how.delete_all:
         refuse_nothing(file, kind, tables)
 
     async def apply(client: Api) -> int:
@@ -105,10 +123,10 @@ def apply_file(
         planned = await change(dry_run=True)
         if not shared.json:
             print_changes(planned, kind, text or text_of)
-        if dry_run or not planned["changes"]:
+        if how.dry_run or not planned["changes"]:
             shared.as_json(planned)
             return 0
-        if not yes:
+        if not how.yes:
             need_person(f"changing {kind}s needs a confirmation")
             if code := ask(f"Change the {kind}s?", otherwise="nothing was changed"):
                 return code

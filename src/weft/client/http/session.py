@@ -55,10 +55,13 @@ class NotTheServer(Unavailable, code="CLI.CERTIFICATE_NOT_TRUSTED"):
     """The server's certificate is not one that is trusted."""
 
     def __init__(self, endpoint: Endpoint, why: str) -> None:
+        is_of_another_time = "expired" in why or "not yet valid" in why
         super().__init__(
             f"the certificate of the server at {endpoint.url} is not trusted",
             detail=f"{why[:1].upper()}{why[1:]}.",
-            hint="Name the certificate of the authority that signed it with WEFT_CA_FILE or "
+            hint="Renew it on the host of the server; if it is in order, set this machine's clock."
+            if is_of_another_time
+            else "Name the certificate of the authority that signed it with WEFT_CA_FILE or "
             "SSL_CERT_FILE; the host in WEFT_URL must be one of the certificate's names.",
         )
 

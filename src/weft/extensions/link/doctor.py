@@ -9,6 +9,7 @@ from weft import __version__
 from weft.client.http.address import LOOPBACK, Endpoint
 from weft.client.http.connection import ConnectionLost, ConnectionPool, CouldNotConnect, NotTrusted
 from weft.client.http.proxy import find_proxy
+from weft.client.http.session import NotTheServer
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding
 from weft.extensions.link.worker.calls import LinkCaller
@@ -63,12 +64,9 @@ async def _reach(endpoint: Endpoint, pool: ConnectionPool) -> AsyncIterator[Find
         async with await pool.send("GET", "/healthz", [], None) as reply:
             await reply.read()
     except NotTrusted as error:
-        advice = "Name the certificate of its authority with WEFT_CA_FILE; the address must hold "
+        advice = NotTheServer(endpoint, str(error)).hint
         yield Finding("reach", "ok", f"{endpoint.url} answers")
-        yield Finding(
-            "tls", "wrong", f"its certificate is not trusted: {error}",
-            f"{advice}one of the certificate's names.",
-        )  # fmt: skip
+        yield Finding("tls", "wrong", f"its certificate is not trusted: {error}", advice)
         return
     except (CouldNotConnect, ConnectionLost) as error:
         advice = "Look at the address, the name server and firewalls between, and HTTPS_PROXY."

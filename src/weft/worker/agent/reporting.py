@@ -92,7 +92,7 @@ class Reporting:
         self._count(ends)
         stale = [key for key, verdict in zip(keys, verdicts, strict=True) if verdict == "stale"]
         if stale:
-            log.warning("attempt.ends_stale", count=len(stale), first=str(stale[0]))
+            log.warning("attempt.ends_stale", count=len(stale), names=[key.name for key in stale])
         self._attempts.recorded(keys)
         self._outbox.settle(keys)
 

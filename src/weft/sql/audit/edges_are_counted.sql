@@ -1,5 +1,5 @@
--- A waiting job counts its parents that have not ended, nor begun where that is enough, and knows whether one did not succeed that
--- should; except ends noted or in work. A batch that is being removed is incomplete.
+-- A waiting job counts its parents that have not done what it needs, and knows whether one failed that should have succeeded.
+-- Except ends noted or in work. A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < STATE_SUCCESS) AS n_not_ended
 FROM weft.job j
 JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL

@@ -158,6 +158,22 @@ async def test_old_leader_is_refused(database: dict[str, str]) -> None:
         assert (await newer.fold_deltas(new_epoch)).deltas == 0
 
 
+async def test_next_term_waits_for_what_the_old_one_has_begun(database: dict[str, str]) -> None:
+    async with open_driver_store(database["weft_driver"]) as old:
+        epoch = await old.try_lead()
+        await old.stop_leading()
+        writes, begins = [await asyncpg.connect(database["admin"]) for _ in range(2)]
+        try:
+            await begins.execute("SET lock_timeout = '200ms'")
+            async with writes.transaction():
+                await writes.execute("SELECT weft._check_epoch($1)", epoch)
+                with pytest.raises(asyncpg.LockNotAvailableError):
+                    await begins.fetchval("SELECT weft.begin_term()")
+        finally:
+            await writes.close()
+            await begins.close()
+
+
 async def test_leader_whose_sessions_are_ended_leads_again(database: dict[str, str]) -> None:
     async with member(database["weft_driver"]) as only, owner(database) as connection:
         await only.until("leader")

@@ -1,5 +1,6 @@
 """The disk of the logs is full: the job says so, and everything else lives."""
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ LOUD = ["head", "-c", "8000000", "/dev/zero"]
 
 
 @pytest.fixture
-def cramped(recorded: Facts) -> Iterator[Siege]:
+def cramped(request: pytest.FixtureRequest, recorded: Facts) -> Iterator[Siege]:
     """Give a weft whose logs have a small disk of their own."""
     with temporary_home() as home:
         logs = home / "logs"
@@ -26,10 +27,16 @@ def cramped(recorded: Facts) -> Iterator[Siege]:
         if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
             pytest.skip("only root can mount")
         try:
-            with besieged(home, recorded=recorded) as siege:
+            with besieged(
+                home, recorded=recorded, WEFT_WORKER_FREE_BYTES_MIN=request.param
+            ) as siege:
                 yield siege
         finally:
             subprocess.run(["umount", "--lazy", logs], check=True)
+
+
+def used_of(directory: Path) -> int:
+    return shutil.disk_usage(directory).used
 
 
 def ran(home: Path, *command: str) -> Any:  # noqa: ANN401 (a document)
@@ -41,6 +48,7 @@ def ran(home: Path, *command: str) -> Any:  # noqa: ANN401 (a document)
     return get(home, f"/v1/batches/{batch}/jobs/1"), attempts["items"][-1]
 
 
+@pytest.mark.parametrize("cramped", ["0"], indirect=True)
 def test_full_disk_of_the_logs(cramped: Siege) -> None:
     home = cramped.home
     agent, spawner = cramped.weft.pid("worker"), cramped.spawner_pid()
@@ -57,3 +65,27 @@ def test_full_disk_of_the_logs(cramped: Siege) -> None:
     assert silent["state"] == "success"
     assert talking["state"] == "success"
     assert (cramped.weft.pid("worker"), cramped.spawner_pid()) == (agent, spawner)
+
+
+@pytest.mark.parametrize("cramped", ["64Ki"], indirect=True)
+def test_nearly_full_disk_stops_new_work_until_there_is_room(cramped: Siege) -> None:
+    home, filler = cramped.home, cramped.home / "logs" / "filler"
+
+    def worker_log() -> str:
+        return (home / "log" / "worker.log").read_text()
+
+    def states() -> set[str]:
+        return {one["state"] for one in get(home, "/v1/workers")["items"]}
+
+    filler.write_bytes(bytes((2 << 20) - 40_000 - used_of(home / "logs")))
+    until(lambda: states() == {"draining"}, "all workers say so", explain=worker_log)
+    jobs = [{"command": ["echo", "a"], "resources": {"cpu": "100m", "memory": "16Mi"}}] * 20
+    batch = post(home, "/v1/batches", {"name": "disk", "jobs": jobs})["id"]
+    waiting = get(home, f"/v1/batches/{batch}")
+    filler.unlink()
+    until(lambda: get(home, f"/v1/batches/{batch}")["complete"], "the jobs have ended")
+    ended = get(home, f"/v1/batches/{batch}")
+
+    cramped.recorded.update(jobs=20, lost=20 - ended["n_succeeded"])
+    assert (waiting["n_completed"], ended["n_succeeded"]) == (0, 20)
+    assert 0 < worker_log().count("worker.disk_full") == worker_log().count("worker.disk_free")

@@ -188,6 +188,12 @@ def test_another_process_gets_the_same_settings(tmp_path: Path) -> None:
     )
 
 
+def test_what_a_process_is_given_is_what_another_reads() -> None:
+    for one in all_declared().values():
+        for value in filter(None, (one.default, one.minimum)):
+            assert one.convert(one.written(value)) == value, one.name
+
+
 def test_variable_that_is_nearly_a_setting_is_told_with_the_one_meant() -> None:
     given = {"WEFT_HEARTBEET_S": "5", "WEFT_PORT": "1", "WEFT_INDEX": "3", "HEARTBEAT_S": "1"}
 

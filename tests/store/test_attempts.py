@@ -110,6 +110,9 @@ async def test_another_end_of_an_attempt_that_ended_is_stale(world: World) -> No
     assert await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None) == ["ok"]
     assert await world.states(batch) == "r"
 
+    other = await world.worker("other")
+    assert await other.end(claimed, reason=Reason.PREEMPTED, start_age_us=None) == ["stale"]
+
 
 async def test_no_reports_have_no_verdicts(world: World, worker: Worker) -> None:
 

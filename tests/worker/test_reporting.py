@@ -13,9 +13,11 @@ from weft.ports.runner import Ended, Happened, Runner, Started, never_started
 from weft.ports.store import EndReport, KeptFile, Notices, Registered, StartReport, WorkerStore
 from weft.wire.documents.files import FileOutput
 from weft.wire.sealed import SecretKeys
+from weft.worker.agent.attempt_files import BlockFiles
 from weft.worker.agent.attempts import Attempts, Keeping
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.incarnation import incarnation_of
+from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.reporting import Reporting, end_report
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
@@ -203,3 +205,21 @@ async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -
     )  # fmt: skip
     assert (ended.reason, ended.started_ns) == (Reason.CANCELLED, 10)
     assert not attempts.keeping
+
+
+async def test_end_is_sent_once_and_waited_for_until_it_is_recorded(tmp_path: Path) -> None:
+    """A spawner tells its next agent, or one whose connection broke, what it does not know."""
+    outbox = Outbox(BlockFiles(tmp_path))
+    one, other = (never_started(AttemptKey(1, n, 1), Reason.SYSTEM, now_ns=1) for n in (1, 2))
+    for ended in (one, other):
+        outbox.add_end(ended)
+    assert outbox.take_ends() == [one, other]
+    outbox.add_end(one)
+    waiting = asyncio.create_task(outbox.until_settled())
+    outbox.settle([one.key])
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    outbox.settle([other.key])
+    await waiting
+
+    assert outbox.take_ends() == []

@@ -67,7 +67,7 @@ from weft.worker.agent.attempt_files import BLOCKS, MESSAGES, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
 from weft.worker.agent.job_accounts import JobTenants
-from weft.worker.agent.site import AgentSite, Consumed, FenceTerms, WorkerFacts
+from weft.worker.agent.site import AgentSite, Consumed, Disks, FenceTerms, WorkerFacts
 
 _MIB = 2**20
 _MEMORY_SHARE = 0.9
@@ -176,6 +176,7 @@ def _agent_of(
         scratch=_scratch(settings, home),
         files=file_site_of(settings, home, logs, source.signer, _scratch(settings, home)),
         settings=settings,
+        disks=Disks((logs, job_directory(settings, home)), settings.worker_free_bytes_min),
         log_keeper=KeepsFilesToo(
             source.keeper_with(log_store_at(settings.log_store, logs).keeper()),
             KeptFiles(home.files / logs.name),

@@ -129,6 +129,12 @@ class Declared(NamedTuple):
             check.check(converted)
         return converted
 
+    def written(self, value: object) -> str:
+        """Return the text that `convert` reads as this value."""
+        if self.read is parse_large_bytes:
+            return f"{value}B"  # few bytes without a unit are refused
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 def declared_in(section: type) -> tuple[Declared, ...]:
     """Return the settings of a section, in order. Raise `TypeError` for a type we cannot read."""

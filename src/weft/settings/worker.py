@@ -195,6 +195,12 @@ class WorkerSettings:
         "them twice as many",
         within=(1, 1000),
     )
+    worker_free_bytes_min: LargeBytes = setting(
+        64 << 20,
+        "room on the disks of output and working directories below which the worker starts no "
+        "more jobs; it goes on by itself; 0: it goes on until nothing can be written",
+        within=(0, 1 << 50),
+    )
     input_cache_bytes: LargeBytes = setting(
         10 << 30,
         "bytes of files from stores and web servers that a worker keeps for the next jobs of the "

@@ -201,6 +201,9 @@ EVENTS = MappingProxyType(
         "worker.filled": "this worker is kept for a job and starts a shorter one before it · key",
         "worker.passed": "this worker starts a job before another that waits for room here · key, "
         "waiting",
+        "worker.disk_full": "a disk of this worker is nearly full: it starts no more jobs until "
+        "there is room · directory, free_bytes",
+        "worker.disk_free": "there is room on the disks of this worker again: it starts jobs",
         "worker.drained": "this worker was told to drain and nothing runs; it ends",
         "worker.drain_incomplete": "some ends could not be reported in time · left",
         "attempt.ended": "an attempt ended · key, reason, trace_id, executor, ms",

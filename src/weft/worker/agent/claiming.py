@@ -42,6 +42,7 @@ class Claiming:
         self._held = incarnation.held
         self._outbox = incarnation.outbox
         self._runner = incarnation.site.runner
+        self._disks = incarnation.site.disks
         self._attempts = attempts
         self._reporting = reporting
         self._handing_over = handing_over
@@ -73,6 +74,10 @@ class Claiming:
 
     async def _claim_all(self) -> None:
         while not self._attempts.is_closed:
+            if self._disks.are_full():  # the next heartbeat says so, and when it is over
+                await self._look.wait()
+                self._look.clear()
+                continue
             if self._is_kept or self._large is not None:
                 self._look.clear()
                 await self._make_room()

@@ -84,6 +84,7 @@ class Consuming:
         self._incarnation_id = incarnation.incarnation_id
         self._memory = incarnation.memory
         self._held = incarnation.held
+        self._disks = incarnation.site.disks
         self._attempts = attempts
         self._handing_over = handing_over
         facts = incarnation.site.facts
@@ -188,7 +189,8 @@ class Consuming:
                 await one.delivery.acknowledge()
                 consumer.held.remove(one)
         async with self._is_asking:
-            budget = plan_claim(self._held.load(), self._held.pace)
+            is_full = self._disks.are_full()
+            budget = None if is_full else plan_claim(self._held.load(), self._held.pace)
             asked = self._to_ask(consumer, budget)
             if not asked or self._attempts.is_closed:
                 return

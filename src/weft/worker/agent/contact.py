@@ -42,6 +42,7 @@ class Contact:
         site = incarnation.site
         self._store = site.store
         self._notices = site.notices
+        self._disks = site.disks
         self._checkpoint_removal = site.checkpoint_removal
         self._incarnation_id = incarnation.incarnation_id
         self._pool_id = incarnation.pool_id
@@ -94,7 +95,7 @@ class Contact:
         self._count(self._held.running_count, self._held.live_count)
         heard, keys = self._memory.heard(), self._keys(None)
         answer = await self._store.heartbeat(
-            self._incarnation_id, keys, draining=self.draining,
+            self._incarnation_id, keys, draining=self.draining or self._disks.are_full(),
             claiming=self._memory.is_claiming, heard=heard,
         )  # fmt: skip
         if keys:

@@ -1,6 +1,8 @@
 """What an agent works with: chosen by `run/worker.py`, the same until the process ends."""
 
-from collections.abc import Callable, Mapping
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from weft.ports.runner import Runner
 from weft.ports.store import Notices, OfferedStore, WorkerStore
 from weft.ports.transport import Transport
 from weft.settings import Settings
+from weft.telemetry.log import log
 from weft.wire.sealed import OpensSecrets, SecretKeys
 from weft.worker.agent.checkpoint_removal import CheckpointRemoval
 from weft.worker.agent.checkpoint_travel import TravelSite
@@ -71,6 +74,35 @@ class Fence:
         )
 
 
+@dataclass
+class Disks:
+    """Where jobs write. While one is nearly full, each job would only fail there."""
+
+    directories: Sequence[Path] = ()
+    free_bytes_min: int = 0
+    _were_full: bool = False
+
+    def are_full(self) -> bool:
+        """Say whether to start no more jobs; log when that changes."""
+        free = {one: _free_bytes(one) for one in self.directories}
+        full = [one for one, n_bytes in free.items() if n_bytes < self.free_bytes_min]
+        if full and not self._were_full:
+            log.warning("worker.disk_full", directory=str(full[0]), free_bytes=free[full[0]])
+        if self._were_full and not full:
+            log.info("worker.disk_free")
+        self._were_full = bool(full)
+        return self._were_full
+
+
+def _free_bytes(directory: Path) -> int:
+    try:
+        return shutil.disk_usage(directory).free
+    except FileNotFoundError:  # it is made for the first job
+        return sys.maxsize
+    except OSError:
+        return 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class Consumed:
     """The transports whose messages bring jobs, by the names of connections."""
@@ -107,3 +139,4 @@ class AgentSite:
     accounts: JobAccounts | None = None
     consumed: Consumed | None = None
     """What else brings jobs; None: nothing."""
+    disks: Disks = field(default_factory=Disks)

@@ -35,10 +35,6 @@ def cramped(request: pytest.FixtureRequest, recorded: Facts) -> Iterator[Siege]:
             subprocess.run(["umount", "--lazy", logs], check=True)
 
 
-def used_of(directory: Path) -> int:
-    return shutil.disk_usage(directory).used
-
-
 def ran(home: Path, *command: str) -> Any:  # noqa: ANN401 (a document)
     """Run a job to its end; return its document and that of its attempt."""
     job = {"command": command, "resources": {"cpu": "100m", "memory": "16Mi"}}
@@ -77,7 +73,7 @@ def test_nearly_full_disk_stops_new_work_until_there_is_room(cramped: Siege) -> 
     def states() -> set[str]:
         return {one["state"] for one in get(home, "/v1/workers")["items"]}
 
-    filler.write_bytes(bytes((2 << 20) - 40_000 - used_of(home / "logs")))
+    filler.write_bytes(bytes((2 << 20) - 40_000 - shutil.disk_usage(home / "logs").used))
     until(lambda: states() == {"draining"}, "all workers say so", explain=worker_log)
     jobs = [{"command": ["echo", "a"], "resources": {"cpu": "100m", "memory": "16Mi"}}] * 20
     batch = post(home, "/v1/batches", {"name": "disk", "jobs": jobs})["id"]

@@ -13,7 +13,7 @@ import pytest
 from weft.core.states import Reason
 from weft.wire.spawner import Framer, ProcessEnd, Start, Welcome, Withdraw
 from weft.worker.spawner.reports import KeptEnds
-from worker.spawner_process import Agent, SpawnerProcess, key_of, process
+from worker.spawner_process import CHANGED, Agent, SpawnerProcess, key_of, process
 
 
 def test_exit_code_output_and_usage_are_reported(agent: Agent) -> None:
@@ -251,9 +251,6 @@ def test_many_environments(agent: Agent) -> None:
     assert outputs == [b"1\n", b"2\n", b"3\n"]
 
 
-HELD = str(Path(__file__).with_name("held_spawner.py"))
-
-
 @pytest.fixture
 def go(tmp_path: Path) -> Iterator[Callable[[], None]]:
     """Let starts go on; until then they wait."""
@@ -264,7 +261,7 @@ def go(tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 @pytest.fixture
 def held(tmp_path: Path, go: Callable[[], None]) -> Iterator[SpawnerProcess]:
-    spawner = SpawnerProcess(tmp_path, program=(HELD,))
+    spawner = SpawnerProcess(tmp_path, program=(CHANGED, "held"))
     yield spawner
     go()
     spawner.stop()
@@ -359,12 +356,12 @@ def umasks_of(program: Sequence[str], tmp_path: Path, masks: Sequence[int | None
         spawner.stop()
 
 
-@pytest.mark.parametrize("program", ["threads_spawner.py", "shared_umask_spawner.py"])
-def test_each_process_has_its_own_umask(tmp_path: Path, program: str) -> None:
+@pytest.mark.parametrize("change", ["threads", "umask"])
+def test_each_process_has_its_own_umask(tmp_path: Path, change: str) -> None:
     masks = [0o077, None, 0o007, 0o022, None] * 8
     ours = os.umask(0o022)
     os.umask(ours)
 
-    found = umasks_of((str(Path(__file__).with_name(program)),), tmp_path, masks)
+    found = umasks_of((CHANGED, change), tmp_path, masks)
 
     assert found == [ours if mask is None else mask for mask in masks]

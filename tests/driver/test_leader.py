@@ -9,6 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from kept_sessions import kept_session
 from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
@@ -162,16 +163,12 @@ async def test_next_term_waits_for_what_the_old_one_has_begun(database: dict[str
     async with open_driver_store(database["weft_driver"]) as old:
         epoch = await old.try_lead()
         await old.stop_leading()
-        writes, begins = [await asyncpg.connect(database["admin"]) for _ in range(2)]
-        try:
-            await begins.execute("SET lock_timeout = '200ms'")
-            async with writes.transaction():
-                await writes.execute("SELECT weft._check_epoch($1)", epoch)
+        async with kept_session(database["admin"]) as one, kept_session(database["admin"]) as two:
+            await two.execute("SET lock_timeout = '200ms'")
+            async with one.transaction():
+                await one.execute("SELECT weft._check_epoch($1)", epoch)
                 with pytest.raises(asyncpg.LockNotAvailableError):
-                    await begins.fetchval("SELECT weft.begin_term()")
-        finally:
-            await writes.close()
-            await begins.close()
+                    await two.fetchval("SELECT weft.begin_term()")
 
 
 async def test_leader_whose_sessions_are_ended_leads_again(database: dict[str, str]) -> None:

@@ -186,9 +186,6 @@ def test_another_process_gets_the_same_settings(tmp_path: Path) -> None:
     assert load_settings(values_of(settings), {}) == load_settings(
         {**values_of(Settings()), "home": tmp_path, "port": 1, "warm_idle_s": 5}, {}
     )
-
-
-def test_what_a_process_is_given_is_what_another_reads() -> None:
     for one in all_declared().values():
         for value in filter(None, (one.default, one.minimum)):
             assert one.convert(one.written(value)) == value, one.name

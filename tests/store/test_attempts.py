@@ -109,7 +109,6 @@ async def test_another_end_of_an_attempt_that_ended_is_stale(world: World) -> No
     assert await worker.end(claimed) == ["stale"]
     assert await worker.end(claimed, reason=Reason.PREEMPTED, start_age_us=None) == ["ok"]
     assert await world.states(batch) == "r"
-
     other = await world.worker("other")
     assert await other.end(claimed, reason=Reason.PREEMPTED, start_age_us=None) == ["stale"]
 

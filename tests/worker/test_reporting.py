@@ -208,11 +208,10 @@ async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -
 
 
 async def test_end_is_sent_once_and_waited_for_until_it_is_recorded(tmp_path: Path) -> None:
-    """A spawner tells its next agent, or one whose connection broke, what it does not know."""
     outbox = Outbox(BlockFiles(tmp_path))
     one, other = (never_started(AttemptKey(1, n, 1), Reason.SYSTEM, now_ns=1) for n in (1, 2))
-    for ended in (one, other):
-        outbox.add_end(ended)
+    outbox.add_end(one)
+    outbox.add_end(other)
     assert outbox.take_ends() == [one, other]
     outbox.add_end(one)
     waiting = asyncio.create_task(outbox.until_settled())

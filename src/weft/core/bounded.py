@@ -4,6 +4,7 @@ A document that one parser still takes may be too deep for what reads it later w
 on the stack. So all that comes from outside is read here, and is either shallow or refused.
 """
 
+import gc
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -110,6 +111,8 @@ def _inside(holder: object) -> Iterable[object]:
 
 
 def _decoded(form: Any, data: bytes, kind: Any) -> Any:  # noqa: ANN401 (any class, annotation, value)
+    collects = gc.isenabled()
+    gc.disable()  # a million small values would be looked through again and again
     try:
         return _decoder(form, kind)(data)
     except msgspec.ValidationError as error:
@@ -126,6 +129,9 @@ def _decoded(form: Any, data: bytes, kind: Any) -> Any:  # noqa: ANN401 (any cla
             why = "a \\ud800 to \\udfff stands alone, which is half of a character"
             raise Unreadable(why) from error
         raise Unreadable(str(error)) from error
+    finally:
+        if collects:
+            gc.enable()
 
 
 @cache

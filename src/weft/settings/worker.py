@@ -197,8 +197,7 @@ class WorkerSettings:
     )
     worker_free_bytes_min: LargeBytes = setting(
         64 << 20,
-        "room on the disks of output and working directories below which the worker starts no "
-        "more jobs; it goes on by itself; 0: it goes on until nothing can be written",
+        "room on the disks of output and working directories below which no job starts; 0: any",
         within=(0, 1 << 50),
     )
     input_cache_bytes: LargeBytes = setting(

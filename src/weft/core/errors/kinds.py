@@ -32,6 +32,10 @@ _SECOND_STOP = re.compile(r"((?<!\.)[.?!…])\.$")
 """Of a reason that ends by itself, and was taken for one that does not."""
 
 
+def _short(text: str) -> str:
+    return _LONG_WORD.sub(r"\1…\2", text) if len(text) > WORD_MAX else text
+
+
 class WeftError(Exception):
     """The base of all errors that are reported to a person.
 
@@ -59,11 +63,11 @@ class WeftError(Exception):
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
     ) -> None:
-        self.message = _LONG_WORD.sub(r"\1…\2", message) if len(message) > WORD_MAX else message
+        self.message = _short(message)
         super().__init__(self.message)
         self.detail = detail
         self.hint = hint or self.advice
-        self.errors = tuple(errors)
+        self.errors = tuple(FieldError(_short(one.pointer), _short(one.message)) for one in errors)
         self.subject = ""
         """The one of many things in a call that the database refused, e.g. `j7`."""
 
@@ -74,7 +78,7 @@ class WeftError(Exception):
 
     @detail.setter
     def detail(self, text: str) -> None:
-        self._detail = _SECOND_STOP.sub(r"\1", text)
+        self._detail = _SECOND_STOP.sub(r"\1", _short(text))
 
     def point(self, moved: Callable[[str], str]) -> None:
         """Let its pointers name other places: what `moved` returns for each."""

@@ -74,10 +74,6 @@ class Claiming:
 
     async def _claim_all(self) -> None:
         while not self._attempts.is_closed:
-            if self._disks.are_full():  # the next heartbeat says so, and when it is over
-                await self._look.wait()
-                self._look.clear()
-                continue
             if self._is_kept or self._large is not None:
                 self._look.clear()
                 await self._make_room()
@@ -89,6 +85,7 @@ class Claiming:
                     await self._look.wait()
                 continue
             may_claim = self._may_have_work or self._outbox.has_carried
+            may_claim = may_claim and not self._disks.are_full()  # each heartbeat says whether
             budget = plan_claim(self._held.load(), self._held.pace) if may_claim else None
             if budget is None:
                 await self._look.wait()

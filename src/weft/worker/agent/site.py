@@ -84,10 +84,10 @@ class Disks:
 
     def are_full(self) -> bool:
         """Say whether to start no more jobs; log when that changes."""
-        free = {one: _free_bytes(one) for one in self.directories}
-        full = [one for one, n_bytes in free.items() if n_bytes < self.free_bytes_min]
+        free = ((one, _free_bytes(one)) for one in self.directories)
+        full = [(str(one), n_bytes) for one, n_bytes in free if n_bytes < self.free_bytes_min]
         if full and not self._were_full:
-            log.warning("worker.disk_full", directory=str(full[0]), free_bytes=free[full[0]])
+            log.warning("worker.disk_full", directory=full[0][0], free_bytes=full[0][1])
         if self._were_full and not full:
             log.info("worker.disk_free")
         self._were_full = bool(full)

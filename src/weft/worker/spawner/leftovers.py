@@ -32,8 +32,7 @@ class _Stray:
         self.pidfd = pidfd
         self.owners = owners
         self.command: bytes | None = None
-        """The mark of the command that has started it; read again only while it is young: of a
-        thousand that takes tens of milliseconds."""
+        """The mark of the command that has started it, read while it is young: it takes 20 µs."""
         self.read_until_ns = time.monotonic_ns() + _EXEC_NS
         self.due_ns: int | None = None
         """When it is killed; None: a job may still need it."""

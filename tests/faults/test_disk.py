@@ -76,4 +76,4 @@ def test_nearly_full_disk_stops_new_work_until_there_is_room(cramped: Siege) -> 
     log = (home / "log" / "worker.log").read_text()
 
     assert get(home, f"/v1/batches/{batch}")["n_succeeded"] == 20
-    assert 0 < log.count("worker.disk_full") == log.count("worker.disk_free")
+    assert "worker.disk_full" in log.partition("worker.disk_free")[0]

@@ -188,7 +188,7 @@ def test_another_process_gets_the_same_settings(tmp_path: Path) -> None:
     )
     for one in all_declared().values():
         for value in filter(None, (one.default, one.minimum)):
-            assert one.convert(one.written(value)) == value, one.name
+            assert one.convert(one.text_of(value)) == value, one.name
 
 
 def test_variable_that_is_nearly_a_setting_is_told_with_the_one_meant() -> None:

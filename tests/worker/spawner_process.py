@@ -37,7 +37,7 @@ from weft.wire.spawner import (
 )
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-CHANGED = str(Path(__file__).with_name("changed_spawner.py"))
+VARIANT = str(Path(__file__).with_name("spawner_variant.py"))
 NAMESPACE = (
     "unshare", *(() if os.geteuid() == 0 else ("--user", "--map-current-user")), "--pid", "--fork",
     "--kill-child", "--mount-proc", "--propagation", "slave",

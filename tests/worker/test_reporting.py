@@ -214,11 +214,11 @@ async def test_end_is_sent_once_and_waited_for_until_it_is_recorded(tmp_path: Pa
     outbox.add_end(other)
     assert outbox.take_ends() == [one, other]
     outbox.add_end(one)
-    waiting = asyncio.create_task(outbox.until_settled())
+    task = asyncio.create_task(outbox.until_settled())
     outbox.settle([one.key])
     await asyncio.sleep(0)
-    assert not waiting.done()
+    assert not task.done()
     outbox.settle([other.key])
-    await waiting
+    await task
 
     assert outbox.take_ends() == []

@@ -13,7 +13,7 @@ import pytest
 from weft.core.states import Reason
 from weft.wire.spawner import Framer, ProcessEnd, Start, Welcome, Withdraw
 from weft.worker.spawner.reports import KeptEnds
-from worker.spawner_process import CHANGED, Agent, SpawnerProcess, key_of, process
+from worker.spawner_process import VARIANT, Agent, SpawnerProcess, key_of, process
 
 
 def test_exit_code_output_and_usage_are_reported(agent: Agent) -> None:
@@ -261,7 +261,7 @@ def go(tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 @pytest.fixture
 def held(tmp_path: Path, go: Callable[[], None]) -> Iterator[SpawnerProcess]:
-    spawner = SpawnerProcess(tmp_path, program=(CHANGED, "held"))
+    spawner = SpawnerProcess(tmp_path, program=(VARIANT, "held"))
     yield spawner
     go()
     spawner.stop()
@@ -362,6 +362,6 @@ def test_each_process_has_its_own_umask(tmp_path: Path, change: str) -> None:
     ours = os.umask(0o022)
     os.umask(ours)
 
-    found = umasks_of((CHANGED, change), tmp_path, masks)
+    found = umasks_of((VARIANT, change), tmp_path, masks)
 
     assert found == [ours if mask is None else mask for mask in masks]

@@ -18,9 +18,9 @@ from weft.testing.until import until
 from weft.wire.spawner import SpawnerLock, Withdraw
 from weft.worker.spawner.tree import read_process
 from worker.spawner_process import (
-    CHANGED,
     DEADLINE_S,
     NAMESPACE,
+    VARIANT,
     Agent,
     SpawnerProcess,
     has_namespaces,
@@ -78,7 +78,7 @@ def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
     said = tmp_path / "said"
     far = f'trap "" TERM; setsid sleep 60 & echo ready >> {said}; exec sleep 60'
     near = f'trap "" TERM; echo ready >> {said}; exec sleep 60'
-    spawner = SpawnerProcess(tmp_path, program=(CHANGED, "counting"))
+    spawner = SpawnerProcess(tmp_path, program=(VARIANT, "counting"))
     try:
         agent = spawner.connect(cpu_m=20_000)
         agent.start(*(process(n, "sh", "-c", near) for n in range(1, 10)))
@@ -99,7 +99,7 @@ def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
 
 def test_strays_that_end_at_once_are_one_look(tmp_path: Path) -> None:
     """A look for each of a thousand, at a thousand, would stall all jobs of the host."""
-    spawner = SpawnerProcess(tmp_path, program=(CHANGED, "counting"))
+    spawner = SpawnerProcess(tmp_path, program=(VARIANT, "counting"))
     try:
         script = "for i in $(seq 200); do (setsid sleep 2005 &); done; exec sleep 600"
         spawner.connect().start(process(1, "sh", "-c", script))

@@ -38,7 +38,7 @@ def role_environment(
     result = {name: value for name, value in environ.items() if name not in ours}
     for name, value in values_of(settings).items():
         if value is not None and not declared[name].is_secret and name not in _FOR_CLIENTS:
-            result[variable_of(name)] = declared[name].written(value)
+            result[variable_of(name)] = declared[name].text_of(value)
     return result | {variable_of(name): value for name, value in changes.items()}
 
 

@@ -129,7 +129,7 @@ class Declared(NamedTuple):
             check.check(converted)
         return converted
 
-    def written(self, value: object) -> str:
+    def text_of(self, value: object) -> str:
         """Return the text that `convert` reads as this value."""
         if self.read is parse_large_bytes:
             return f"{value}B"  # few bytes without a unit are refused

@@ -67,7 +67,7 @@ class WeftError(Exception):
         super().__init__(self.message)
         self.detail = detail
         self.hint = hint or self.advice
-        self.errors = tuple(FieldError(_short(one.pointer), _short(one.message)) for one in errors)
+        self.errors = tuple(FieldError(_short(it.pointer), _short(it.message)) for it in errors)
         self.subject = ""
         """The one of many things in a call that the database refused, e.g. `j7`."""
 

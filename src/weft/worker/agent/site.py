@@ -84,14 +84,14 @@ class Disks:
 
     def are_full(self) -> bool:
         """Say whether to start no more jobs; log when that changes."""
-        free = ((one, _free_bytes(one)) for one in self.directories)
-        full = [(str(one), n_bytes) for one, n_bytes in free if n_bytes < self.free_bytes_min]
+        free = ((str(path), _free_bytes(path)) for path in self.directories)
+        full = [(path, n_bytes) for path, n_bytes in free if n_bytes < self.free_bytes_min]
         if full and not self._were_full:
             log.warning("worker.disk_full", directory=full[0][0], free_bytes=full[0][1])
         if self._were_full and not full:
             log.info("worker.disk_free")
         self._were_full = bool(full)
-        return self._were_full
+        return bool(full)
 
 
 def _free_bytes(directory: Path) -> int:

@@ -59,7 +59,7 @@ class Leftovers:
         self._children = tree.Children()
         self.is_over: Callable[[bytes | None], bool] | None = None
         """Says whether a mark is of a command that has ended; None: there was no command."""
-        self.left: dict[SpawnerAttempt, None] = {}
+        self.behind: dict[SpawnerAttempt, None] = {}
         """Attempts of which a stray has ended since the last look: one look is for all of them."""
         self.must_look = False
         self.must_know_all = self._children.lists_all
@@ -71,8 +71,8 @@ class Leftovers:
         """
         self._running = running
         self.must_look = False
-        ended = self.left | dict.fromkeys(ended)
-        self.left = {}
+        owners = self.behind | dict.fromkeys(ended)
+        self.behind = {}
         known = (running, self._strays, self._own_children)
         strangers = [
             pid
@@ -80,14 +80,13 @@ class Leftovers:
             if not any(pid in those for those in known)
         ]
         if strangers:
-            self._adopt(strangers, ended)
-        if self.is_over is not None:
-            strays = self._strays.items()
-            if over := {pid for pid, stray in strays if self.is_over(stray.command_of(pid))}:
-                tree.kill_with_descendants(over)
+            self._adopt(strangers, owners)
+        strays = self._strays.items()
+        if self.is_over and (over := {p for p, it in strays if self.is_over(it.command_of(p))}):
+            tree.kill_with_descendants(over)
         if self._strays:
             self._dismiss()
-        for attempt in ended:
+        for attempt in owners:
             if not attempt.strays:
                 self._on_clean(attempt)
         return len(strangers)
@@ -139,7 +138,7 @@ class Leftovers:
             os.close(stray.pidfd)
         for attempt in stray.owners:
             attempt.strays -= 1
-        self.left |= {owner: None for owner in stray.owners if owner.ended_ns}
+        self.behind |= {owner: None for owner in stray.owners if owner.ended_ns}
         self.must_look = True  # its own children are ours now
 
     @staticmethod

@@ -17,7 +17,7 @@ from weft.plugins.runners.remote.handles import Handles
 from weft.wire.sealed import SecretKeys
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
-from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.checkpoints import CheckpointRemoval
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
 from worker.file_site import file_site

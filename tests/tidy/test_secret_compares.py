@@ -93,7 +93,7 @@ HARMLESS = {
         "plugins/log_stores/files/spooled_checkpoints.py",
         "os.pread(fd, _HEAD.size, 0) != _HEAD.pack(found.digest, found.n_bytes)",
     ): CONTENT,
-    ("worker/agent/checkpoint_travel.py", "digest.digest() != found.digest"): CONTENT,
+    ("worker/agent/checkpoints.py", "digest.digest() != found.digest"): CONTENT,
     (
         "plugins/log_stores/files/spooled_checkpoints.py",
         "len(found.digest) != _DIGEST_BYTES",

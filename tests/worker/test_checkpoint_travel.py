@@ -15,7 +15,7 @@ from weft.core.states import AttemptKey, Reason
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import FileDiffers, FileRefused, HeldFile
 from weft.ports.runner import never_started
-from weft.worker.agent.checkpoint_travel import CheckpointTravel, TravelSite
+from weft.worker.agent.checkpoints import CheckpointTravel, TravelSite
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.stager.packing import pack, survey
 from weft.worker.stager.placing import unpack_checkpoint

@@ -15,7 +15,7 @@ from weft.wire.documents.files import FileOutput
 from weft.wire.sealed import SecretKeys
 from weft.worker.agent.attempt_files import BlockFiles
 from weft.worker.agent.attempts import Attempts, Keeping
-from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.checkpoints import CheckpointRemoval
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.reporting import Reporting, end_report

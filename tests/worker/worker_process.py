@@ -21,7 +21,7 @@ from weft.wire.spawner import Hello
 from weft.wire.spec import JobSpec
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.attempt_files import BLOCKS, MESSAGES, PRODUCTS, PROGRESS
-from weft.worker.agent.checkpoint_removal import CheckpointRemoval
+from weft.worker.agent.checkpoints import CheckpointRemoval
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts

@@ -64,8 +64,7 @@ from weft.telemetry.log import log
 from weft.wire.spawner import WarmLimits
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.attempt_files import BLOCKS, MESSAGES, PRODUCTS, PROGRESS
-from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.checkpoint_travel import TravelSite
+from weft.worker.agent.checkpoints import CheckpointRemoval, TravelSite
 from weft.worker.agent.job_accounts import JobTenants
 from weft.worker.agent.site import AgentSite, Consumed, Disks, FenceTerms, WorkerFacts
 

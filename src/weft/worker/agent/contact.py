@@ -10,7 +10,7 @@ from weft.ports.store import HeartbeatAnswer
 from weft.telemetry import metrics
 from weft.worker import boottime
 from weft.worker.agent.attempts import Attempts
-from weft.worker.agent.checkpoint_removal import LogRemoval
+from weft.worker.agent.checkpoints import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.incarnation import Incarnation

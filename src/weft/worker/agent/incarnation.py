@@ -19,7 +19,7 @@ from weft.worker.agent.attempt_files import (
     ProductFiles,
     ProgressFiles,
 )
-from weft.worker.agent.checkpoint_travel import CheckpointTravel
+from weft.worker.agent.checkpoints import CheckpointTravel
 from weft.worker.agent.environments import Environments
 from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles

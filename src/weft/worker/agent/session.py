@@ -13,7 +13,7 @@ from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered, WorkerStore
 from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts, Keeping
-from weft.worker.agent.checkpoint_removal import LogRemoval
+from weft.worker.agent.checkpoints import LogRemoval
 from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming

@@ -15,8 +15,7 @@ from weft.ports.transport import Transport
 from weft.settings import Settings
 from weft.telemetry.log import log
 from weft.wire.sealed import OpensSecrets, SecretKeys
-from weft.worker.agent.checkpoint_removal import CheckpointRemoval
-from weft.worker.agent.checkpoint_travel import TravelSite
+from weft.worker.agent.checkpoints import CheckpointRemoval, TravelSite
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.object_uploads import FileSite
 

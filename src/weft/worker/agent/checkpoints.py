@@ -1,5 +1,7 @@
-"""Checkpoints of a worker outside travel: away from here while an attempt runs and when it ends
-without success, and here before the next one starts.
+"""Checkpoints of jobs between their attempts. Those of a worker outside travel: away from here
+while an attempt runs and when it ends without success, and here before the next one starts. They
+are removed, as what jobs wrote, once their jobs have ended. Nobody tells of a job that ends
+elsewhere: while something is kept, all of it is looked at from time to time.
 
 An attempt's directory is that of its job (`kept/b12.j7`), or one of the spawner's stock, with a
 link beside it that names the job. `of/b12.j7` says which attempt wrote what is here, so that an
@@ -9,8 +11,9 @@ older one does not hide what another machine has brought since.
 import asyncio
 import hashlib
 import os
+import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,8 +24,10 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.states import AttemptKey, Reason
 from weft.ports.checkpoints import CheckpointCarrier, CheckpointFound
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile
+from weft.ports.log_store import LogKeeper
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
+from weft.ports.store import WorkerStore
 from weft.telemetry.log import log
 from weft.wire.spawner import Account
 from weft.worker.agent.held import HeldAttempts
@@ -31,6 +36,10 @@ from weft.worker.stager.packing import Entry, pack, survey
 from weft.worker.stager.placing import give, unpack_checkpoint
 from weft.worker.trees import remove_tree
 
+_ASKED_MAX = 1000
+"""Jobs, or batches, in one question to the database."""
+_LINKS_OF_EMPTY = 2
+_NAME = re.compile(r"b([1-9][0-9]{0,17})\.j([1-9][0-9]{0,8})")
 _TRIES: Final = 3
 _OWNER: Final = ".owner"
 _NO_OTHER: Final = frozenset({Reason.CANCELLED, Reason.LOST, Reason.OVERDUE})
@@ -219,5 +228,144 @@ class CheckpointTravel:
             (directory / _name(key)).write_text(str(attempt))
 
 
+Job = tuple[int, int]
+
+
 def _name(key: AttemptKey) -> str:
     return f"b{key.batch_id}.j{key.job_id}"
+
+
+class CheckpointRemoval:
+    """The directories that spawners keep for jobs, and the loop that removes them."""
+
+    def __init__(self, store: WorkerStore, root: Path, *, again_s: float) -> None:
+        self._store = store
+        self._kept = root / "kept"
+        self._attempts = root / "of"
+        self._again_s = again_s
+        self._jobs: set[Job] = set()
+        self._any = True
+        self._wanted = asyncio.Event()
+        self._wanted.set()
+
+    def on_recorded(self, keys: Iterable[AttemptKey]) -> None:
+        """Look at the jobs of these attempts, whose ends are recorded."""
+        if self._is_empty():
+            return
+        for key in keys:
+            if (self._kept / _name(key)).is_dir():
+                self._jobs.add((key.batch_id, key.job_id))
+                self._wanted.set()
+
+    def _is_empty(self) -> bool:
+        """Say whether certainly nothing is kept: a directory has a link from each one in it, on
+        file systems that count them; the others say 1.
+        """
+        try:
+            return self._kept.stat().st_nlink == _LINKS_OF_EMPTY
+        except FileNotFoundError:
+            return True
+
+    def look(self) -> None:
+        """Look at everything that is kept."""
+        self._any = True
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Remove what is to go, until cancelled."""
+        is_left = False
+        while True:
+            try:
+                async with asyncio.timeout(self._again_s if is_left else None):
+                    await self._wanted.wait()
+            except TimeoutError:
+                self._any = True
+            self._wanted.clear()
+            jobs, is_any = self._jobs, self._any
+            self._jobs, self._any = set(), False
+            try:
+                is_left = await self._remove_from(jobs, is_any=is_any)
+            except OSError as error:
+                is_left = True
+                log.warning("checkpoints.not_removed", error=f"{error}")
+
+    async def _remove_from(self, jobs: set[Job], *, is_any: bool) -> bool:
+        """Remove what belongs to jobs that have ended, or to none; return whether any is left."""
+        names = await asyncio.to_thread(self._names)
+        kept = {(int(match[1]), int(match[2])) for match in map(_NAME.fullmatch, names) if match}
+        gone = [name for name in names if not _NAME.fullmatch(name)]
+        asked = sorted(kept if is_any else kept & jobs)
+        for first in range(0, len(asked), _ASKED_MAX):
+            for batch_id, job_id in await self._ended(asked[first : first + _ASKED_MAX]):
+                kept.discard((batch_id, job_id))
+                gone.append(f"b{batch_id}.j{job_id}")
+        if gone:
+            await asyncio.to_thread(self._remove, gone)
+            log.info("checkpoints.removed", count=len(gone), first=gone[0])
+        return bool(kept)
+
+    async def _ended(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        return await until_answered(lambda: self._store.list_ended_jobs(jobs))
+
+    def _names(self) -> list[str]:
+        try:
+            return [entry.name for entry in self._kept.iterdir()]
+        except FileNotFoundError:
+            return []
+
+    def _remove(self, names: Sequence[str]) -> None:
+        """Remove directories. Each is renamed first, so that no attempt finds half of it."""
+        for name in names:
+            path = self._kept / f"{os.urandom(8).hex()}.left"
+            try:
+                (self._kept / name).rename(path)
+            except FileNotFoundError:  # another worker of this home was faster
+                continue
+            (self._attempts / name).unlink(missing_ok=True)
+            remove_tree(path)
+
+
+# It looks through everything when notices may have been missed, as at its start, and on a notice
+# at the batch that it names.
+
+
+class LogRemoval:
+    """The batches to look at, and the loop that does it."""
+
+    def __init__(self, store: WorkerStore, keeper: LogKeeper) -> None:
+        self._store = store
+        self._keeper = keeper
+        self._removed: set[int] = set()
+        self._any = False
+        self._wanted = asyncio.Event()
+
+    def look(self, batch_id: int | None) -> None:
+        """Look at a batch that was removed; None: at all of them."""
+        if batch_id is None:
+            self._any = True
+        else:
+            self._removed.add(batch_id)
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Remove what is to go, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            batches, is_any = self._removed, self._any
+            self._removed, self._any = set(), False
+            try:
+                await self._remove_from(batches, is_any=is_any)
+            except OSError as error:
+                log.warning("logs.not_removed", error=f"{error}")
+
+    async def _remove_from(self, batches: set[int], *, is_any: bool) -> None:
+        """Remove the output of those that the database has removed: a notice proves nothing."""
+        kept = set(await self._keeper.batches())
+        left = sorted(kept if is_any else kept & batches)
+        for first in range(0, len(left), _ASKED_MAX):
+            asked = left[first : first + _ASKED_MAX]
+            removed = await until_answered(partial(self._store.list_removed, asked))
+            if removed:
+                await self._keeper.remove(removed)
+                log.info("logs.removed", batches=len(removed), first=min(removed))

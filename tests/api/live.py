@@ -38,7 +38,7 @@ from weft.wire.function import result_path
 from weft.wire.log_format import encode_piece, own_path
 from weft.wire.sealed import SecretKeys
 from weft.wire.usage_format import UsageSample
-from weft.worker.agent.signatures import Signatures
+from weft.worker.agent.specs import Signatures
 
 TOKEN = "token-of-a-test"
 DEADLINE_S = 60.0

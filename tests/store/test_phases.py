@@ -18,8 +18,8 @@ from weft.wire.sealed import SecretKeys
 from weft.wire.spec import JobSpec, encode_chunk
 from weft.worker.agent.agent import Agent
 from weft.worker.agent.checkpoints import CheckpointRemoval
-from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
+from weft.worker.agent.specs import Signatures
 from worker.file_site import file_site
 
 WITHIN_S = 60.0

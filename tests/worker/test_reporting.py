@@ -19,8 +19,8 @@ from weft.worker.agent.checkpoints import CheckpointRemoval
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.reporting import Reporting, end_report
-from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
+from weft.worker.agent.specs import Signatures
 from weft.worker.stager.directories import JobDirectories, Plan
 from worker.file_site import file_site
 

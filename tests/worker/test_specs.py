@@ -12,8 +12,7 @@ from weft.ports.store import Claimed
 from weft.wire.documents.containers import ContainerDocument, EngineOptions
 from weft.wire.sealed import SecretKeys
 from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk, pack_specs
-from weft.worker.agent.signatures import Signatures
-from weft.worker.agent.specs import Specs
+from weft.worker.agent.specs import Signatures, Specs
 from worker.fake_store import BATCH, FakeStore
 
 
@@ -72,7 +71,7 @@ async def test_a_chunk_is_read_again_when_the_key_of_its_signature_has_come(
         return await get_chunks(*ids)
 
     monkeypatch.setattr(store, "get_chunks", counted)
-    monkeypatch.setattr("weft.worker.agent.signatures._KEYS_FRESH_S", 0)
+    monkeypatch.setattr("weft.worker.agent.specs._KEYS_FRESH_S", 0)
     monkeypatch.setattr("weft.worker.agent.specs._KEPT_BYTES_MAX", size)  # for this chunk, once
     keys = SecretKeys()
     specs = Specs(store, Signatures(store, lambda: keys))

@@ -23,8 +23,8 @@ from weft.worker.agent.agent import Agent
 from weft.worker.agent.attempt_files import BLOCKS, MESSAGES, PRODUCTS, PROGRESS
 from weft.worker.agent.checkpoints import CheckpointRemoval
 from weft.worker.agent.job_accounts import JobAccounts
-from weft.worker.agent.signatures import Signatures
 from weft.worker.agent.site import AgentSite, FenceTerms, WorkerFacts
+from weft.worker.agent.specs import Signatures
 from worker.fake_store import FakeStore
 from worker.file_site import file_site
 

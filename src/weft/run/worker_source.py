@@ -36,7 +36,7 @@ from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_topic_runs, open_worker_store
 from weft.wire.sealed import OpensSecrets
-from weft.worker.agent.signatures import Signatures
+from weft.worker.agent.specs import Signatures
 from weft.worker.noting_store import NotingStore
 
 _CREDENTIALS = struct.Struct("3i")

@@ -21,7 +21,7 @@ from weft.run.login import NoRoleDatabase, login_dsn
 from weft.run.secret_keys import read_secret_keys
 from weft.settings import Settings
 from weft.store import open_worker_store
-from weft.worker.agent.signatures import Signatures
+from weft.worker.agent.specs import Signatures
 
 CONNECTIONS_MAX = 8
 """Of all linked workers of one api; they are made when they are needed."""

@@ -89,7 +89,8 @@ class Task(_Described, frozen=True, omit_defaults=True, kw_only=True):
 def read_task(data: bytes) -> Task:
     """Read a task and check what its types do not say. Raise a 400."""
     try:
-        task: Task = msgspec.convert(_present(read_json(data)), Task)
+        body = read_json(data)
+        task: Task = msgspec.convert(_present(body) if isinstance(body, dict) else body, Task)
     except Unreadable as error:
         raise bad_request(f"the body is not JSON: {error}") from error
     except msgspec.ValidationError as error:

@@ -104,6 +104,7 @@ def test_strays_that_end_at_once_are_one_look(tmp_path: Path) -> None:
         script = "for i in $(seq 200); do (setsid sleep 2005 &); done; exec sleep 600"
         spawner.connect().start(process(1, "sh", "-c", script))
         until_so(lambda: len(list(Path(f"/proc/{spawner.pid}/fd").iterdir())) > 200)
+        until_so(lambda: len(_sleeps("2005")) == 200)
         os.kill(spawner.pid, signal.SIGSTOP)
         for pid in _sleeps("2005"):
             os.kill(pid, signal.SIGKILL)

@@ -309,7 +309,7 @@ async def test_bunch_that_was_filled_otherwise_is_refused_with_the_first_differe
     jobs: list[dict[str, Any]] = [
         {"command": ["a"], "name": "x", "resources": {"cpu": 0.5}},
         {"parents": [{"of": 1, "need": "start"}], "groups": [1], "attributes": {"k": "v"}},
-        {"command": ["c"], "priority": 3},
+        {"command": ["c"], "parents": [2, {"of": 1, "need": "start"}], "priority": 3},
     ]
     first = await http.post(f"{at}/{update}/jobs", json={"first": 1, "jobs": jobs})
     assert first.status_code == 201

@@ -84,7 +84,7 @@ def _jobs_of(rows: JobRows, update: Reserved) -> Iterator[Fields]:
             **{name: _at(getattr(rows, name), entry) for name in _AS_THEY_ARE},
             "name": name,
             "attributes": attributes or None,
-            "parents": sorted(parents.get(job, ()), key=abs),
+            "parents": sorted(parents.get(job, ()), key=lambda number: abs(number) % 10**9),
             "rare_fields": rare.get(job, {}),
         }
         for number in range(job, job + count):

@@ -19,7 +19,8 @@ NOT_SLOW = "not slow and not heavy and not fault and not engine and not world"
 ALL_SLOW = re.compile(r"^pytestmark = .*?\bmark\.(slow|heavy|fault|engine)\b", re.MULTILINE)
 SMOKE = (
     "tests/api/test_process.py", "tests/cli/test_app.py", "tests/client/test_builder.py",
-    "tests/driver/test_schedules.py", "tests/store/test_claims.py", "tests/worker/test_running.py",
+    "tests/driver/test_black_holes.py", "tests/store/test_claims.py",
+    "tests/worker/test_running.py",
 )  # fmt: skip
 """Of the api, the command line, the client, the driver, the store and the worker."""
 FILES_MAX = 12

@@ -349,7 +349,7 @@ UNASKED = {
     ("POST", "/v1/device-logins", "200"), ("POST", "/v1/device-logins/poll", "200"),
     ("POST", "/v1/sinks/{sink}/deliveries/{message}/decide", "200"),
 }  # fmt: skip
-"""They need a key, an issuer (`test_logins`), a silent worker, or a check (`test_checks`)."""
+"""They need a key, an issuer (`test_logins`), a silent worker, or a check (`test_commands`)."""
 UNCHANGED = {
     "POST /v1/sinks/{sink}/given-up",  # none was given up
     "PUT /v1/batches/{b}/payloads/{s}/{n}",  # its commit is there, as of those that follow

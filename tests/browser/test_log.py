@@ -1,4 +1,6 @@
-"""The log of a job in a real browser: live, without a gap, and as nothing but text."""
+"""The page of a job in a real browser: its log, live, without a gap, and as nothing but text; the
+steps of a simulated one go on, though nothing happens to it.
+"""
 
 import html
 import re
@@ -158,4 +160,30 @@ async def test_pages_of_a_log_and_of_a_job_fit(
     error = await window.open(f"{path}?errors=true")
     text = html.unescape(await error.locator("#log").inner_text())
     assert re.match("ValueError: no such row", text)
+    assert window.faults == []
+
+
+STEPS = [
+    {"action": "LOG", "message": "begin"},
+    {"action": "SLEEP", "durationMs": 1000},
+    {"action": "HTTP_CALL", "url": "https://example.org/prices", "latencyMs": 3_600_000},
+    {"action": "COMPUTE", "iterations": 1_000_000},
+]
+
+
+async def test_steps_go_on_by_time_alone(
+    window: Window, http: httpx.AsyncClient, worker: LiveWorker
+) -> None:
+    document = {"name": "quote", "jobs": [{"name": "quote", "simulation": {"steps": STEPS}}]}
+    made = await http.post("/v1/batches", json=document)
+    await worker.claim_and_start()
+    page = await window.open(f"/ui/batches/{made.json()['id']}/jobs/1")
+    await window.is_live()
+
+    rows = page.locator("#simulated tbody tr")
+    await expect(rows.nth(2)).to_contain_text("running", timeout=20_000)
+    await expect(rows.nth(1)).to_contain_text("done")
+    await expect(rows.nth(3)).to_contain_text("waiting")
+    await page.set_viewport_size({"width": 360, "height": 900})
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
     assert window.faults == []

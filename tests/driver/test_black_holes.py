@@ -1,5 +1,5 @@
-"""The loops that cordon workers on which attempts fail at once, and that look at all jobs that
-have not ended.
+"""The loops that cordon workers on which attempts fail at once, that look at all jobs that have
+not ended, and that give schedules their runs.
 """
 
 import asyncio
@@ -10,10 +10,10 @@ from structlog.testing import capture_logs
 
 from cases import cases
 from driver.fake_store import FakeDriverStore
-from weft.driver.loops import black_holes, patrol
+from weft.driver.loops import black_holes, patrol, schedules
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.ports.store import Patrolled, Position, Row
+from weft.ports.store import DueSchedule, Patrolled, Position, Row
 from weft.settings import Settings
 from weft.telemetry import metrics
 
@@ -132,3 +132,29 @@ async def test_without_jobs_it_waits_for_the_next_fold() -> None:
     await asleep
 
     assert store.positions == [Position()] * 3
+
+
+async def test_each_due_schedule_gets_its_runs_and_its_next_time() -> None:
+    store = FakeDriverStore()
+    due = datetime(2026, 5, 1, 2, tzinfo=UTC)
+    now = due + timedelta(days=1, seconds=5)
+    store.schedules.extend([
+        [
+            DueSchedule(1, "0 2 * * *", "UTC", "skip", due, now),
+            DueSchedule(2, "0 2 * * *", "UTC", "all", due, now),
+        ],
+        [],
+    ])  # fmt: skip
+    context = LoopContext(
+        store, 0, Settings(), Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
+    )
+    running = asyncio.ensure_future(schedules.LOOP.run(context))
+    await store.until("schedules_due", 1)
+    running.cancel()
+
+    tomorrow, later = due + timedelta(days=1), due + timedelta(days=2)
+    assert [(one.runs, one.next_at, one.n_missed) for one in store.moves] == [
+        ([tomorrow], later, 1),
+        ([due, tomorrow], later, 0),
+    ]
+    assert {one.expected for one in store.moves} == {due}

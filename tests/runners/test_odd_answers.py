@@ -1,27 +1,49 @@
-"""What engines' files and servers say that cannot be read, or that a job has put there."""
+"""What engines' files and servers say that cannot be read, or that a job has put there; what
+Slurm's states mean beside the marks of an attempt, and Nomad's allocations, from answers of Nomad
+1.11; what sbatch refuses ends what it is said of.
+"""
 
 import asyncio
 import os
+import re
 import shlex
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from signal import SIGTERM
+from typing import Any
 
 import pytest
 
 from callbacks.receiver import answering, receiving
+from cases import cases
 from runners.directory_engine import DirectoryEngine
-from weft.core.errors import Unavailable
-from weft.core.states import AttemptKey
-from weft.extensions.engines.nomad.runner.client import NomadClient
+from runners.slurm_cluster import given_in
+from weft.core.errors import Invalid, Unavailable
+from weft.core.states import AttemptKey, Command, Phase, Reason
+from weft.extensions.engines.nomad.runner.client import NomadClient, WrongNomadAddress
+from weft.extensions.engines.nomad.runner.jobs import payload_of, status_of, why_unplaced
 from weft.extensions.engines.nomad.settings import NomadSettings
+from weft.extensions.engines.slurm.runner.commands import SlurmCommands, Task
+from weft.extensions.engines.slurm.runner.engine import SlurmEngine
 from weft.extensions.engines.slurm.runner.files import StagedFiles
-from weft.extensions.engines.slurm.runner.folder import MARK_BYTES_MAX, Marks, SharedFiles
+from weft.extensions.engines.slurm.runner.folder import (
+    MARK_BYTES_MAX,
+    Marks,
+    SharedFiles,
+    marks_of,
+)
+from weft.extensions.engines.slurm.runner.statuses import ended, is_undecided
+from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ends import Notes
 from weft.plugins.runners.remote.engine import GuardedEngine
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
+from weft.ports.runner import Assignment
+from weft.testing.runner_suite import assignment
+from weft.wire.spec import FunctionSpec, JobSpec
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)
 GOOD, BAD = "weft-b1-j1-a1", "weft-b1-j2-a1"
@@ -147,3 +169,253 @@ def test_a_changed_reason_is_told_and_not_too_often() -> None:
     assert after(1, "Resources") == "Resources"
     assert notes.of_phase(ONE, "on n1") == "on n1"
     assert notes.of_phase(ONE, "x" * 1000) == "x" * 300
+
+
+def marks(*, ended_s_ago: float = 1.0, **more: float) -> Marks:
+    ages = {"started": 9.0, "ended": ended_s_ago, **more}
+    texts = {"started": "7 2 n1\n", "ended": "0\n", "used": "0m0.010s 0m0.000s\n1m2.50s 0m0.25s\n"}
+    return marks_of(ages, texts)
+
+
+@cases(
+    ("state", "own", "expected"),
+    [
+        ("COMPLETING", marks(termed=2.0), True),
+        ("RUNNING", marks(termed=2.0, ended_s_ago=0.1), True),
+        ("COMPLETING", marks(), False),
+        ("COMPLETING", marks(termed=2.0, stopped=3.0), False),
+        ("COMPLETING", marks(termed=99.0, ended_s_ago=90.0), False),
+        ("CANCELLED", marks(termed=2.0), False),
+        ("COMPLETED", marks(termed=2.0), False),
+    ],
+)
+def test_an_end_that_slurm_has_asked_for_waits_for_its_state(
+    state: str, own: Marks, *, expected: bool
+) -> None:
+    """But not for ever, and no other end does."""
+    assert is_undecided(own, Task(7, 2, state)) == expected
+    assert not is_undecided(own, None)
+
+
+def test_good_end_of_a_cancelled_job_is_none() -> None:
+    """One that Slurm has warned and that ends well is."""
+    cancelled, well = (
+        ended(marks(termed=2.0), 1.0, Task(7, 2, state)) for state in ("CANCELLED", "COMPLETED")
+    )
+    assert (cancelled.exit_code, cancelled.signal) == (None, SIGTERM)
+    assert (well.exit_code, well.signal, well.cpu_ms) == (0, None, 62_750)
+
+
+@cases("text", ["", "x", "0m0s 0m0s\n1m1.2.3s ²m1s\n", "\n" + "9" * 100 + "m1s"])
+def test_odd_times_are_no_times(text: str) -> None:
+    assert marks_of({}, {"used": text}).cpu_ms <= 10**15
+
+
+FULL = """sbatch: error: {}
+sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, \
+user's size and/or time limits)
+"""
+DENIED = "slurm_update error: Access/permission denied\n"
+ARRAY = "sbatch: error: Batch job submission failed: Invalid job array specification\n"
+PARTITION = """sbatch: error: invalid partition specified: nowhere
+sbatch: error: Batch job submission failed: Invalid partition name specified
+"""
+
+
+class _Slurm:
+    """Answers sbatch: with words that refuse an array of this size, or with a number."""
+
+    def __init__(self, refuses: Callable[[int], str]) -> None:
+        self.refuses = refuses
+        self.asked: list[int] = []
+        self.taken: list[int] = []
+
+    async def run(self, words: Sequence[str], said: str = "") -> Answer:
+        del said
+        if words[0] == "squeue":
+            return Answer(0, "", "")
+        if words[0] == "scontrol":
+            return Answer(1, "", DENIED)
+        (count,) = (int(found[1]) + 1 for w in words if (found := re.match("--array=0-(.+)", w)))
+        self.asked.append(count)
+        if words := self.refuses(count):
+            return Answer(1, "", words)
+        self.taken.append(count)
+        return Answer(0, f"{len(self.taken)}\n", "")
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def engine_of(root: Path, slurm: _Slurm) -> SlurmEngine:
+    settings = SlurmSettings()
+    files = SharedFiles(root)
+    return SlurmEngine(SlurmCommands(slurm, settings), files, settings, LIMITS, tag="x")
+
+
+def some(count: int) -> dict[str, Assignment]:
+    return {one.key.name: one for one in map(assignment, range(1, count + 1))}
+
+
+@pytest.mark.parametrize(
+    "limit", ["QOSMaxSubmitJobPerUserLimit", "AssocMaxSubmitJobLimit", "AssocGrpSubmitJobsLimit"]
+)
+async def test_slurm_that_takes_no_more_ends_no_job(limit: str, tmp_path: Path) -> None:
+    """They go when there is room, as many as it takes, and nothing is left of what did not go."""
+    room = [40]
+
+    def refuses(count: int) -> str:
+        if count > room[0]:
+            return FULL.format(limit)
+        room[0] -= count
+        return ""
+
+    slurm = _Slurm(refuses)
+    engine = engine_of(tmp_path, slurm)
+    for taken in (0, 0, 25, 25, 37):
+        with pytest.raises(Unavailable) as raised:
+            await engine.submit(some(100))
+        assert limit in str(raised.value.detail)
+        assert sum(slurm.taken) == taken
+        assert given_in(tmp_path) == sorted([*some(taken)])
+        assert len([*tmp_path.glob("weft-*")]) == taken
+        room[0] = max(room[0], 8)
+    room[0] = 100
+    assert await engine.submit(some(100)) == {}
+    assert sum(slurm.taken) == 100
+
+
+async def test_arrays_are_as_large_as_slurm_takes_them(tmp_path: Path) -> None:
+    """It is found out once."""
+    slurm = _Slurm(lambda count: ARRAY if count > 30 else "")
+    engine = engine_of(tmp_path, slurm)
+    assert await engine.submit(some(100)) == {}
+    assert (slurm.asked, slurm.taken) == ([100, 50, 25, 25, 25, 25], [25] * 4)
+
+
+async def test_what_slurm_never_takes_is_refused_by_a_single_one(tmp_path: Path) -> None:
+    """And two calls are enough for that."""
+    slurm = _Slurm(lambda _count: PARTITION)
+    refused = await engine_of(tmp_path, slurm).submit(some(100))
+    assert len(refused) == 100
+    assert slurm.asked == [100, 1]
+    assert [*tmp_path.glob("weft-*")] == []
+
+
+async def test_refusal_of_many_does_not_end_them(tmp_path: Path) -> None:
+    """Something else may be wrong with an array of this size."""
+    slurm = _Slurm(lambda count: "sbatch: error: too many\n" if count > 10 else "")
+    assert await engine_of(tmp_path, slurm).submit(some(20)) == {}
+    assert sum(slurm.taken) == 20
+
+
+async def test_site_that_moves_no_limits_is_quoted(tmp_path: Path) -> None:
+    """And the clock of the node stays, too."""
+    engine = engine_of(tmp_path, _Slurm(lambda _count: ""))
+    spec = JobSpec(script="true", timeout_s=60)
+    one = Assignment(AttemptKey(1, 1, 1), spec, 100, 16, (1, 1))
+    assert await engine.submit({one.key.name: one}) == {}
+    assert await engine.tell(one, Command(1, one.key, extra_ms=30_000)) == ""
+    longer = tmp_path / one.key.name / "longer"
+    assert longer.read_text() == "30"
+    refusal = await engine.tell(one, Command(2, one.key, extra_ms=90_000))
+    assert "Access/permission denied" in refusal
+    assert longer.read_text() == "30"
+
+
+JOB = {"ID": "weft-x-1/dispatch-1-2", "Status": "running", "Stop": False}
+
+
+def ago(seconds: float) -> str:
+    """Return a time as Nomad writes it."""
+    return (datetime.now(UTC) - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%f123Z")
+
+
+def allocation(
+    state: str, *, details: dict[str, str] | None = None, created: int = 1, **task: object
+) -> dict[str, Any]:
+    """Return an allocation of one task."""
+    events = [{"Type": "Terminated", "Details": details}] if details is not None else []
+    states = {"StartedAt": ago(10), "FinishedAt": ago(4), "Events": events, **task}
+    return {
+        "ID": "0123456789ab", "CreateTime": created, "ClientStatus": state, "NodeName": "n1",
+        "TaskStates": {"job": states},
+    }  # fmt: skip
+
+
+@cases(
+    ("state", "details", "expected"),
+    [
+        ("complete", {"exit_code": "0", "signal": "0"}, (0, None, None)),
+        ("failed", {"exit_code": "200", "signal": "0"}, (200, None, None)),
+        ("failed", {"exit_code": "0", "signal": "9"}, (None, 9, None)),
+        ("failed", {"exit_code": "137", "oom_killed": "true"}, (137, None, Reason.OOM)),
+        ("failed", {"exit_code": "124"}, (124, None, Reason.TIMEOUT)),
+        ("lost", None, (None, None, Reason.LOST)),
+        ("failed", None, (None, None, Reason.SYSTEM)),
+    ],
+)
+def test_ends_are_told(
+    state: str, details: dict[str, str] | None, expected: tuple[object, ...]
+) -> None:
+    limit_s = 6.0 if (details or {}).get("exit_code") == "124" else None
+    found = status_of(JOB, [allocation(state, details=details)], limit_s)
+
+    assert (found.exit_code, found.signal, found.reason) == expected
+    assert found.ended_s_ago == pytest.approx(4, abs=1)
+    assert "n1" in found.message
+
+
+def test_waiting_and_running_are_told_apart() -> None:
+    waits = status_of({**JOB, "Status": "pending"}, [], None)
+    begins = status_of(JOB, [allocation("pending", StartedAt=None)], None)
+    runs = status_of(JOB, [allocation("running", FinishedAt="0001-01-01T00:00:00Z")], None)
+    never = status_of({**JOB, "Status": "dead"}, [], None)
+
+    assert [one.phase for one in (waits, begins, runs)] == [
+        Phase.QUEUED_REMOTE, Phase.QUEUED_REMOTE, Phase.EXECUTING,
+    ]  # fmt: skip
+    assert runs.started_s_ago == pytest.approx(10, abs=1)
+    assert (never.started_s_ago, never.ended_s_ago) == (None, 0.0)
+
+
+def test_what_nomad_starts_instead_of_a_lost_one_does_not_count() -> None:
+    lost = allocation("lost")
+    instead = allocation("running", created=2, FinishedAt=None)
+
+    assert status_of(JOB, [instead, lost], None).reason == Reason.LOST
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        JobSpec(("true",), executor="elsewhere"),
+        JobSpec(function=FunctionSpec(call="a:b")),
+        JobSpec(script="#" + "x" * 20_000),
+    ],
+)
+def test_what_nomad_cannot_run_is_refused(spec: JobSpec) -> None:
+    with pytest.raises(Invalid):
+        payload_of(Assignment(AttemptKey(1, 1, 1), spec, 100, 16, (1, 1)), LIMITS)
+
+
+async def test_address_is_checked_and_silence_is_not_the_jobs_fault() -> None:
+    with pytest.raises(WrongNomadAddress):
+        NomadClient(NomadSettings(nomad_address="nomad.example"))
+    client = NomadClient(NomadSettings(nomad_address="http://127.0.0.1:1", nomad_answer_s=2))
+    with pytest.raises(Unavailable, match="Nomad is away"):
+        await client.call("GET", ["jobs"])
+
+
+def test_why_no_node_takes_a_job_is_said() -> None:
+    """As of an evaluation that is blocked; it is told while the job has no allocation."""
+    full = {"NodesEvaluated": 1, "DimensionExhausted": {"memory": 1}}
+    other = {"NodesEvaluated": 2, "ConstraintFiltered": {"${attr.cpu.arch} = arm64": 2}}
+
+    assert why_unplaced({"FailedTGAllocs": {"a": full}}) == "memory is exhausted on 1 nodes"
+    assert (
+        why_unplaced({"FailedTGAllocs": {"a": other}}) == "2 nodes lack ${attr.cpu.arch} = arm64"
+    )
+    assert why_unplaced({"FailedTGAllocs": {"a": {"NodesEvaluated": 0}}}) == "0 nodes were asked"
+    assert why_unplaced({}) == ""
+    assert "no node takes it: full" in status_of(JOB, [], None, "full").message

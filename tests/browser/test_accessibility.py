@@ -57,11 +57,13 @@ async def test_no_page_shuts_anybody_out(
     assert (await http.post("/v1/batch-actions", json=held)).is_success
     toml = {"content-type": "application/toml"}
     assert (await http.put("/v1/setups/daily", content=_LINE, headers=toml)).is_success
+    asks = {"for": "approval", "form": {"properties": {"dose": {"type": "number"}}}}
+    asked = await http.post("/v1/batches", json={"jobs": [{"name": "dose", "wait": asks}]})
     findings: dict[str, list[str]] = {}
     async with open_window(browser, api, color_scheme=scheme) as window:
         await window.log_in()
-        batch = day.batches["run"]
-        paths = (f"/ui/batches/{batch}", f"/ui/batches/{batch}/jobs/13", "/login")
+        batch, form = day.batches["run"], f"/ui/batches/{asked.json()['id']}/jobs/1/answer"
+        paths = (f"/ui/batches/{batch}", f"/ui/batches/{batch}/jobs/13", form, "/login")
         async for path, page in every_page(window, *paths):
             found = []
             for width in (WIDE, 1400, 360):

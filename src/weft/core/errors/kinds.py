@@ -11,9 +11,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FieldError:
-    """One offending field.
-
-    A JSON pointer (RFC 6901; empty for the whole document) and what is wrong with it.
+    """One offending field: its JSON pointer (RFC 6901; empty: the whole document), and what is
+    wrong with it.
     """
 
     pointer: str
@@ -25,6 +24,7 @@ class FieldError:
 
 
 FIELDS_SHOWN = 20
+POINTER_MAX = 4096
 WORD_MAX = 240
 _LONG_WORD = re.compile(rf"(\S{{{WORD_MAX // 2}}})\S{{{WORD_MAX // 2},}}(\S{{20}})")
 """What somebody gave and a message repeats: its begin and its end tell which it is."""
@@ -67,7 +67,7 @@ class WeftError(Exception):
         super().__init__(self.message)
         self.detail = detail
         self.hint = hint or self.advice
-        self.errors = tuple(FieldError(_short(it.pointer), _short(it.message)) for it in errors)
+        self.errors = tuple(FieldError(e.pointer[:POINTER_MAX], _short(e.message)) for e in errors)
         self.subject = ""
         """The one of many things in a call that the database refused, e.g. `j7`."""
 

@@ -122,15 +122,21 @@ RETRY_TABLES = (
 )
 
 
-async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> None:
-    """However many other jobs and batches there are."""
-    await own_world.submit(5_000)
+async def fail_parents(world: World, count: int) -> int:
+    """Return a batch of 1,000 jobs with a child each; `count` of them have failed."""
+    await world.submit(5_000)
     n_jobs = 2_000
     parents = {job: [job - n_jobs // 2] for job in range(n_jobs // 2 + 1, n_jobs + 1)}
-    batch = await own_world.submit(job_rows(n_jobs, parents=parents, priority=[9] * n_jobs))
-    worker = await own_world.worker()
-    await worker.end(*await worker.claim(100), reason=Reason.EXIT, exit_code=1)
-    await own_world.sweep()
+    batch = await world.submit(job_rows(n_jobs, parents=parents, priority=[9] * n_jobs))
+    worker = await world.worker()
+    await worker.end(*await worker.claim(count), reason=Reason.EXIT, exit_code=1)
+    await world.sweep()
+    return batch
+
+
+async def test_step_reads_its_range_and_what_depends_on_it(own_world: World) -> None:
+    """However many other jobs and batches there are."""
+    batch = await fail_parents(own_world, 100)
     operation = await begin(own_world, batch)
     epoch = await own_world.lead()
     (row,), found = await read_by_call(
@@ -185,13 +191,7 @@ async def test_cause_is_looked_up_in_its_range(own_world: World) -> None:
 @pytest.mark.parametrize("failed", [False, True])
 async def test_resubmission_reads_a_page(own_world: World, *, failed: bool) -> None:
     """Of the jobs with their edges, from the last number on."""
-    await own_world.submit(5_000)
-    n_jobs = 2_000
-    parents = {job: [job - n_jobs // 2] for job in range(n_jobs // 2 + 1, n_jobs + 1)}
-    batch = await own_world.submit(job_rows(n_jobs, parents=parents, priority=[9] * n_jobs))
-    worker = await own_world.worker()
-    await worker.end(*await worker.claim(1_000), reason=Reason.EXIT, exit_code=1)
-    await own_world.sweep()
+    batch = await fail_parents(own_world, 1_000)
     operation = await ask(own_world, batch, failed=failed)
     epoch = await own_world.lead()
     rows, found = await read_by_call(

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -18,7 +19,7 @@ from weft.core.errors import (
     QueueFull,
     QuotaExceeded,
 )
-from weft.core.graph.group_tree import ancestors, plan_groups, plan_sets
+from weft.core.graph.group_tree import find_paths, plan_groups, plan_sets
 from weft.core.problems import PROBLEMS_MAX, Problems, pointing
 from weft.faults import fault_point
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Origin, Reserved, Row, Shape
@@ -350,24 +351,13 @@ async def _existing_groups(
     sets: Sequence[str],
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Return the numbers of those paths (with their ancestors) and sets that exist already."""
-    found: dict[str, int] = {}
-    found_sets: dict[str, int] = {}
     if batch_id is None:
-        return found, found_sets
-    missing: set[str] = set()
-    for path in dict.fromkeys(ancestor for full in paths for ancestor in ancestors(full)):
-        if path.rpartition("/")[0] in missing:
-            missing.add(path)
-            continue
-        try:
-            row = await services.store.get_group(caller, batch_id, path)
-        except GroupNotFound:
-            missing.add(path)
-        else:
-            found[path] = row["group_id"]
+        return {}, {}
+    find = partial(services.store.get_group, caller, batch_id)
+    found, found_sets = await find_paths(paths, find), {}
     for name in sets:
         with suppress(GroupNotFound):
-            row = await services.store.get_group(caller, batch_id, name)
+            row = await find(name)
             if row["kind"] == "set":
                 found_sets[name] = row["group_id"]
     return found, found_sets

@@ -5,6 +5,7 @@ In bunches, names of parents and paths of groups become numbers.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from weft.client.submission.refs import Block, GroupPlan, plan_group_numbers
 from weft.client.submission.spool import JobSpool, size_of
 from weft.client.submission.upload import Upload, fill_in_bunches, fits_one_request
 from weft.core.errors import FieldError, GroupNotFound, WrongType
-from weft.core.graph.group_tree import ROOT, ancestors
+from weft.core.graph.group_tree import ROOT, find_paths
 from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
@@ -262,7 +263,8 @@ class PendingUpdate:
             may_be_left_out = not group.is_set and not group.options
             if may_be_left_out and group.key in used:
                 continue
-            if may_be_left_out and await self._existing([group.key], self.batch_id):
+            find = partial(self.api.get_group, self.batch_id)
+            if may_be_left_out and await find_paths([group.key], find):
                 continue
             groups.append(group)
         return groups
@@ -306,25 +308,11 @@ class PendingUpdate:
         names += [name for membership in self.memberships for name in membership.sets]
         existing: dict[str, int] = {}
         if self.batch_id is not None:
-            existing = await self._existing(paths, batch_id)
+            existing = await find_paths(paths, partial(self.api.get_group, batch_id))
             for name in dict.fromkeys(names):
                 if found := await self._find_set(name, batch_id):
                     existing[name] = found
         return plan_group_numbers(paths, names, declared=declared, existing=existing)
-
-    async def _existing(self, paths: Sequence[str], batch_id: int) -> dict[str, int]:
-        """Return the numbers of those paths and of the ones above them that the batch has."""
-        found: dict[str, int] = {}
-        missing: set[str] = set()
-        for path in dict.fromkeys(ancestor for full in paths for ancestor in ancestors(full)):
-            if path.rpartition("/")[0] in missing:
-                missing.add(path)
-                continue
-            try:
-                found[path] = int((await self.api.get_group(batch_id, path))["group_id"])
-            except GroupNotFound:
-                missing.add(path)
-        return found
 
     async def _find_set(self, name: str, batch_id: int) -> int | None:
         try:

@@ -1,9 +1,11 @@
 """Paths of tree groups, `/stage1/part2` below the root `/`; numbers of groups to be made."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from weft.core.errors import GroupNotFound
 from weft.core.text.texts import wrong_name
 
 ROOT = "/"
@@ -52,6 +54,25 @@ def ancestors(path: str) -> list[str]:
     """Return the paths above it without the root, outermost first, and itself last."""
     parts = path.split("/")[1:]
     return ["/" + "/".join(parts[: n + 1]) for n in range(len(parts))] if path != ROOT else []
+
+
+async def find_paths(
+    paths: Sequence[str], find: Callable[[str], Awaitable[Mapping[str, Any]]]
+) -> dict[str, int]:
+    """Return the numbers of those paths, and of the ones above them, that `find` finds: it raises
+    `GroupNotFound`, and is not asked for what is below.
+    """
+    found: dict[str, int] = {}
+    missing: set[str] = set()
+    for path in dict.fromkeys(ancestor for full in paths for ancestor in ancestors(full)):
+        if path.rpartition("/")[0] in missing:
+            missing.add(path)
+            continue
+        try:
+            found[path] = int((await find(path))["group_id"])
+        except GroupNotFound:
+            missing.add(path)
+    return found
 
 
 def plan_groups(

@@ -11,8 +11,7 @@ from weft.core.deliveries.delivery_retry import NoticePolicy, next_notice_s
 from weft.extensions.doors.aloe.documents import job_document, summary_document
 from weft.extensions.doors.aloe.notices import NOTICES
 from weft.extensions.doors.aloe.notifications import subscriptions_of, wrong_notifications
-from weft.extensions.doors.aloe.refused import Refused
-from weft.extensions.doors.aloe.replies import chosen
+from weft.extensions.doors.aloe.replies import Refused, chosen
 from weft.extensions.doors.aloe.searching import order_of, sort_key, terms_of
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.submissions import read_asked

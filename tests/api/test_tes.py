@@ -8,7 +8,7 @@ import msgspec
 from api.live import LiveWorker
 from cases import cases
 from weft.core.states import JobState, Reason
-from weft.extensions.doors.tes.files import output_logs, outputs_of
+from weft.extensions.doors.tes.jobs import output_logs, outputs_of
 from weft.extensions.doors.tes.shown import STATES, state_of
 from weft.extensions.doors.tes.tasks import read_task
 from weft.run.doors import api_doors

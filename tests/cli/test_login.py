@@ -12,10 +12,15 @@ import httpx
 import pytest
 
 from weft.cli.app import run_command
-from weft.cli.login import loopback
-from weft.cli.login.flows import LoginNotFinished, log_in_elsewhere, log_in_here
+from weft.cli.login.flows import (
+    HEAD_BYTES_MAX,
+    Brought,
+    LoginNotFinished,
+    Loopback,
+    log_in_elsewhere,
+    log_in_here,
+)
 from weft.cli.login.keeping import forget_login, keep_login
-from weft.cli.login.loopback import HEAD_BYTES_MAX, Brought, Loopback
 from weft.client.http.address import Locator, login_file
 from weft.client.http.api_routes import ApiRoutes
 from weft.client.http.calls import Document

@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 
 from cases import cases
-from weft.extensions.engines.openstack.provider.cloud import Cloud
-from weft.extensions.engines.openstack.provider.leftovers import (
+from weft.extensions.engines.openstack.provider.cloud import (
     MARK,
     TEMPLATE,
+    Cloud,
     leftovers,
     mark,
     remove,

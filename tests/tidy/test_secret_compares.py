@@ -37,7 +37,7 @@ ELSEWHERE = {
 CONSTANT_TIME = {
     "api/use_cases/logins.py": "the state that a browser brings back from an issuer",
     "api/web_tokens/verify.py": "the nonce in an ID token",
-    "cli/login/loopback.py": "the state that a browser brings to `weft login`",
+    "cli/login/flows.py": "the state that a browser brings to `weft login`",
     "core/deliveries/callback_signature.py": "signatures of callbacks",
     "core/access/sessions.py": "the token in forms and headers of pages (CSRF)",
     "wire/signed.py": "signatures of functions",

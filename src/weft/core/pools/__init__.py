@@ -1,8 +1,7 @@
 """Pools: what an operator wants of them, and which machines they make and delete."""
 
-from weft.core.pools.decide import decide
+from weft.core.pools.decide import OwnJob, decide, decide_all
 from weft.core.pools.machine import ANYWHERE, Decision, Demand, Machine, offers_of, used_share
-from weft.core.pools.own import OwnJob, decide_all
 from weft.core.pools.pool import Flavour, Pool, PoolDifference, plan_changes
 
 __all__ = [

@@ -20,8 +20,13 @@ from weft.extensions.doors.aloe import submissions
 from weft.extensions.doors.aloe.finding import archived_at, document_of, find
 from weft.extensions.doors.aloe.inputs import Sources, staged_inputs
 from weft.extensions.doors.aloe.notifications import logs_in, subscriptions_of, wrong_notifications
-from weft.extensions.doors.aloe.refused import Refused, bad_request, refused_submission
-from weft.extensions.doors.aloe.replies import answer, base_of
+from weft.extensions.doors.aloe.replies import (
+    Refused,
+    answer,
+    bad_request,
+    base_of,
+    refused_submission,
+)
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import ENDED, NAME, new_id
 from weft.ports.store import Row

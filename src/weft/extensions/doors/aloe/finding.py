@@ -12,8 +12,7 @@ from weft.core.access.rights import Permission
 from weft.core.access.secret_variables import patterns_of
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.extensions.doors.aloe.documents import job_document
-from weft.extensions.doors.aloe.refused import bad_request, not_found
-from weft.extensions.doors.aloe.replies import base_of
+from weft.extensions.doors.aloe.replies import bad_request, base_of, not_found
 from weft.extensions.doors.aloe.searching import Term, sort_key
 from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
 from weft.extensions.doors.aloe.words import ID_CHARS_MAX, NAME

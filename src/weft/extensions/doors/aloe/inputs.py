@@ -12,7 +12,7 @@ from weft.core.apps.description import AppDescription
 from weft.core.apps.values import Parameter, joined, wrong_text
 from weft.core.files.file_paths import STORE_SCHEME, UrlFile, WrongPath, parse_source, parts_of
 from weft.extensions.doors.aloe.archives import own_name, source_of
-from weft.extensions.doors.aloe.refused import bad_request
+from weft.extensions.doors.aloe.replies import bad_request
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import STORE
 from weft.ports.evaluation import TooCostly, evaluate

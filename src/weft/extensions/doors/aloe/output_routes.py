@@ -16,8 +16,15 @@ from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.doors.aloe.archives import kept_path, own_name
 from weft.extensions.doors.aloe.documents import job_href
 from weft.extensions.doors.aloe.finding import find
-from weft.extensions.doors.aloe.refused import READ, Refused, paths
-from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of
+from weft.extensions.doors.aloe.replies import (
+    READ,
+    Refused,
+    answer,
+    base_of,
+    page_of,
+    paths,
+    query_of,
+)
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import STORE, instant, slug
 from weft.ports.log_store import AttemptLog

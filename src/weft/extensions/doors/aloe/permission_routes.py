@@ -9,8 +9,18 @@ from weft.core.access.rights import Permission
 from weft.core.errors import UserNotFound
 from weft.extensions.doors.aloe.documents import job_href
 from weft.extensions.doors.aloe.finding import find
-from weft.extensions.doors.aloe.refused import READ, SHARE, Refused, bad_request, paths
-from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of, read_body
+from weft.extensions.doors.aloe.replies import (
+    READ,
+    SHARE,
+    Refused,
+    answer,
+    bad_request,
+    base_of,
+    page_of,
+    paths,
+    query_of,
+    read_body,
+)
 from weft.extensions.doors.aloe.words import words_given
 from weft.ports.store import Caller, Row
 

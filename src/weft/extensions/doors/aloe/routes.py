@@ -19,16 +19,19 @@ from weft.extensions.doors.aloe.documents import history_entry, status_document,
 from weft.extensions.doors.aloe.finding import document_of, find, listed
 from weft.extensions.doors.aloe.output_routes import OUTPUT_ROUTES
 from weft.extensions.doors.aloe.permission_routes import PERMISSION_ROUTES
-from weft.extensions.doors.aloe.refused import (
+from weft.extensions.doors.aloe.replies import (
     FULL,
     READ,
     WRITE,
     Refused,
+    answer,
     bad_request,
+    base_of,
+    page_of,
     paths,
+    query_of,
     refuse,
 )
-from weft.extensions.doors.aloe.replies import answer, base_of, page_of, query_of
 from weft.extensions.doors.aloe.searching import is_field, name_of, order_of, terms_of
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import GB, LOCAL, NAME, STORE, app_uuid, duration, instant

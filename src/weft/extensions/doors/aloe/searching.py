@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.extensions.doors.aloe.refused import bad_request
-from weft.extensions.doors.aloe.replies import parameter
+from weft.extensions.doors.aloe.replies import bad_request, parameter
 from weft.extensions.doors.aloe.words import OLD_STATUSES, STATUSES, seconds_of
 
 _FIELDS: Final = {

@@ -12,7 +12,7 @@ from weft.core.apps.description import AppDescription, bytes_of
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.doors.aloe.archives import outputs_of
 from weft.extensions.doors.aloe.inputs import StagedInputs
-from weft.extensions.doors.aloe.refused import bad_request
+from weft.extensions.doors.aloe.replies import bad_request
 from weft.extensions.doors.aloe.words import (
     GB,
     LOCAL,

@@ -11,14 +11,14 @@ from weft.api.use_cases import read
 from weft.core.access.rights import Right
 from weft.core.errors import IdempotencyConflict
 from weft.core.states import JobState
-from weft.extensions.doors.jobweaver import documents, refused, requests
+from weft.extensions.doors.jobweaver import documents, requests
 from weft.extensions.doors.jobweaver.intake import NAME, take_in, travel_of
 from weft.ports.store import ForeignJobs, ForeignOrder, Row
 from weft.submission import submit
 
 DEPTH_MAX: Final = 100_000
 """A page is refused if there are jobs on it, behind more rows than this."""
-_HANDLERS: Final = {refused.Refused: refused.answer_refused}
+_HANDLERS: Final = {requests.Refused: requests.answer_refused}
 
 
 def _options(right: Right | None) -> dict[str, Any]:
@@ -44,7 +44,7 @@ async def create_jobweaver_job(request: AnyRequest) -> Response[bytes]:
         _, is_new = await submit.create_batch(request.services, request.caller, document, origin)
     except IdempotencyConflict as error:
         message = "the Idempotency-Key was used for another job"
-        raise refused.Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
+        raise requests.Refused(409, "DUPLICATE_JOB", message, job_id=job_id) from error
     trace = origin.foreign_trace if is_new else (await _find(request, job_id))["foreign_trace"]
     return reply({"jobId": job_id, "traceId": trace}, status=202)
 
@@ -61,7 +61,7 @@ async def list_jobweaver_jobs(request: AnyRequest) -> Response[bytes]:
     query = requests.query_of(request)
     page = requests.page_of(query)
     if query.get("type") not in {None, "", documents.SIMULATION}:
-        raise refused.bad_request(f"type: expected {documents.SIMULATION}")
+        raise requests.bad_request(f"type: expected {documents.SIMULATION}")
     found = await _list(request, page)
     return reply(
         {
@@ -90,7 +90,7 @@ async def list_jobweaver_states(request: AnyRequest) -> Response[bytes]:
         requests.order_of(query),
     )
     if status is not None and status not in documents.STATES:
-        raise refused.bad_request(f"status: expected one of {', '.join(documents.STATES)}")
+        raise requests.bad_request(f"status: expected one of {', '.join(documents.STATES)}")
     found = await _list(request, page, states=documents.STATES.get(status or ""), order=order)
     return reply(
         _paged([documents.status_document(one) for one in found["jobs"]], found["total"], page)
@@ -105,7 +105,7 @@ async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     first = page.number * page.size
     try:
         job = await _find(request, job_id)
-    except refused.Refused:
+    except requests.Refused:
         runs = await services.store.list_topic_runs(
             caller, job_id, first_row=first, limit=page.size
         )
@@ -119,7 +119,7 @@ async def list_jobweaver_executions(request: AnyRequest) -> Response[bytes]:
     return reply(_paged(shown, len(attempts), page))
 
 
-@get(refused.HEALTH, **OPEN)
+@get(requests.HEALTH, **OPEN)
 async def get_jobweaver_health(request: AnyRequest) -> Response[bytes]:
     """Tell whether the database answers."""
     await request.services.store.ready()
@@ -135,7 +135,7 @@ async def get_jobweaver_info() -> Response[bytes]:
 async def _find(request: AnyRequest, job_id: str) -> Row:
     found = await _list(request, requests.Page(0, 1), foreign_id=job_id)
     if not found["jobs"]:
-        raise refused.not_found(job_id)
+        raise requests.not_found(job_id)
     row: Row = found["jobs"][0]
     return row
 
@@ -156,7 +156,7 @@ async def _list(
     )
     foreign_jobs = await read.list_foreign_jobs(request.services, request.caller, wanted)
     if is_deep and foreign_jobs["total"] > page.number * page.size:
-        raise refused.bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
+        raise requests.bad_request(f"page: expected one of the first {DEPTH_MAX} rows")
     return {**foreign_jobs, "jobs": []} if is_deep else foreign_jobs
 
 
@@ -183,7 +183,7 @@ SERVED: Final = ApiDoor(
         get_jobweaver_info,
     ),
     paths=("/api", "/internal", "/actuator"),
-    refuse=refused.refuse,
+    refuse=requests.refuse,
     intake=take_in,
     trace=ForeignTrace(header="x-trace-id", new=lambda: str(uuid4())),
 )

@@ -26,7 +26,7 @@ from weft.core.query.tree import EVERYTHING, DoorTerm, all_of
 from weft.core.states import JobState
 from weft.core.text.texts import wrong_name
 from weft.extensions.doors.tes import jobs, shown
-from weft.extensions.doors.tes.files import outputs_of
+from weft.extensions.doors.tes.jobs import outputs_of
 from weft.extensions.doors.tes.refused import READ, WRITE, bad_request, not_found, refuse
 from weft.extensions.doors.tes.settings import TesSettings
 from weft.extensions.doors.tes.tasks import DOCUMENT_BYTES_MAX, Task, read_task

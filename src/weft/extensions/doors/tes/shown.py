@@ -13,8 +13,7 @@ from weft.core.access.secret_variables import masked, patterns_of, without_passw
 from weft.core.bounded import read_json
 from weft.core.errors import Conflict, NotFound
 from weft.core.ids import format_job_ref
-from weft.extensions.doors.tes.files import output_logs
-from weft.extensions.doors.tes.jobs import ENDS, TAIL_BYTES
+from weft.extensions.doors.tes.jobs import ENDS, TAIL_BYTES, output_logs
 
 Told = dict[str, Any]
 VIEWS: Final = ("MINIMAL", "BASIC", "FULL")

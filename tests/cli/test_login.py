@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from weft.cli.app import run_command
+from weft.cli.login import flows
 from weft.cli.login.flows import (
     HEAD_BYTES_MAX,
     Brought,
@@ -68,7 +69,7 @@ async def test_whatever_comes_to_the_port(sent: bytes) -> None:
 
 
 async def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loopback, "HEAD_S", 0.05)
+    monkeypatch.setattr(flows, "HEAD_S", 0.05)
     async with Loopback("s") as one:
         port = int(one.redirect_uri.rpartition(":")[2].partition("/")[0])
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -1,5 +1,5 @@
-"""Replies and refusals in Agave's forms: its envelope, the parameters that all routes have, and for a
-missing login a fault.
+"""Replies and refusals in Agave's forms: its envelope, the parameters that all routes have, and
+for a missing login a fault.
 """
 
 from collections.abc import Mapping, Sequence

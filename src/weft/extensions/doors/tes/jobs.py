@@ -1,5 +1,5 @@
-"""From tasks of TES to jobs of weft: one job, whose script runs the executors in turn; their inputs
-and outputs as files of jobs, and back.
+"""From tasks of TES to jobs of weft: one job, whose script runs the executors in turn; their
+inputs and outputs as files of jobs, and back.
 """
 
 import shlex

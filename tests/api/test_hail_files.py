@@ -12,8 +12,7 @@ import pytest
 from api.hail_door import job
 from cases import cases
 from weft.core.problems import Problems
-from weft.extensions.doors.hail.alike_jobs import alike_to
-from weft.extensions.doors.hail.jobs_from_hail import Bunch, jobs_of
+from weft.extensions.doors.hail.jobs_from_hail import Bunch, alike_to, jobs_of
 from weft.extensions.doors.hail.requests import Refused
 from weft.settings import Settings
 from weft.submission.translation.context import DocumentContext

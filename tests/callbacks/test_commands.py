@@ -21,8 +21,8 @@ from weft.core.errors import MessageNotHeld
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.ports.senders import Answered
 from weft.ports.sink import SinkMessage
+from weft.run.driver_adapters import LineSinks, SinkCommands
 from weft.run.isolated.asking.messages import MessageMaking
-from weft.run.line_sinks import LineSinks, SinkCommands
 from worker.spawner_process import until_gone
 
 pytestmark = pytest.mark.slow

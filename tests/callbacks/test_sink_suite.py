@@ -15,7 +15,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.sinks.s3 import S3Sink
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.ports.store import StoredFileStore
-from weft.run.line_sinks import LineSinks, SinkCommands
+from weft.run.driver_adapters import LineSinks, SinkCommands
 from weft.testing.callback_sender_suite import TIMEOUT_S, CallbackSenderSuite
 from weft.testing.sink_suite import SinkSuite
 

@@ -16,12 +16,11 @@ import pytest
 from driver.fake_store import FakeDriverStore, FakeNotices
 from weft.core.errors import GroupNotFound, Unavailable, WeftError
 from weft.driver.adapters import Adapters
-from weft.driver.lead import Driver
+from weft.driver.lead import FIRST, Driver, Term
 from weft.driver.loops import LOOPS, reaper
 from weft.driver.loops.deliveries import Post
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import STEPS, advance_operation
-from weft.driver.term import FIRST, Term
 from weft.ports.store import Operation
 from weft.settings import Settings
 from weft.sql import files_of

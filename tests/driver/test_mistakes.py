@@ -17,14 +17,14 @@ import pytest
 from driver.fake_store import FakeDriverStore
 from one_transport import Delivery, OneTransport
 from weft.core.states import Reason
-from weft.driver import term
+from weft.driver import lead
 from weft.driver.adapters import Adapters
+from weft.driver.lead import Term
 from weft.driver.loops import LOOPS, autoscale, following, foreign_jobs, outcomes, schedules
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
-from weft.driver.term import Term
 from weft.ports.store import DueOffer, DueSchedule, ForeignQueues, Listening, OfferEnd
 from weft.ports.transport import OUTCOMES, Route, Transport
 from weft.settings import Settings
@@ -70,7 +70,7 @@ def mistaken(loop: Loop, error: type[Exception], at: int) -> tuple[Loop, Mistake
 async def test_every_loop_begins_anew(
     error: type[Exception], at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term, "_RETRY_LONGEST_S", 0.001)
+    monkeypatch.setattr(lead, "_RETRY_LONGEST_S", 0.001)
     pairs = [mistaken(loop, error, at) for loop in LOOPS]
     (fold,) = [store for loop, store in pairs if loop.name == "fold"]
     running = Term(FakeDriverStore(), 0, SETTINGS, Adapters(), loops=[loop for loop, _ in pairs])

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files import FileLogStore, Watches
 from weft.plugins.log_stores.files.directory import directory_name
-from weft.plugins.log_stores.files.growth import Watches
 from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.testing.log_store_suite import LogStoreSuite

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from weft.plugins.log_stores.files import output_index
-from weft.plugins.log_stores.files.output_index import OutputIndex
 from weft.plugins.log_stores.files.parts import PartReader
+from weft.plugins.log_stores.files.reader import OutputIndex
 from weft.ports.log_store import Extent
 from weft.wire.log_format import (
     CUT,
@@ -57,7 +56,7 @@ def test_windows_are_what_one_pass_gives(
     start: int,
     size: int,
 ) -> None:
-    monkeypatch.setattr(output_index, "_MARK_BYTES", 40)
+    monkeypatch.setattr("weft.plugins.log_stores.files.reader._MARK_BYTES", 40)
     for old in tmp_path.iterdir():
         old.unlink()
     own = tmp_path / "1.1"

@@ -28,7 +28,7 @@ ALONE = {
     "these wait for room in another file": {
         "api/use_cases/due_work.py",
         "driver/loops/deliveries.py", "worker/agent/hand_over.py",
-        "plugins/runners/spawner/preparing.py",
+        "plugins/runners/spawner/__init__.py",
     },
     "of one request, text or job": {
         "api/use_cases/file_stores.py", "core/deliveries/mail.py",
@@ -58,7 +58,7 @@ ALONE = {
         "extensions/link/serving/shared_transactions.py",
     },
     "what a role does as long as it lives": {
-        "driver/term.py", "run/supervisor.py", "extensions/link/served.py",
+        "driver/lead.py", "run/supervisor.py", "extensions/link/served.py",
     },
     "one removal after another, of files on this disk": {"worker/stager/directories.py"},
     "what is remembered or read ahead": {

@@ -75,10 +75,10 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
 
 UNBOUNDED_QUEUES = {
     "src/weft/client/functions/calls.py": "calls under way",
-    "src/weft/extensions/exec/channel.py": "BYTES_MAX of input",
+    "src/weft/extensions/exec/routes.py": "BYTES_MAX of input",
     "src/weft/extensions/brokers/kafka/consumer.py": "the limit and AHEAD",
     "src/weft/extensions/brokers/kafka/topics.py": "OUTCOMES_MAX places",
-    "src/weft/extensions/brokers/rabbitmq/consumer.py": "the prefetch count",
+    "src/weft/extensions/brokers/rabbitmq/__init__.py": "the prefetch count",
     "src/weft/run/log_stores.py": "folders of databases",
     "src/weft/run/up.py": "signals, which somebody sends by hand",
     "src/weft/worker/agent/job_files.py": "attempts of the worker",

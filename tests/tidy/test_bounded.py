@@ -24,7 +24,7 @@ TRUSTED = {
     "src/weft/core/bounded.py": "it bounds them",
     "src/weft/core/errors/installation.py": "a file that the installer keeps",
     "src/weft/extensions/doors/aloe/notices.py": "a body that weft has made",
-    "src/weft/extensions/doors/hail/alike_jobs.py": "parts of a body that was read",
+    "src/weft/extensions/doors/hail/jobs_from_hail.py": "parts of a body that was read",
     "src/weft/extensions/doors/hail/documents_to_hail.py": "stored documents",
     "src/weft/extensions/doors/hail/plain_jobs.py": "parts of a body that was read",
     "src/weft/extensions/siege/attack.py": "what weft has written",

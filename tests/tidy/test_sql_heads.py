@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from weft.settings import Bytes, declared_in, setting, sql_settings
-from weft.sql import files_of, rights_of
-from weft.sql.heads import LOGINS, with_clauses
+from weft.sql import LOGINS, files_of, rights_of, with_clauses
 from weft.sql.names import PROFILES, reading_of, with_numbers, with_profiles, with_settings
 
 PATH = "SET search_path = pg_catalog, pg_temp"

@@ -1,7 +1,7 @@
 """The driver: background work, done by one leader at a time.
 
     lead.py      who leads; ends the term when the lock or the database is gone
-    term.py      runs the loops of one term, passes on what wakes them, keeps the heartbeat
+    lead.py      runs the loops of one term, passes on what wakes them, keeps the heartbeat
     loops/       one file per loop; `loops/__init__.py` lists them
     operations/  one file per kind of operation; `operations/__init__.py` lists them
 

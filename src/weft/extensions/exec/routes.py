@@ -1,10 +1,21 @@
-"""`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job."""
+"""`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job.
 
+The api's end of a command beside a job: a connection to the job's spawner, and three pipes.
+"""
+
+import asyncio
+import os
 import shlex
-from collections.abc import AsyncIterator
-from contextlib import suppress
+import socket
+from asyncio import StreamReader, StreamReaderProtocol
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from io import FileIO
+from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.parameters import batch_id_of, job_id_of
@@ -14,6 +25,7 @@ from weft.api.http.routing import Receive, Stream, post
 from weft.api.http.trail import PATH_CHARS_MAX, action_of
 from weft.api.use_cases.files import live_attempt
 from weft.core.access.rights import Permission, Right
+from weft.core.bounded import read_msgpack
 from weft.core.errors import (
     ExecElsewhere,
     InvalidValue,
@@ -23,11 +35,149 @@ from weft.core.errors import (
     error_classes,
 )
 from weft.core.ids import format_job_ref
-from weft.extensions.exec.channel import Channel, begin
+from weft.plugins.runners.spawner.start import open_socket
+from weft.ports.patience import end_tasks
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name
 from weft.settings import Settings
 from weft.wire import exec as wire
+
+ANSWER_S: Final = 10.0
+QUIET_S: Final = 15.0
+AFTER_S: Final = 0.2
+"""How long output is awaited from what has left a command that has ended."""
+_PIECE_BYTES: Final = 1 << 16
+_QUEUED: Final = 4
+
+
+class Channel:
+    """A command, from its start to its end. `close` ends it."""
+
+    def __init__(self, connection: socket.socket, pipes: list[FileIO]) -> None:
+        self._socket = connection
+        self._pipes = dict(enumerate(pipes))
+        self._input: asyncio.Queue[bytes] = asyncio.Queue()
+        self._output: asyncio.Queue[bytes] = asyncio.Queue(_QUEUED)
+        """Frames; each of its streams, and its end, is over with an empty one."""
+        self._received = self._taken = 0
+        self.ended: wire.Ended | None = None
+
+    def close(self) -> None:
+        """Let go of it: a command that still runs is ended by its spawner."""
+        self._socket.close()
+        for pipe in self._pipes.values():
+            pipe.close()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to its process group."""
+        with suppress(OSError):
+            self._socket.send(msgspec.msgpack.encode(number))
+
+    def put(self, data: bytes) -> bool:
+        """Take input, none: there is no more; False: it is more than was asked for."""
+        self._received += len(data) or 1  # so that nobody keeps sending ends
+        self._input.put_nowait(data)
+        return self._received - self._taken <= wire.BYTES_MAX + 1
+
+    async def answer(self) -> wire.Begun | wire.Ended | wire.Refused | None:
+        """Return the next packet; None: the spawner has gone."""
+        data = b""
+        with suppress(OSError):
+            loop = asyncio.get_running_loop()
+            data = await loop.sock_recv(self._socket, wire.BYTES_MAX)
+        return read_msgpack(data, wire.Begun | wire.Ended | wire.Refused) if data else None
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
+        """Yield what the client is to get; the last frame says how the command ended."""
+        sources = [self._end(), self._read(wire.STDOUT), self._read(wire.STDERR)]
+        tasks = [asyncio.create_task(one) for one in (*sources, self._write())]
+        open_count = len(sources)
+        try:
+            while open_count:
+                try:
+                    async with asyncio.timeout(AFTER_S if self.ended else QUIET_S):
+                        piece = await self._output.get()
+                except TimeoutError:
+                    if self.ended:
+                        break
+                    piece = self._count()
+                if piece:
+                    yield piece
+                else:
+                    open_count -= 1
+            yield wire.frame(wire.END, msgspec.json.encode(self.ended))
+        finally:
+            await end_tasks(tasks)
+            self.close()
+
+    def _count(self) -> bytes:
+        return wire.frame(wire.TAKEN, str(self._taken).encode())
+
+    async def _end(self) -> None:
+        if self.ended is None:
+            answer = await self.answer()
+            self.ended = answer if isinstance(answer, wire.Ended) else wire.Ended(None)
+        if why := self.ended.why:
+            await self._output.put(wire.frame(wire.STDERR, f"weft exec: {why}\n".encode()))
+        await self._output.put(b"")
+
+    async def _read(self, kind: int) -> None:
+        reader = StreamReader(_PIECE_BYTES)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: StreamReaderProtocol(reader), self._pipes.pop(kind)
+        )
+        try:
+            while data := await reader.read(_PIECE_BYTES):
+                await self._output.put(wire.frame(kind, data))
+            await self._output.put(b"")
+        finally:
+            transport.close()
+
+    async def _write(self) -> None:
+        """Give the command its input as it takes it. What does not read it any more loses it."""
+        loop, reader = asyncio.get_running_loop(), StreamReader()
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: StreamReaderProtocol(reader), self._pipes.pop(0)
+        )
+        transport.set_write_buffer_limits(0)
+        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
+        try:
+            while data := await self._input.get():
+                self._taken += len(data)
+                if not transport.is_closing():
+                    with suppress(OSError):
+                        writer.write(data)
+                        await writer.drain()
+                await self._output.put(self._count())
+        finally:
+            transport.abort()
+
+
+async def begin(path: Path, request: wire.Begin) -> Channel | wire.Refused | None:
+    """Start a command; None: no spawner listens there, or answers."""
+    connection = open_socket(path, socket.SOCK_SEQPACKET)
+    if connection is None:
+        return None
+    (its_in, stdin), (stdout, its_out), (stderr, its_err) = (os.pipe() for _ in range(3))
+    its = [its_in, its_out, its_err]
+    channel = Channel(connection, [FileIO(stdin, "w"), FileIO(stdout), FileIO(stderr)])
+    with ExitStack() as undo:
+        undo.callback(channel.close)
+        try:
+            socket.send_fds(connection, [msgspec.msgpack.encode(request)], its)
+            async with asyncio.timeout(ANSWER_S):
+                answer = await channel.answer()
+        except (OSError, TimeoutError):
+            return None
+        finally:
+            for fd in its:
+                os.close(fd)
+        if answer is None or isinstance(answer, wire.Refused):
+            return answer
+        channel.ended = answer if isinstance(answer, wire.Ended) else None
+        undo.pop_all()
+    return channel
+
 
 Frames = AsyncIterator[tuple[int, bytes]]
 

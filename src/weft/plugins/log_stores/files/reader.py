@@ -1,12 +1,20 @@
-"""Read segments and attempt files, in the caller's thread."""
+"""Read segments and attempt files, in the caller's thread.
 
+Find bytes of a long output by their offset, without reading what is before them.
+
+Only the headers of pieces are read, once; of every 256 KiB of a file one position is remembered:
+100 kB for a gigabyte.
+"""
+
+import os
 import threading
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from weft.plugins.log_stores.files.directory import Directories
-from weft.plugins.log_stores.files.output_index import OutputIndex
 from weft.plugins.log_stores.files.parts import PartReader, own_parts
 from weft.plugins.log_stores.files.results import ResultReader
 from weft.plugins.log_stores.files.spooled_files import PREFIX, why_gone
@@ -14,6 +22,147 @@ from weft.ports.log_store import AttemptLog, Extent
 from weft.wire import log_format
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, decode_samples, usage_path
+
+_MARK_BYTES = 256 * 1024
+_BUFFER_BYTES = 4096
+
+
+class _Mark(NamedTuple):
+    """A piece begins at this offset of the file, after these bytes of each stream of the part."""
+
+    offset: int
+    stdout: int
+    stderr: int
+
+    def count(self, stream: int | None) -> int:
+        """Return the bytes of one stream, or of both."""
+        return {log_format.STDOUT: self.stdout, log_format.STDERR: self.stderr}.get(
+            stream or 0, self.stdout + self.stderr
+        )
+
+
+class _Part:
+    """What is known of one part."""
+
+    def __init__(self, first_piece: int, inode: int) -> None:
+        self.first_piece = first_piece
+        self.inode = inode
+        self.n_pieces = 0
+        self.marks = [_Mark(0, 0, 0)]
+        self.end = self.marks[0]
+        """Behind the last whole piece."""
+        self.last = (0, b"")
+        """Where the last piece begins, and its header."""
+
+    def scan(self, file: BinaryIO) -> None:
+        """Read the headers of the pieces that were appended since the last time."""
+        size = os.fstat(file.fileno()).st_size
+        offset, stdout, stderr = self.end
+        while offset + log_format.PIECE.size <= size:
+            file.seek(offset)
+            header = file.read(log_format.PIECE.size)
+            kind, length, _ = log_format.PIECE.unpack(header)
+            if offset + log_format.PIECE.size + length > size:
+                break
+            piece = log_format.Piece(kind, 0, file.read(length) if kind == log_format.CUT else b"")
+            if not log_format.is_sound(piece):
+                break
+            self.n_pieces += log_format.count_pieces(piece)
+            self.last = (offset, header)
+            offset += log_format.PIECE.size + length
+            stdout += length if kind == log_format.STDOUT else 0
+            stderr += length if kind == log_format.STDERR else 0
+            self.end = _Mark(offset, stdout, stderr)
+            if offset - self.marks[-1].offset >= _MARK_BYTES:
+                self.marks.append(self.end)
+
+    def is_in(self, file: BinaryIO) -> bool:
+        """Say whether a file still begins as known; another may have got its inode."""
+        at, header = self.last
+        file.seek(at)
+        return file.read(len(header)) == header
+
+    def mark_before(self, stream: int | None, position: int) -> _Mark:
+        """Return the last mark before a position: a cut that is there begins behind it."""
+        at = bisect_left(self.marks, position, key=lambda mark: mark.count(stream))
+        return self.marks[max(0, at - 1)]
+
+
+class OutputIndex:
+    """The parts of one attempt. Safe to use from several threads."""
+
+    def __init__(self, own: Path) -> None:
+        self._own = own
+        self._parts: Sequence[_Part] = ()
+        self._lock = threading.Lock()
+        self._is_final = False
+
+    def look(self, *, is_final: bool) -> Extent:
+        """Note what was written since the last look. `is_final`: nothing is written any more."""
+        with self._lock:
+            if not self._is_final:
+                known = {part.first_piece: part for part in self._parts}
+                found = [self._look_at(first, known.get(first)) for first in own_parts(self._own)]
+                self._parts = [part for part in found if part is not None]
+                self._is_final = is_final
+        parts = self._parts
+        return Extent(
+            sum(part.end.stdout for part in parts),
+            sum(part.end.stderr for part in parts),
+            parts[-1].first_piece + parts[-1].n_pieces if parts else 0,
+        )
+
+    def pieces(self, stream: int | None, start: int, stop: int) -> Iterator[log_format.Piece]:
+        """Yield the pieces with these bytes, cut to them, and the cuts between them."""
+        position, expected = 0, 0
+        for part in self._parts:
+            end = position + part.end.count(stream)
+            if start <= position < stop and expected < part.first_piece:
+                yield log_format.encode_cut(log_format.STDOUT, 0, 0, part.first_piece - expected)
+            if end >= start and position < stop:
+                yield from self._within(part, position, stream, start, stop)
+            position, expected = end, part.first_piece + part.n_pieces
+
+    def _look_at(self, first_piece: int, known: _Part | None) -> _Part | None:
+        try:
+            with open(
+                log_format.part_path(str(self._own), first_piece),
+                "rb",
+                _BUFFER_BYTES,
+                opener=open_plain,
+            ) as file:
+                found = os.fstat(file.fileno())
+                part = _Part(first_piece, found.st_ino)
+                # A part from which something was left out is another file, and a shorter one.
+                if (
+                    known is not None
+                    and known.inode == found.st_ino
+                    and found.st_size >= known.end.offset
+                    and known.is_in(file)
+                ):
+                    part = known
+                part.scan(file)
+                return part
+        except FileNotFoundError:
+            return None
+
+    def _within(
+        self, part: _Part, begin: int, stream: int | None, start: int, stop: int
+    ) -> Iterator[log_format.Piece]:
+        mark = part.mark_before(stream, max(0, start - begin))
+        try:
+            with open(
+                log_format.part_path(str(self._own), part.first_piece), "rb", opener=open_plain
+            ) as file:
+                if os.fstat(file.fileno()).st_ino == part.inode:
+                    file.seek(mark.offset)
+                    at = begin + mark.count(stream)
+                    yield from log_format.cut_out(
+                        log_format.read_pieces(file), at, stream, start, stop
+                    )
+        except FileNotFoundError:
+            return
+
 
 _KEPT_INDEXES = 32
 

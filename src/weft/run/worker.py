@@ -11,8 +11,10 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from weft import __version__
+from weft.core.billing.resources import MIB
 from weft.core.errors import WeftError
 from weft.core.loop_periods import first_look_s
 from weft.core.scheduling import time_limits
@@ -55,7 +57,6 @@ from weft.run.job_topics import opened_job_topics
 from weft.run.log_stores import log_store_at
 from weft.run.metrics_file import leaving_metrics
 from weft.run.role_main import Told, run_role, succeeded, until_told
-from weft.run.simulations import workers_of
 from weft.run.transports import opened_transports
 from weft.run.worker_source import WorkerSource, direct_source
 from weft.settings import InvalidSetting, Settings
@@ -68,7 +69,7 @@ from weft.worker.agent.checkpoints import CheckpointRemoval, TravelSite
 from weft.worker.agent.job_accounts import JobTenants
 from weft.worker.agent.site import AgentSite, Consumed, Disks, FenceTerms, WorkerFacts
 
-_MIB = 2**20
+RUNNER: Final = "simulation"
 _MEMORY_SHARE = 0.9
 _FENCE_MARGIN_S = 3.0
 _RETURN_MARGIN_S = 2.0
@@ -318,8 +319,8 @@ def facts_of(
         pool=settings.pool,
         version=__version__,
         cpu_m=settings.worker_cpu_m or len(os.sched_getaffinity(0)) * 1000,
-        memory_mib=max(1, memory_bytes // _MIB),
-        storage_mib=shutil.disk_usage(home.path).free // _MIB,
+        memory_mib=max(1, memory_bytes // MIB),
+        storage_mib=shutil.disk_usage(home.path).free // MIB,
         gpu=len(gpus_of(settings)),
         offers={"executor": sorted(executors_of(settings)), **offers},
         slots=settings.worker_slots,
@@ -387,7 +388,7 @@ def warm_limits_of(settings: Settings) -> WarmLimits:
     warm = settings.section(FunctionSettings)
     return WarmLimits(
         warm.warm_calls_max,
-        max(1, warm.warm_memory_bytes_max // _MIB),
+        max(1, warm.warm_memory_bytes_max // MIB),
         round(warm.warm_idle_s * 1000),
     )
 
@@ -427,6 +428,38 @@ def _memory_bytes() -> int:
     except OSError:
         return of_host
     return min(of_host, int(limit)) if limit.isdigit() else of_host
+
+
+def workers_of(settings: Settings) -> list[Settings]:
+    """Return the settings of each worker that this process is: in `weft up` one for simulations
+    besides. They share a process, because a second one would have the memory of the first again.
+    """
+    if settings.runner == RUNNER:
+        return [_simulating(settings)]
+    if not is_supervised() or not settings.simulation_slots:
+        return [settings]
+    name = f"{worker_name(settings)}-{RUNNER}"
+    return [settings, _simulating(replace(settings, worker_name=name, worker_slots=None))]
+
+
+def _simulating(settings: Settings) -> Settings:
+    """Return these settings without what is of the host. A simulated job reserves 1 mCPU and no
+    memory: so each slot is one.
+    """
+    slots = settings.worker_slots or settings.simulation_slots or 1
+    return replace(
+        settings,
+        runner=RUNNER,
+        worker_slots=slots,
+        worker_cpu_m=slots,
+        worker_memory_bytes=MIB,
+        worker_offers="",
+        worker_gpus="none",
+        sandbox="none",
+        run_as="worker",
+        job_limits="never",
+        transports_file=None,
+    )
 
 
 if __name__ == "__main__":

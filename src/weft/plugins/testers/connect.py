@@ -1,9 +1,13 @@
-"""Connect to a host that a job named, at an address that was checked."""
+"""Testers that connect to a host that a job named, at an address that was checked: `tcp`, passed
+when a connection can be made, and `ssh`, when a server of SSH greets; nobody logs in.
+"""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 from weft.core.addresses import is_host_name, parse_address
+from weft.core.ends.conditions import Tested
 from weft.net.failures import NetFailure
 from weft.net.foreign_http import ForeignHttp
 from weft.ports.tester import StillBlocked, TesterSite
@@ -56,3 +60,33 @@ def _is_host(text: str) -> bool:
         )
     except ValueError:
         return False
+
+
+class TcpTester:
+    """Connects, and hangs up."""
+
+    parameters = ("host", "port")
+    optional = ()
+
+    def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
+        """Try the addresses that may be reached."""
+        host, port = parameters["host"], parameters["port"]
+        greeted(host, port, site)
+        return Tested(passed=True, message=f"{host}:{port} answers")
+
+
+_GREETING: Final = b"SSH-"
+
+
+class SshTester:
+    """Reads how the server begins."""
+
+    parameters = ("host",)
+    optional = ("port",)
+
+    def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
+        """Look once."""
+        host, port = parameters["host"], parameters.get("port", "22")
+        if greeted(host, port, site, len(_GREETING)) != _GREETING:
+            raise StillBlocked(f"{host}:{port} does not greet as a server of SSH")
+        return Tested(passed=True, message=f"{host}:{port} answers")

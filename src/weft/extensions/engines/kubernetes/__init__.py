@@ -2,4 +2,4 @@
 
 from weft.ports.extension import Extension
 
-EXTENSION = Extension(checks="weft.extensions.engines.kubernetes.checks:check_clusters")
+EXTENSION = Extension(checks="weft.extensions.engines.kubernetes.provider:check_clusters")

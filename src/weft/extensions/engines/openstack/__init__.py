@@ -2,4 +2,4 @@
 
 from weft.ports.extension import Extension
 
-EXTENSION = Extension(checks="weft.extensions.engines.openstack.checks:check_clouds")
+EXTENSION = Extension(checks="weft.extensions.engines.openstack.provider:check_clouds")

@@ -2,4 +2,4 @@
 
 from weft.ports.extension import Extension
 
-EXTENSION = Extension(checks="weft.extensions.engines.ssh.checks:check_known_hosts")
+EXTENSION = Extension(checks="weft.extensions.engines.ssh.provider:check_known_hosts")

@@ -12,12 +12,14 @@ is made with a gate, which is opened once the Secret is there, as the pods of at
 options that a pool has for the provider `kubernetes`.
 """
 
+import asyncio
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from weft.core.errors import WeftError
+from weft.core.findings import Finding
 from weft.core.pools.pool import Option
 from weft.extensions.engines.kubernetes.runner import statuses
 from weft.extensions.engines.kubernetes.runner.client import KubernetesClient
@@ -36,7 +38,7 @@ from weft.plugins.providers.pool_options import (
     wrong_usual,
 )
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
-from weft.settings import variable_of
+from weft.settings import Settings, variable_of
 
 TEXTS: Final = frozenset(
     {
@@ -303,3 +305,15 @@ async def check_cluster(settings: KubernetesSettings) -> str:
         raise ProviderError(str(error)) from None
     pods, _ = await told_by(client.listed(MACHINES))
     return f"namespace {settings.kubernetes_namespace} answers, worker pods: {len(pods)}"
+
+
+def check_clusters(settings: Settings) -> Iterator[Finding]:
+    """Yield whether those that the settings name answer; nothing if they name none."""
+    cluster = settings.section(KubernetesSettings)
+    if cluster.kubernetes_connect is None:
+        return
+    try:
+        yield Finding("kubernetes", "ok", asyncio.run(check_cluster(cluster)))
+    except ProviderError as error:
+        advice = "See docs/guides/kubernetes.md for the settings and the role."
+        yield Finding("kubernetes", "wrong", str(error), advice)

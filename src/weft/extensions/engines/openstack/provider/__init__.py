@@ -9,16 +9,18 @@ run in threads, and end by themselves when the cloud does not answer.
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from weft.core.findings import Finding
 from weft.core.pools.pool import Option
-from weft.extensions.engines.openstack.provider.options import wrong_options
-from weft.extensions.engines.openstack.provider.user_data import user_data_of
+from weft.extensions.engines.openstack.provider.options import USER, text_of, wrong_options
 from weft.extensions.engines.openstack.settings import OpenStackSettings
-from weft.plugins.providers.pool_options import address_for, raise_first
+from weft.plugins.providers.pool_options import PROGRAM, address_for, raise_first, worker_variables
 from weft.ports.provider import FoundMachine, Leftover, ProviderError, ProviderSite, WantedMachine
+from weft.settings import Settings
 
 if TYPE_CHECKING:
     from weft.extensions.engines.openstack.provider.cloud import Cloud, Server
@@ -161,3 +163,88 @@ def check_regions(settings: OpenStackSettings) -> Sequence[str]:
 
 def _machine(server: "Server") -> FoundMachine:
     return FoundMachine(name=server.name, provider_id=server.server_id, error=server.fault)
+
+
+def check_clouds(settings: Settings) -> Iterator[Finding]:
+    """Yield whether those that the settings name answer; nothing if they name none."""
+    cloud = settings.section(OpenStackSettings)
+    if cloud.openstack_connect is None:
+        return
+    try:
+        yield from (Finding("openstack", "ok", region) for region in check_regions(cloud))
+    except ProviderError as error:
+        advice = "See docs/guides/openstack.md for the settings and the credential."
+        yield Finding("openstack", "wrong", str(error), advice)
+
+
+FOLDER: Final = "/etc/weft"
+TOKEN_FILE: Final = f"{FOLDER}/worker.token"
+SETTINGS_FILE: Final = f"{FOLDER}/worker.env"
+UNIT: Final = "weft-worker.service"
+BYTES_MAX: Final = 65_535 * 3 // 4
+"""Nova's limit holds for what base64 makes of it."""
+
+
+def user_data_of(machine: WantedMachine, connect: str) -> str:
+    """Return what cloud-init gets to do on a machine: it starts a worker that reaches the api.
+    Raise `ProviderError` if it is too long.
+
+    The token stands in a file that only the worker's account reads, never in an argument.
+    cloud-init keeps what it got, and the cloud tells it to whoever asks on the machine, so the
+    token is for this machine's name and pool alone, and ends with the machine.
+    """
+    user = text_of(machine.options, "user", USER)
+    command = [
+        text_of(machine.options, "program", PROGRAM),
+        "worker", "--connect", connect, "--token-file", TOKEN_FILE,
+    ]  # fmt: skip
+    token = "" if machine.credential is None else machine.credential.token
+    settings = "".join(
+        f"{name}={_quoted(value)}\n"
+        for name, value in sorted(worker_variables(machine, home="/var/lib/weft").items())
+    )
+    document = {
+        "users": ["default", {"name": user, "system": True, "homedir": "/var/lib/weft"}],
+        "write_files": [
+            _file(TOKEN_FILE, f"{token}\n", "0600", f"{user}:{user}"),
+            _file(SETTINGS_FILE, settings, "0644", "root:root"),
+            _file(f"/etc/systemd/system/{UNIT}", _unit(user, command), "0644", "root:root"),
+        ],
+        "runcmd": [["systemctl", "enable", "--now", UNIT]],
+    }
+    # cloud-init reads YAML, of which JSON is a part.
+    found = f"#cloud-config\n{json.dumps(document, indent=1)}\n"
+    if len(found.encode()) > BYTES_MAX:
+        raise ProviderError("labels and options of the machine are too long for its user data")
+    return found
+
+
+def _file(path: str, content: str, permissions: str, owner: str) -> Mapping[str, Any]:
+    # Deferred: the account is made first.
+    return {
+        "path": path, "content": content, "permissions": permissions, "owner": owner,
+        "defer": True,
+    }  # fmt: skip
+
+
+def _unit(user: str, command: list[str]) -> str:
+    return (
+        "[Unit]\nDescription=weft worker\nWants=network-online.target\n"
+        "After=network-online.target\n\n"
+        f"[Service]\nUser={user}\nStateDirectory=weft\nEnvironmentFile={SETTINGS_FILE}\n"
+        f"ExecStart={' '.join(map(_in_unit, command))}\nRestart=on-failure\nRestartSec=5\n\n"
+        "[Install]\nWantedBy=multi-user.target\n"
+    )
+
+
+def _in_unit(word: str) -> str:
+    """Quote a word of a command, in which % and $ mean something, too."""
+    return _quoted(word).replace("%", "%%").replace("$", "$$")
+
+
+def _quoted(text: str) -> str:
+    """Quote a text for systemd."""
+    if any(ord(one) < ord(" ") for one in text):
+        raise ProviderError("labels and options of the machine hold line breaks")
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{quoted}"'

@@ -17,7 +17,7 @@ region = "rack4"
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
@@ -29,6 +29,7 @@ import msgspec
 
 from weft.core.bounded import read_json, read_toml
 from weft.core.errors import WeftError
+from weft.core.findings import Finding
 from weft.core.pools.pool import Option
 from weft.extensions.engines.ssh.settings import SshSettings
 from weft.plugins.providers.pool_options import (
@@ -40,7 +41,7 @@ from weft.plugins.providers.pool_options import (
 )
 from weft.plugins.runners.remote.ssh import Login, SshHost
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
-from weft.settings import variable_of
+from weft.settings import Settings, variable_of
 
 TEXTS: Final = frozenset({"hosts", "program"})
 
@@ -320,3 +321,19 @@ def _source() -> str:
 
 def _may_run(host: Host, machine: WantedMachine) -> bool:
     return may_use(machine.options, host.name) and machine.region in {"", host.region}
+
+
+def check_known_hosts(settings: Settings) -> Iterator[Finding]:
+    """Yield whether those that the settings name answer; nothing if they name none."""
+    ssh = settings.section(SshSettings)
+    if ssh.ssh_connect is None:
+        return
+    advice = "See docs/guides/many-machines.md#a-list-of-hosts for the settings and the file."
+    try:
+        n_answer, wrong = asyncio.run(check_hosts(ssh))
+    except ProviderError as error:
+        yield Finding("hosts", "wrong", str(error), advice)
+        return
+    yield Finding("hosts", "ok" if n_answer else "wrong", f"{n_answer} hosts answer by ssh")
+    for name, why in wrong.items():
+        yield Finding("hosts", "warning", f"host {name} does not answer: {why}", advice)

@@ -1,5 +1,6 @@
 """`POST …/exec`: beside which jobs no command runs, and who learns that they are there."""
 
+import json
 from pathlib import Path
 
 import httpx
@@ -7,6 +8,7 @@ import httpx
 from api.live import make_user, open_worker
 from benches.route_bodies import body_of
 from weft.ports.runner import RUNNER_PLUGINS
+from weft.wire.exec import BEGIN, MEDIA, frame
 
 PATH = "/v1/batches/{b}/jobs/{j}/exec"
 
@@ -38,3 +40,15 @@ async def test_no_command_runs_beside_a_job_elsewhere(
     refused = [gone, (409, "WORKER.EXEC_ELSEWHERE"), (404, "API.BATCH_NOT_FOUND"), gone]
     assert answers == dict.fromkeys(RUNNER_PLUGINS.names(), refused)
     assert len(answers) > 3
+
+
+async def test_terminal_has_a_size_and_a_name(http: httpx.AsyncClient) -> None:
+    made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
+    path, answers = PATH.format(b=made.json()["id"], j=1), []
+    for rows, columns, name in ((-1, 80, "xterm"), (10**6, 10**6, "xterm"), (24, 80, "a\0b")):
+        terminal = {"rows": rows, "columns": columns, "name": name}
+        body = frame(BEGIN, json.dumps({"command": ["sh"], "terminal": terminal}).encode())
+        answer = await http.post(path, content=body, headers={"content-type": MEDIA})
+        answers.append((answer.status_code, answer.json()["code"]))
+
+    assert answers == [(400, "API.WRONG_TYPE")] * 3

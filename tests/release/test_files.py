@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {
     ".py", ".sql", ".conf", ".typed", ".json", ".lark", ".html", ".css", ".js", ".svg", ".md",
-    ".service", ".sh",
+    ".service", ".sh", ".bash", ".fish", ".zsh",
 }  # fmt: skip
 SDIST_FILES = {"LICENSE", "README.md", "CHANGELOG.md", "PKG-INFO", "pyproject.toml", ".gitignore"}
 

@@ -13,9 +13,11 @@ import pytest
 from cases import cases
 from weft.core.errors import WeftError
 from weft.core.states import Reason
+from weft.extensions.exec.routes import Channel, begin
 from weft.plugins.executors.function import FunctionExecutor
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.ports.runner import Assignment, Ended
+from weft.wire.exec import STDOUT, Begin, Terminal
 from weft.wire.spawner import Account
 from weft.wire.spec import FunctionSpec, JobSpec
 from weft.worker.agent.job_accounts import JobAccounts
@@ -260,6 +262,20 @@ def test_it_ends_and_is_counted_as_others(agent: Agent) -> None:
 
 
 @needs_root
+async def test_terminal_of_a_command_is_its_users(agent: Agent, spawner: SpawnerProcess) -> None:
+    agent.start(process(1, "sleep", "1000", cwd="/", account=ADA))
+    agent.until_started(1)
+    script = "id -u; stat -c %u $(tty); stty size; : </dev/tty && ps -o tpgid=,sid=,pid= -p $$"
+    begun = Begin(key_of(1), "logs", ("sh", "-c", script), 1, term="vt100")
+    channel = await begin(spawner.root / "s.sock.exec", begun, Terminal(0, 65_535))
+    assert isinstance(channel, Channel)
+    shown = b"".join([frame[5:] async for frame in channel.frames() if frame[0] == STDOUT])
+    *facts, leaders = shown.split(b"\r\n")[:-1]
+
+    assert facts == [b"20001", b"20001", b"0 65535"]
+    assert len(set(leaders.split())) == 1  # it leads its session and the terminal's group
+
+
 def test_no_job_is_root(agent: Agent) -> None:
     for account in (Account(0, 20001), Account(20001, 0)):
         end = agent.run("true", account=account, cwd=None)

@@ -311,10 +311,10 @@ def _is_printed_at_once(arguments: list[str]) -> bool:
         print_overview(all_commands().items())
         return True
     if arguments[0] == "completion":
-        from weft.cli.completion.scripts import SCRIPTS  # noqa: PLC0415
+        from weft.cli.completion.scripts import SHELLS, script_of  # noqa: PLC0415
 
-        if len(arguments) == 2 and arguments[1] in SCRIPTS:  # noqa: PLR2004 (with its shell)
-            print(SCRIPTS[arguments[1]])
+        if len(arguments) == 2 and arguments[1] in SHELLS:  # noqa: PLR2004 (with its shell)
+            print(script_of(arguments[1]))
             return True
     return False
 

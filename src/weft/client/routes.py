@@ -25,15 +25,20 @@ Stream = Literal["stdout", "stderr", "both"]
 class Routes(ClientRoutes, ApiRoutes, ApiCalls, Requests):
     """The HTTP api, one method per route."""
 
-    async def begin_exec(self, batch_id: int, job_id: int, command: Sequence[str]) -> "Exec":
-        """Start a command beside a running job: as its user, in its place, and no longer than it.
+    async def begin_exec(
+        self, batch_id: int, job_id: int, command: Sequence[str],
+        terminal: "Mapping[str, object] | None" = None,
+    ) -> "Exec":  # fmt: skip
+        """Start a command beside a running job: as its user, in its place, and no longer than it;
+        `terminal`: with one that has these `rows`, `columns` and this `name`.
         Raise `JobNotRunning`, `ExecElsewhere`, `ExecsFull`.
         """
         from weft.client.http.exec_calls import Exec  # noqa: PLC0415 (3 ms)
         from weft.wire.exec import BEGIN, MEDIA, frame  # noqa: PLC0415
 
         path = f"/v1/batches/{batch_id}/jobs/{job_id}/exec"
-        first = frame(BEGIN, encode({"command": command}, msgspec.json.encode))
+        document = {"command": command} | ({"terminal": terminal} if terminal else {})
+        first = frame(BEGIN, encode(document, msgspec.json.encode))
         headers = [("content-type", MEDIA)]
         return Exec(await self._session.stream(path, headers=headers, first=first))
 

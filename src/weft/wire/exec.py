@@ -5,7 +5,7 @@ To the spawner, one connection (`SOCK_SEQPACKET`) is one command. The first pack
 `Ended`, is the answer. Each end that closes it ends the command with all that it has started.
 
 Over HTTP both bodies are frames: a byte says the kind, four the length. The first frame of a
-request is an `ExecDocument`; a terminal or a port would be further kinds.
+request is an `ExecDocument`.
 """
 
 import struct
@@ -26,17 +26,32 @@ MARK: Final = "WEFT_EXEC"
 SUFFIX: Final = ".exec"
 """Of the socket for commands, behind the name of the spawner's socket for agents."""
 MEDIA: Final = "application/vnd.weft.exec"
-BEGIN, STDIN, SIGNAL = range(3)
-"""What a client sends: a document, input (none: its end), a byte for a signal."""
+BEGIN, STDIN, SIGNAL, RESIZE = range(4)
+"""What a client sends: a document, input (none: its end), a byte for a signal, a `SIZE`."""
 TAKEN, STDOUT, STDERR, END = range(4)
 """What it gets: how much input was taken so far, output, and how the command ended, in JSON."""
 _HEAD: Final = struct.Struct("!BI")
+
+
+SIZE: Final = struct.Struct("!HH")
+"""Rows and columns of a terminal."""
+Side = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
+
+
+class Terminal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A terminal for a command. A side of 0: it is not known."""
+
+    rows: Side
+    columns: Side
+    name: Annotated[str, msgspec.Meta(pattern="^[!-~]{1,64}$")] = "xterm"
+    """Its kind: the command's `TERM`."""
 
 
 class ExecDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A command to run beside a job."""
 
     command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    terminal: Terminal | None = None
 
 
 class Begin(msgspec.Struct, frozen=True, array_like=True, tag="begin"):
@@ -52,6 +67,8 @@ class Begin(msgspec.Struct, frozen=True, array_like=True, tag="begin"):
     """The limit of commands beside one job."""
     tenant_id: int = 0
     """Whose command it is."""
+    term: str = ""
+    """The kind of the terminal that its three streams are; empty: they are none."""
 
 
 class Refused(msgspec.Struct, frozen=True, array_like=True, tag="refused"):

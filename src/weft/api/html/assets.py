@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from weft.core.pictures.svg import STYLE
+from weft.core.pictures.svg import style_of
 
 PREFIX: Final = "/ui/assets"
 _FOLDER: Final = Path(__file__).parent / "assets"
@@ -33,7 +33,9 @@ class Asset:
 def assets() -> Mapping[str, Asset]:
     """Return the assets by their names."""
     files = sorted(path for path in _FOLDER.iterdir() if path.suffix in _MEDIA)
-    contents = {path.name: path.read_bytes() for path in files} | {PICTURES: STYLE.encode()}
+    contents = {path.name: path.read_bytes() for path in files} | {
+        PICTURES: style_of("pictures").encode()
+    }
     return {name: _asset(name, data) for name, data in contents.items()}
 
 

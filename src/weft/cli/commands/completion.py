@@ -1,6 +1,6 @@
 """`weft completion`: what a shell needs to complete a command line."""
 
-from weft.cli.completion.scripts import SCRIPTS, Shell
+from weft.cli.completion.scripts import Shell, script_of
 from weft.cli.input.options import LOCAL, Local
 
 
@@ -14,5 +14,5 @@ def completion(shell: Shell, /, *, shared: Local = LOCAL) -> None:
     Args:
         shell: The shell.
     """
-    script = SCRIPTS[shell]
+    script = script_of(shell)
     shared.tell({"shell": shell, "script": script}, script, print)

@@ -52,6 +52,10 @@ class Exec:
         """Send a signal to its process group."""
         await self._send(wire.SIGNAL, bytes([number]))
 
+    async def resize(self, rows: int, columns: int) -> None:
+        """Say which size its terminal has now."""
+        await self._send(wire.RESIZE, wire.SIZE.pack(rows, columns))
+
     async def run(
         self,
         stdin: bytes | None = b"",

@@ -4,54 +4,18 @@ for pages and for files that stand alone.
 """
 
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Final
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from weft.core.text.texts import harmless
 
-SCHEMES: Final = """
-svg.picture, body.picture { --back: #fff; --raised: #f4f6f8; --text: #1b1f23; --soft: #57606a;
-  --line: #d0d7de;
-  --success: #1a7f37; --failed: #b42318; --error: #8b1e6b; --cancelled: #6e7781;
-  --running: #0a5ca8;
-  --waiting: #9a6700; --pending: #8c959f; }
-@media (prefers-color-scheme: dark) { svg.picture, body.picture {
-  --back: #0f1419; --raised: #1a2129; --text: #e6edf3; --soft: #9aa4ae; --line: #323b45;
-  --success: #3fb950; --failed: #ff7b72; --error: #e27bd0; --cancelled: #9aa4ae;
-  --running: #6cb6ff; --waiting: #d9a93a; --pending: #7d8792; } }
-body.picture { margin: 1rem; background: var(--back); color: var(--text);
-  font: 15px/1.5 system-ui, sans-serif; }
-svg.picture { background: var(--back); }
-"""
-"""For a file that stands alone: the colours that a page brings itself."""
 
-STYLE: Final = """
-.picture text { fill: var(--text); font: 13px system-ui, sans-serif; }
-.picture text.small { fill: var(--soft); font-size: 11px; }
-.picture .edge { fill: none; stroke: var(--soft); stroke-opacity: .55; }
-.picture .arrow { fill: var(--soft); }
-.picture .grid { stroke: var(--line); }
-.picture .box { fill: var(--raised); stroke: currentColor; stroke-width: 1.5; }
-.picture .s-pending .box, .picture .s-ready .box,
-.picture .s-queued .box { stroke-dasharray: 4 3; }
-.picture .s-cancelled .box { stroke-dasharray: 1.5 3; }
-.picture .s-failed .box, .picture .s-error .box { stroke-width: 3; }
-.picture .mark { fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round;
-  stroke-linejoin: round; }
-.picture a:hover .box, .picture a:focus .box { fill: var(--back); }
-.picture .s-success { color: var(--success); } .picture .s-failed { color: var(--failed); }
-.picture .s-error { color: var(--error); }
-.picture .s-cancelled { color: var(--cancelled); }
-.picture .s-running, .picture .s-creating { color: var(--running); }
-.picture .s-ready, .picture .s-queued, .picture .s-blocked { color: var(--waiting); }
-.picture .s-pending { color: var(--pending); }
-.picture .part { fill: currentColor; }
-.picture .bad { fill-opacity: .25; stroke: currentColor; stroke-width: 1.5; }
-.picture .p-waiting { color: var(--waiting); } .picture .p-staging { color: var(--pending); }
-.picture .p-starting { color: var(--error); } .picture .p-running { color: var(--running); }
-.picture .p-storing { color: var(--success); } .picture .p-blocked { color: var(--failed); }
-.picture .lane { fill: var(--raised); }
-"""
+def style_of(name: str) -> str:
+    """Return the style sheet of `pictures`, or that of those which stand `alone`: the colours that
+    a page brings itself.
+    """
+    return files(__package__).joinpath(f"{name}.css").read_text(encoding="utf-8")
 
 
 MARKS: Final[Mapping[str, str]] = {
@@ -135,7 +99,7 @@ def written(svg: Element, *, alone: bool) -> str:
     """Return the picture as text. `alone`: for a file of its own, with its colours."""
     if alone:
         style = Element("style")
-        style.text = SCHEMES + STYLE
+        style.text = style_of("alone") + style_of("pictures")
         svg.insert(0, style)
     return tostring(svg, encoding="unicode")
 
@@ -146,7 +110,7 @@ def page_of(svg: str, title: str) -> str:
     add(head, "meta", charset="utf-8")
     add(head, "meta", name="viewport", content="width=device-width, initial-scale=1")
     add(head, "title").text = harmless(title)
-    add(head, "style").text = SCHEMES + STYLE
+    add(head, "style").text = style_of("alone") + style_of("pictures")
     heading = Element("h1")
     heading.text = harmless(title)
     parts = [tostring(one, encoding="unicode", method="html") for one in (head, heading)]

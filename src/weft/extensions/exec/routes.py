@@ -1,12 +1,13 @@
 """`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job.
 
-The api's end of a command beside a job: a connection to the job's spawner, and three pipes.
+The api's end of a command beside a job: a connection to its spawner, and its streams.
 """
 
 import asyncio
 import os
 import shlex
 import socket
+import termios
 from asyncio import StreamReader, StreamReaderProtocol
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import ExitStack, suppress
@@ -48,14 +49,25 @@ AFTER_S: Final = 0.2
 """How long output is awaited from what has left a command that has ended."""
 _PIECE_BYTES: Final = 1 << 16
 _QUEUED: Final = 4
+_STDIN: Final = 0
+
+
+class _Reading(StreamReaderProtocol):
+    """Reads to the end: that of a terminal, which nobody has open any more, is an error."""
+
+    def connection_lost(self, _: Exception | None) -> None:
+        super().connection_lost(None)
 
 
 class Channel:
     """A command, from its start to its end. `close` ends it."""
 
-    def __init__(self, connection: socket.socket, pipes: list[FileIO]) -> None:
+    def __init__(
+        self, connection: socket.socket, pipes: dict[int, FileIO], terminal: FileIO | None
+    ) -> None:
         self._socket = connection
-        self._pipes = dict(enumerate(pipes))
+        self._pipes = pipes
+        self._terminal = terminal
         self._input: asyncio.Queue[bytes] = asyncio.Queue()
         self._output: asyncio.Queue[bytes] = asyncio.Queue(_QUEUED)
         """Frames; each of its streams, and its end, is over with an empty one."""
@@ -65,13 +77,19 @@ class Channel:
     def close(self) -> None:
         """Let go of it: a command that still runs is ended by its spawner."""
         self._socket.close()
-        for pipe in self._pipes.values():
-            pipe.close()
+        for file in (*self._pipes.values(), self._terminal):
+            if file is not None:
+                file.close()
 
     def signal(self, number: int) -> None:
         """Send a signal to its process group."""
         with suppress(OSError):
             self._socket.send(msgspec.msgpack.encode(number))
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Give its terminal another size, of which the command is told."""
+        if self._terminal is not None and not self._terminal.closed:
+            termios.tcsetwinsize(self._terminal.fileno(), (rows, columns))
 
     def put(self, data: bytes) -> bool:
         """Take input, none: there is no more; False: it is more than was asked for."""
@@ -89,7 +107,7 @@ class Channel:
 
     async def frames(self) -> AsyncGenerator[bytes, None]:
         """Yield what the client is to get; the last frame says how the command ended."""
-        sources = [self._end(), self._read(wire.STDOUT), self._read(wire.STDERR)]
+        sources = [self._end(), *map(self._read, (kind for kind in list(self._pipes) if kind))]
         tasks = [asyncio.create_task(one) for one in (*sources, self._write())]
         open_count = len(sources)
         try:
@@ -124,7 +142,7 @@ class Channel:
     async def _read(self, kind: int) -> None:
         reader = StreamReader(_PIECE_BYTES)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: StreamReaderProtocol(reader), self._pipes.pop(kind)
+            lambda: _Reading(reader), self._pipes.pop(kind)
         )
         try:
             while data := await reader.read(_PIECE_BYTES):
@@ -134,33 +152,47 @@ class Channel:
             transport.close()
 
     async def _write(self) -> None:
-        """Give the command its input as it takes it. What does not read it any more loses it."""
-        loop, reader = asyncio.get_running_loop(), StreamReader()
-        transport, protocol = await loop.connect_write_pipe(
-            lambda: StreamReaderProtocol(reader), self._pipes.pop(0)
-        )
-        transport.set_write_buffer_limits(0)
-        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
-        try:
+        """Give the command its input as it takes it. What does not read it any more loses it. No
+        transport does it: one that writes to a terminal also reads there.
+        """
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        with self._pipes.pop(_STDIN) as file:
             while data := await self._input.get():
                 self._taken += len(data)
-                if not transport.is_closing():
-                    with suppress(OSError):
-                        writer.write(data)
-                        await writer.drain()
+                with suppress(OSError):
+                    while data:
+                        written = file.write(data)
+                        data = data[written or 0 :]
+                        if written is None:
+                            ready.clear()
+                            loop.add_writer(file, ready.set)
+                            try:
+                                await ready.wait()
+                            finally:
+                                loop.remove_writer(file)
                 await self._output.put(self._count())
-        finally:
-            transport.abort()
 
 
-async def begin(path: Path, request: wire.Begin) -> Channel | wire.Refused | None:
+async def begin(
+    path: Path, request: wire.Begin, size: wire.Terminal | None = None
+) -> Channel | wire.Refused | None:
     """Start a command; None: no spawner listens there, or answers."""
     connection = open_socket(path, socket.SOCK_SEQPACKET)
     if connection is None:
         return None
-    (its_in, stdin), (stdout, its_out), (stderr, its_err) = (os.pipe() for _ in range(3))
-    its = [its_in, its_out, its_err]
-    channel = Channel(connection, [FileIO(stdin, "w"), FileIO(stdout), FileIO(stderr)])
+    if size is None:
+        (its_in, stdin), (stdout, its_out), (stderr, its_err) = (os.pipe() for _ in range(3))
+        its = [its_in, its_out, its_err]
+        files = FileIO(stdin, "w"), FileIO(stdout), FileIO(stderr)
+        channel = Channel(connection, dict(enumerate(files)), None)
+    else:
+        ours, slave = os.openpty()
+        its = [slave, os.dup(slave), os.dup(slave)]
+        stdin = os.dup(ours)
+        pipes = {_STDIN: FileIO(stdin, "w"), wire.STDOUT: FileIO(os.dup(ours))}
+        channel = Channel(connection, pipes, FileIO(ours))
+        channel.resize(size.rows, size.columns)
+    os.set_blocking(stdin, False)
     with ExitStack() as undo:
         undo.callback(channel.close)
         try:
@@ -195,6 +227,8 @@ async def exec_job(request: AnyRequest) -> Stream:
     `{"command": [...]}`, then 1 input (none: its end) and 2 a byte, the number of a signal; at
     most 256 KiB of input that were not taken. Answered are 0, how many bytes of input were taken,
     in digits, 1 standard output, 2 standard error, and 3, `["ended", exit_code, with_job, why]`.
+    With `"terminal": {"rows": 24, "columns": 80, "name": "xterm"}` its streams are a terminal that
+    writes 1, and a sent 3 with two numbers of two bytes, rows and columns, resizes it.
     The command ends when this request does, and with its job.
     """
     services, caller = request.services, request.caller
@@ -213,7 +247,15 @@ async def exec_job(request: AnyRequest) -> Stream:
     settings = services.settings
     channel = await begin(
         Home(settings.home).run / f"spawner-{file_name(of.worker)}.sock{wire.SUFFIX}",
-        wire.Begin(of.key, database, document.command, settings.exec_job_max, caller.tenant_id),
+        wire.Begin(
+            of.key,
+            database,
+            document.command,
+            settings.exec_job_max,
+            caller.tenant_id,
+            document.terminal.name if document.terminal else "",
+        ),
+        document.terminal,
     )
     if channel is None:
         channel = wire.Refused(ExecElsewhere.code, f"worker {of.worker} is not on this host")
@@ -239,6 +281,8 @@ class _Answer(Stream):
             async for kind, data in self._frames:
                 if kind == wire.SIGNAL and len(data) == 1:
                     self._channel.signal(data[0])
+                elif kind == wire.RESIZE and len(data) == wire.SIZE.size:
+                    self._channel.resize(*wire.SIZE.unpack(data))
                 elif kind != wire.STDIN or not self._channel.put(data):
                     return
             await super().hear(receive)

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
+from msgspec.structs import asdict
+
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.settling import REFUSALS, settle_each
 from weft.faults import fault_point
@@ -131,11 +133,8 @@ class Reporting:
 
 def end_report(ended: Ended, now_ns: int) -> EndReport:
     """Return the report of an end, with ages as of now."""
-    key = ended.key
     return EndReport(
-        batch_id=key.batch_id,
-        job_id=key.job_id,
-        attempt=key.attempt,
+        **asdict(ended.key),
         start_age_us=(now_ns - ended.started_ns) // 1000 if ended.started_ns else None,
         end_age_us=(now_ns - ended.ended_ns) // 1000,
         reason=ended.reason,
@@ -165,22 +164,13 @@ def end_reports(ends: Sequence[Ended]) -> list[EndReport]:
 
 def start_report(started: Started, now_ns: int) -> StartReport:
     """Return the report of a start, with its age as of now."""
-    key = started.key
-    return StartReport(
-        batch_id=key.batch_id,
-        job_id=key.job_id,
-        attempt=key.attempt,
-        age_us=(now_ns - started.started_ns) // 1000,
-    )
+    return StartReport(**asdict(started.key), age_us=(now_ns - started.started_ns) // 1000)
 
 
 def phase_report(entered: Entered, now_ns: int) -> PhaseReport:
     """Return the report of a phase, with its age as of now."""
-    key = entered.key
     return PhaseReport(
-        batch_id=key.batch_id,
-        job_id=key.job_id,
-        attempt=key.attempt,
+        **asdict(entered.key),
         phase=entered.phase,
         message=entered.message.replace("\0", "\\0"),
         age_us=(now_ns - entered.entered_ns) // 1000,

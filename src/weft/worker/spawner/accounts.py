@@ -8,12 +8,15 @@ the new process finds its program itself, under that account, and says why it co
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import signal
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, NoReturn
+from dataclasses import dataclass
+from typing import NoReturn
 
 from weft.core.states import Reason
 from weft.wire.spawner import Account
@@ -44,30 +47,34 @@ def give(path: str, account: Account) -> None:
         os.chown(path, account.uid, account.gid, follow_symlinks=False)
 
 
+@dataclass(eq=False)
 class AccountSpawn:
     """One prepared start, as `posix_spawn.Spawn`. `fds`: the three standard streams, `WHY_FD`, and
     the entrance of a cgroup. It is started whether or not its program can be run: what is written
     to `WHY_FD` tells why that could not.
     """
 
-    def __init__(
-        self,
-        path: str,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        fds: Sequence[tuple[int, int]],
-        cwd: str,
-        account: Account,
-    ) -> None:
-        if not account.uid or not account.gid:
+    path: str
+    """The program: a path, or a name to be found in the job's own PATH."""
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    fds: Sequence[tuple[int, int]]
+    cwd: str
+    account: Account
+    has_terminal: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.account.uid or not self.account.gid:
             raise ValueError("an account of root")
-        if any("\0" in word for word in (path, cwd, *argv, *(pair(*one) for one in env.items()))):
+        variables = (pair(*one) for one in self.env.items())
+        if any("\0" in word for word in (self.path, self.cwd, *self.argv, *variables)):
             raise ValueError("embedded null byte")
-        streams = {its: ours for ours, its in fds}
-        entrance = streams.pop(ENTER_FD, None)
-        self._child = Child(path, argv, dict(env), cwd, account, streams, entrance)
+        self.streams = {its: ours for ours, its in self.fds}
+        """Our descriptors by their numbers in the process."""
+        self.entrance = self.streams.pop(ENTER_FD, None)
+        """The file by which it enters its cgroup: its account may not, but who opened it may."""
         for its in (1, 2):  # so that the job may open /dev/stdout
-            os.fchown(streams[its], account.uid, account.gid)
+            os.fchown(self.streams[its], self.account.uid, self.account.gid)
 
     def run(self) -> int:
         """Return the process id. Raises `OSError`. The process leads a group of its own."""
@@ -76,11 +83,12 @@ class AccountSpawn:
         try:
             pid = os.fork()
             if not pid:
-                become(self._child)
+                become(self)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        with contextlib.suppress(OSError):  # it was faster, and runs its program by now
-            os.setpgid(pid, pid)
+        if not self.has_terminal:  # who leads a group cannot begin a session
+            with contextlib.suppress(OSError):  # it was faster, and runs its program by now
+                os.setpgid(pid, pid)
         return pid
 
 
@@ -95,22 +103,7 @@ _NOT_RUN = 127
 _SHELL = "/bin/sh"
 
 
-class Child(NamedTuple):
-    """What is to become of the process."""
-
-    path: str
-    """The program: a path, or a name to be found in the job's own PATH."""
-    argv: Sequence[str]
-    env: Mapping[str, str]
-    cwd: str
-    account: Account
-    fds: Mapping[int, int]
-    """Our descriptors by their numbers in the process."""
-    entrance: int | None
-    """The file by which it enters its cgroup: its account may not, but who opened it may."""
-
-
-def become(child: Child) -> NoReturn:
+def become(child: AccountSpawn) -> NoReturn:
     """Become the job, or say why not and end."""
     try:
         _leave_the_spawner(child)
@@ -132,8 +125,8 @@ def read_why(fd: int) -> CannotStart | None:
     return CannotStart(Reason(int(reason)), message)
 
 
-def _leave_the_spawner(child: Child) -> None:
-    for its, ours in child.fds.items():
+def _leave_the_spawner(child: AccountSpawn) -> None:
+    for its, ours in child.streams.items():
         os.dup2(ours, its, inheritable=its != WHY_FD)
     if child.entrance is not None:
         os.write(child.entrance, b"0")
@@ -141,7 +134,11 @@ def _leave_the_spawner(child: Child) -> None:
         if fd > WHY_FD:  # none is to be found there as a program
             with suppress(OSError):
                 os.close(fd)
-    os.setpgid(0, 0)
+    if child.has_terminal:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    else:
+        os.setpgid(0, 0)
     account = child.account
     os.setgroups(account.groups)
     os.setresgid(account.gid, account.gid, account.gid)
@@ -151,7 +148,7 @@ def _leave_the_spawner(child: Child) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def _run_program(child: Child) -> NoReturn:
+def _run_program(child: AccountSpawn) -> NoReturn:
     try:
         os.chdir(child.cwd)
     except OSError as error:

@@ -119,7 +119,7 @@ class Execs:
         if attempt.request.umask is not None:
             self.running.finish_starts()  # they share the mask of this process
         try:
-            process = self.launcher.start_beside(attempt, begin.argv, fds, one.mark)
+            process = self.launcher.start_beside(attempt, begin, fds, one.mark)
         except CannotStart as failure:
             if failure.reason != Reason.NO_PROGRAM:
                 return Refused("API.INVALID_VALUE", failure.message)

@@ -8,6 +8,7 @@ from copy import copy
 
 from weft.core.states import AttemptKey, Reason
 from weft.wire.exec import MARK as EXEC_MARK
+from weft.wire.exec import Begin
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
 from weft.worker.spawner import cgroups, sandboxed
@@ -224,7 +225,7 @@ class Launcher:
             give(path, attempt.request.account)
 
     def start_beside(
-        self, attempt: SpawnerAttempt, argv: tuple[str, ...], streams: Sequence[int], mark: str
+        self, attempt: SpawnerAttempt, begin: Begin, streams: Sequence[int], mark: str
     ) -> SpawnerAttempt:
         """Start a command in the place of an attempt that runs without a sandbox; return it with
         `pid`, `pidfd` and `why_fd`. Raises the same as `prepare`.
@@ -232,8 +233,13 @@ class Launcher:
         beside, request = copy(attempt), attempt.request
         beside.why_fd = -1
         beside.gpu_variables = {**attempt.gpu_variables, EXEC_MARK: mark}
+        if begin.term:
+            beside.gpu_variables["TERM"] = begin.term
         try:
-            prepared = self._prepare(beside, argv, attempt.cwd or request.cwd or "/", streams)
+            cwd = attempt.cwd or request.cwd or "/"
+            prepared = self._prepare(beside, begin.argv, cwd, streams)
+            if begin.term:
+                prepared.take_terminal()
             beside.pid, beside.pidfd, *_ = _run(prepared)
         except BaseException as error:
             if beside.why_fd >= 0:

@@ -11,12 +11,13 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-_SETPGROUP, _SETSIGDEF = 0x02, 0x04
+_SETPGROUP, _SETSIGDEF, _SETSID = 0x02, 0x04, 0x80
 # Larger than these structures are in any libc of these systems.
 _ATTRIBUTES_BYTES, _ACTIONS_BYTES, _SIGNAL_SET_BYTES = 1024, 512, 256
 _ROUNDED_TO = 16
 
 _CLONE_FS = 0x200
+_STDOUT = b"/proc/self/fd/1"
 
 _libc = ctypes.CDLL(None)
 
@@ -48,6 +49,7 @@ class Spawn:
         self._arguments = argv
         self._fds = fds
         self._cwd = _text(cwd)
+        self.has_terminal = False
 
     def run(self) -> int:
         """Return the process id. Raises `OSError`. The process leads a group of its own."""
@@ -58,9 +60,13 @@ class Spawn:
             _check(_libc.posix_spawn_file_actions_addchdir_np(actions, self._cwd))
             for ours, its in self._fds:
                 _check(_libc.posix_spawn_file_actions_adddup2(actions, ours, its))
+            if self.has_terminal:  # who leads a session without one gets what it opens
+                again = (actions, 0, _STDOUT, os.O_RDWR, 0)
+                _check(_libc.posix_spawn_file_actions_addopen(*again))
+            attributes = _attributes(_SETSID if self.has_terminal else _SETPGROUP)
             _check(
                 _libc.posix_spawn(
-                    ctypes.byref(pid), self._path, actions, _attributes(), self._argv, self._env
+                    ctypes.byref(pid), self._path, actions, attributes, self._argv, self._env
                 )
             )
         finally:
@@ -74,8 +80,8 @@ class Spawn:
 
 
 @functools.cache
-def _attributes() -> ctypes.Array[ctypes.c_char]:
-    """Return the attributes of all starts: a process group of its own, default signals."""
+def _attributes(alone: int) -> ctypes.Array[ctypes.c_char]:
+    """Return the attributes of starts: a process group or session of its own, default signals."""
     attributes = ctypes.create_string_buffer(_ATTRIBUTES_BYTES)
     signals = ctypes.create_string_buffer(_SIGNAL_SET_BYTES)
     _check(_libc.posix_spawnattr_init(attributes))
@@ -83,7 +89,7 @@ def _attributes() -> ctypes.Array[ctypes.c_char]:
     _libc.sigfillset(signals)
     _check(_libc.posix_spawnattr_setsigdefault(attributes, signals))
     _check(_libc.posix_spawnattr_setpgroup(attributes, 0))
-    _check(_libc.posix_spawnattr_setflags(attributes, ctypes.c_short(_SETPGROUP | _SETSIGDEF)))
+    _check(_libc.posix_spawnattr_setflags(attributes, ctypes.c_short(alone | _SETSIGDEF)))
     return attributes
 
 

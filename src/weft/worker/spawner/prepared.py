@@ -77,6 +77,10 @@ class Prepared:
             self.close()
             raise
 
+    def take_terminal(self) -> None:
+        """Let it lead a session, whose terminal is what its streams are."""
+        self._spawn.has_terminal = True
+
     def run(self) -> StartedProcess:
         """Start it. Raises `OSError`, and `CannotStart` if the program stays busy."""
         if self.umask is None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cases import cases
 from weft.cli.terminal import job_lines
-from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.job_lines import Harmless, LogOutput
+from weft.cli.terminal.raw_output import ending_when_closed
 from weft.core.text.escapes import SEQUENCE_CHARS_MAX
 
 HOSTILE = (

@@ -7,9 +7,8 @@ from cases import cases
 from weft.cli.terminal.screen import cells_of
 from weft.core.access.rights import RIGHTS_OF, UserRole
 from weft.extensions.top.screen.actions import KEYS, action_of
-from weft.extensions.top.screen.cells import WORKER
 from weft.extensions.top.screen.drawing import HINTS, draw, help_lines
-from weft.extensions.top.screen.lists import BATCHES, log_lines, root
+from weft.extensions.top.screen.lists import BATCHES, WORKER, log_lines, root
 from weft.extensions.top.screen.program import KeyParser
 from weft.extensions.top.screen.state import Row, Screen, Search, View
 

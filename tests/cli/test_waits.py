@@ -6,8 +6,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from rich.cells import cell_len
+
 from cases import cases
-from weft.cli.terminal.live_status import Pace, line_of
+from weft.cli.terminal.progress_line import Pace, line_of, lines_below
 from weft.cli.terminal.waits import messages_of, waited_for, waits_told
 from weft.client.progress_bar import Counts
 from weft.core.text.amounts import coming
@@ -151,3 +153,22 @@ def test_the_line_fits(width: int) -> None:
     assert len(line) <= width
     assert "b12 [####" in line if width == 79 else line.startswith("b12 ")
     assert "[" not in line or "45% 450/1,000, 8 running, 3 failed, 10.0/s" in line
+
+
+@cases("width", [10, 40, 79])
+def test_what_jobs_say_stands_below_the_line(width: int) -> None:
+    """Five of them, each in a line that fits, whatever it says."""
+    said = [
+        {"job_id": number, "percent": 50.0, "text": text, "attempt": 1}
+        for number, text in enumerate(
+            ["epoch 4", "", "雪" * 200, "\x1b[2J[red]", "a\nb", "six"], 8
+        )
+    ]
+    counts = Counts(1, 10, running=6, status={"progress": said})
+    lines = lines_below(12, counts, width=width)
+
+    assert counts.share == 0.4
+    assert (len(lines), max(map(cell_len, lines)) <= width) == (5, True)
+    if width == 79:
+        assert lines[:2] == ["  b12.j8  50 %, epoch 4", "  b12.j9  50 %"]
+        assert lines[3:] == ["  b12.j11 50 %, \ufffd[2J[red]", "  b12.j12 50 %, a b"]

@@ -18,7 +18,7 @@ from weft.cli.commands.status import _attempt_row, _print_job
 from weft.cli.input.job_document import show_command
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.exit_code import exit_code_of
-from weft.cli.terminal.names import number_ranges, state_words
+from weft.cli.terminal.names import number_ranges, state_words, why_of
 from weft.cli.terminal.plain import one_line, plain
 from weft.cli.terminal.screen import print_facts, print_table
 from weft.core.ends.end_words import explain_end
@@ -195,11 +195,27 @@ def test_status_of_a_job_says_what_it_asked_for(capsys: pytest.CaptureFixture[st
     _print_job(job, None, "", None)
 
     shown = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
-    assert shown["Progress"].startswith("40.5 %, \ufffd[2J4⏎ (2026-10-01")
+    assert shown["Progress"].startswith("40.5 %, \ufffd[2J4 (2026-10-01")
     assert shown.items() >= {
         ("Queue", "short"), ("Needs", "0.25 cpu, 64.0 MiB memory, rack=12"),
         ("Value", "NA12878"), ("Time limit", "1:30"),
     }  # fmt: skip
+
+
+@cases(
+    ("state", "attempt", "words"),
+    [
+        ("running", 2, "40 %, epoch 4"), ("running", 3, "40 %, epoch 4, in attempt 2"),
+        ("ready", 2, "40 %, epoch 4, in attempt 2"), ("failed", 2, "exit code 3"),
+    ],
+)  # fmt: skip
+def test_a_list_says_how_far_a_job_is(state: str, attempt: int, words: str) -> None:
+    """What an earlier attempt said is shown as that."""
+    said = {"percent": 40.0, "text": "epoch 4", "attempt": 2}
+    phase = "executing" if state in {"running", "ready"} else None
+    job = {"state": state, "attempt": attempt, "phase": phase, "progress": said, "reason": "exit",
+           "exit_code": 3}  # fmt: skip
+    assert why_of(job) == words
 
 
 def test_a_line_has_one_name_wherever_it_is_read() -> None:

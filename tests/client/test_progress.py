@@ -3,9 +3,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from weft.client.answer import Answer
-from weft.client.progress_bar import Counts, Progress
+from weft.client.progress_bar import Counts, Progress, draw_rich, rich_bar
 
 STATUS = {
     "n_jobs": 10, "n_succeeded": 0, "n_failed": 1, "n_errored": 1, "n_cancelled": 0,
@@ -56,6 +58,29 @@ def test_a_notebook_has_one_output_that_changes(kernel: Kernel) -> None:
     assert shown["text/plain"] == "b1 <b>: 10/10, 4 running, 2 failed"
     assert "<b>b1 &lt;b&gt;</b>" in shown["text/html"]
     assert "10/10 (100%)" in shown["text/html"]
+
+
+def test_a_job_that_runs_alone_says_how_far_it_is(kernel: Kernel) -> None:
+    """It counts as a part of a job; of many that run it would say nothing about the batch."""
+    said = {"job_id": 7, "percent": 50.0, "text": "[red]<b>" * 9, "attempt": 1}
+    status = {**STATUS, "n_completed": 1, "n_jobs": 2, "progress": [said]}
+    with Progress("b1", shown=None) as progress:
+        progress.update({**status, "n_running": 1})
+    one, many = (Counts.of({**status, "n_running": running}) for running in (1, 11))
+
+    (shown,) = kernel.shown
+    assert "(75%)" in shown["text/html"]
+    assert "<div>j7: 50 %, [red]&lt;b&gt;" in shown["text/html"]
+    assert (
+        shown["text/plain"] == "b1: 1/2, 1 running, 2 failed; 50 %, [red]<b>[red]<b>[red]<b>[red]…"
+    )
+    assert [(counts.parts, bool(counts.said())) for counts in (one, many)] == [
+        (1.5, True), (1, False),
+    ]  # fmt: skip
+    bar = rich_bar("b1", Console())
+    draw_rich(bar, one)
+    assert bar.tasks[0].completed == 1.5
+    assert Text.from_markup(bar.tasks[0].fields["counts"]).plain.endswith("[red]…")
 
 
 def test_what_is_no_batch_is_a_bar_in_a_notebook(kernel: Kernel) -> None:

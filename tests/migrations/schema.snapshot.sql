@@ -3143,6 +3143,8 @@ CREATE INDEX app_use_revision_idx ON weft.app_use USING btree (revision_id);
 
 CREATE INDEX attempt_failure_idx ON weft.attempt USING btree (batch_id, job_id) WHERE (reason IS NOT NULL);
 
+CREATE INDEX attempt_note_progress_idx ON weft.attempt_note USING btree (batch_id, at) WHERE (phase = 0);
+
 CREATE INDEX attempt_stop_due_at_idx ON weft.attempt_stop USING btree (due_at);
 
 CREATE INDEX attempt_stop_incarnation_id_idx ON weft.attempt_stop USING btree (incarnation_id);

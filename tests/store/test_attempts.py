@@ -155,21 +155,37 @@ async def test_progress_of_a_live_attempt_is_kept_with_it(world: World) -> None:
         words = [entry.get("progress") for entry in (job, *attempts)]
         return [word and (word["percent"], word["text"]) for word in words]
 
+    async def told() -> list[tuple[object, ...]]:
+        document = await world.api.get_batch(world.caller, batch)
+        told: list[dict[str, object]] = document.get("progress", [])
+        return [(each["job_id"], each["attempt"], each["percent"]) for each in told]
+
+    since = await world.api.events_now()
     await thief.store.record_progress(thief.id, [report(1)])
     for wrong in (-1, 101, float("nan"), float("inf")):
         await worker.store.record_progress(worker.id, [report(wrong)])
     await worker.store.record_progress(worker.id, [report(40, attempt=2)])
-    assert await shown() == [None, None]
+    assert (await shown(), await told()) == ([None, None], [])
     await worker.store.record_progress(worker.id, [report(40.5, "x" * 1000)] * 2)
-    assert await shown() == [(40.5, "x" * 300)] * 2
+    assert (await shown(), await told()) == ([(40.5, "x" * 300)] * 2, [(one.job_id, 1, 40.5)])
     await worker.store.record_progress(worker.id, [report(90)])
+    await worker.store.record_progress(worker.id, [report(90)])
+    events, _ = await world.api.list_events(world.caller, after=since, batch_id=batch, limit=50)
+    assert [each["jobs"] for each in events if each["kind"] == "jobs.progress"] == [
+        [one.job_id]
+    ] * 2
     await worker.end(one, reason=Reason.EXIT, exit_code=1)
     await worker.store.record_progress(worker.id, [report(100)])
-    assert await shown() == [(90, ""), (90, "")]
+    assert (await shown(), await told()) == ([(90, ""), (90, "")], [])
     (again,) = await worker.claim()
-    assert (again.job_id, await shown()) == (one.job_id, [None, (90, ""), None])
+    assert (again.job_id, await shown()) == (one.job_id, [(90, ""), (90, ""), None])
+    assert await told() == [], "the batch names what runs"
     await worker.store.record_progress(worker.id, [report(5, attempt=again.attempt)])
-    assert await shown() == [(5, ""), (90, ""), (5, "")]
+    assert (await shown(), await told()) == ([(5, ""), (90, ""), (5, "")], [(one.job_id, 2, 5)])
+    (listed, _) = await world.api.list_jobs(world.caller, batch, after=0, limit=2)
+    assert (listed["progress"]["percent"], listed["progress"]["attempt"]) == (5, 2)
+    await worker.end(again)
+    assert (await shown(), await told()) == ([(5, ""), (90, ""), (5, "")], [])
     history = await world.api.job_history(world.caller, batch, one.job_id)
     assert [entry["to"] for entry in history if entry["message"] == "x"] == []
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
+from weft.core.progress_file import parts_of, progress_words
 from weft.core.states import shown_state
 from weft.core.text.amounts import duration, money
 from weft.core.text.texts import harmless
@@ -22,6 +23,7 @@ PARTS: Final = (
 )
 WAITING: Final = "rgba(128,128,128,.35)"
 NAME_CHARS: Final = 200
+TOLD_MAX: Final = 5
 _BAR = "display:flex;height:.7em;width:min(100%,32em);border-radius:.35em;overflow:hidden"
 _DOT = "display:inline-block;width:.7em;height:.7em;border-radius:50%;margin:0 .3em 0 .8em"
 
@@ -44,15 +46,24 @@ def card_html(title: str, document: Document) -> str:
         f'<div class="weft-batch" role="group" aria-label="{escape(title)}">'
         f"<div><b>{escape(title)}</b> {escape(name)} · {_words(document)}</div>"
         f'<div style="{_BAR};background:{WAITING}" aria-hidden="true">{bar}</div>'
-        f"<div>{words}</div></div>"
+        f"<div>{words}</div>{_told(document)}</div>"
+    )
+
+
+def _told(document: Document) -> str:
+    """Return a line for each running job that says how far it is."""
+    reports = document.get("progress", ())[:TOLD_MAX]
+    return "".join(
+        f"<div>j{job['job_id']}: {escape(progress_words(job))}</div>" for job in reports
     )
 
 
 def _words(document: Document) -> str:
     done, total = document["n_completed"], document["n_jobs"]
+    parts = done + parts_of(document.get("progress", ()), document["n_running"])
     facts = [
         shown_state(document),
-        f"{done:,}/{total:,}" + (f" ({done * 100 // total}%)" if total else ""),
+        f"{done:,}/{total:,}" + (f" ({int(parts * 100 / total)}%)" if total else ""),
         f"cost {money(document.get('cost'))}",
         duration(document.get("duration_ms")),
     ]

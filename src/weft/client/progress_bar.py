@@ -9,18 +9,20 @@ tenth more is done.
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar, cast
 
 from weft.client.answer import Answer
+from weft.core.progress_file import parts_of, progress_words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
 
 AnswerT = TypeVar("AnswerT", bound=Answer)
+TEXT_CHARS: Final = 30
 REDRAW_S = 0.1
 TENTHS = 10
 
@@ -51,6 +53,26 @@ class Counts:
     def is_whole(self) -> bool:
         """Say whether all is done."""
         return self.done == self.total
+
+    @property
+    def told(self) -> Sequence[Mapping[str, Any]]:
+        """Return what running jobs say of themselves, the newest word first."""
+        return () if self.status is None else self.status.get("progress", ())
+
+    @property
+    def parts(self) -> float:
+        """Return how many are done, with parts of those that run, if these are few."""
+        return self.done + parts_of(self.told, self.running)
+
+    @property
+    def share(self) -> float:
+        """Return how much of all is done, from 0 to 1."""
+        return self.parts / self.total if self.total else 0.0
+
+    def said(self, mark: Callable[[str], str] = str) -> str:
+        """Return what a single running job says, to stand behind `text`."""
+        job = self.told[0] if self.running == 1 and self.told else None
+        return f"; {mark(progress_words(job, chars=TEXT_CHARS))}" if job else ""
 
     def text(self, red: Callable[[str], str] = str) -> str:
         """Return them in words; `red` marks what a person should see."""
@@ -159,9 +181,11 @@ def rich_bar(title: str, console: "Console", *, redirect_stdout: bool = True) ->
 
 def draw_rich(bar: "RichProgress", counts: Counts) -> None:
     """Show these counts in a bar of `rich_bar`."""
-    text = counts.text(lambda word: f"[red]{word}[/]")
+    from rich.markup import escape as plain  # noqa: PLC0415 (as above)
+
+    text = counts.text(lambda word: f"[red]{word}[/]") + counts.said(plain)
     # The first task of a bar is number 0; rich has a type of its own for that.
-    bar.update(bar.task_ids[0], completed=counts.done, total=counts.total, counts=text)
+    bar.update(bar.task_ids[0], completed=counts.parts, total=counts.total, counts=text)
 
 
 def is_bar_drawable() -> bool:
@@ -221,10 +245,10 @@ class _Lines:
         self._tenth = -1
 
     def draw(self, counts: Counts) -> None:
-        tenth = TENTHS * counts.done // counts.total if counts.total else 0
+        tenth = int(TENTHS * counts.share)
         if tenth != self._tenth:
             self._tenth = tenth
-            print(f"{self._title}: {counts.text()}", file=sys.stderr, flush=True)  # noqa: T201 (asked for)
+            print(f"{self._title}: {counts.text()}{counts.said()}", file=sys.stderr, flush=True)  # noqa: T201 (asked for)
 
     def close(self) -> None:
         pass
@@ -246,7 +270,7 @@ def _bundle(title: str, counts: Counts) -> dict[str, str]:
 
     status = counts.status
     page = _bar_html(title, counts) if status is None else card_html(title, status)
-    return {"text/plain": f"{title}: {counts.text()}", "text/html": page}
+    return {"text/plain": f"{title}: {counts.text()}{counts.said()}", "text/html": page}
 
 
 def _bar_html(title: str, counts: Counts) -> str:

@@ -1,13 +1,16 @@
 """How far running jobs say that they are: the form of `$WEFT_PROGRESS`, one line `40 epoch 4`."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from weft.core.text.texts import harmless
 
 PROGRESS_VARIABLE: Final = "WEFT_PROGRESS"
 PROGRESS_BYTES_MAX: Final = 1024
 TEXT_CHARS_MAX: Final = 200
+FEW: Final = 10
+"""A batch says of this number of running jobs all that they say of themselves."""
 _DONE: Final = 100
 
 
@@ -28,6 +31,18 @@ def checked_progress(percent: float, text: str) -> Progress:
     if not 0 <= percent <= _DONE:  # NaN is neither
         raise WrongProgress(f"{percent:g} % is not from 0 to 100")
     return Progress(round(percent, 1), harmless(" ".join(text.split()))[:TEXT_CHARS_MAX])
+
+
+def progress_words(document: Mapping[str, Any], *, chars: int = TEXT_CHARS_MAX) -> str:
+    """Return what a document of a job or a batch has of one that speaks: `40 %, epoch 4`."""
+    text = harmless(" ".join(document["text"].split()))
+    text = text if len(text) <= chars else text[: chars - 1] + "…"
+    return f"{document['percent']:g} %" + (f", {text}" if text else "")
+
+
+def parts_of(reports: Sequence[Mapping[str, Any]], n_running: int) -> float:
+    """Return how many jobs are done in parts, by what running jobs say; 0 if many run."""
+    return float(sum(each["percent"] for each in reports)) / _DONE if n_running <= FEW else 0.0
 
 
 def write_progress(progress: Progress) -> bytes:

@@ -5,7 +5,7 @@ from typing import Any
 
 from weft.cli.input.options import SHARED, Flag, Shared
 from weft.cli.input.targets import Target, check_targets
-from weft.cli.terminal.confirm import ask, need_person
+from weft.cli.terminal.interrupts import ask, need_person
 from weft.cli.terminal.screen import note, one_line, plain
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.objects.operation import end_of

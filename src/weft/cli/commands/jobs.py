@@ -1,20 +1,17 @@
-"""`weft jobs`: the jobs of a batch or group, all or those that match a query; or those that depend
-on a job, or that it depends on.
-"""
+"""`weft jobs`, `weft groups`: the jobs and the groups of a batch, or jobs of all batches."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
 from weft.cli.input.options import SHARED, Flag, Limit, Parameter, Shared
-from weft.cli.input.targets import parse_target
-from weft.cli.terminal.names import job_name, shown_phase, state_words
+from weft.cli.input.targets import parse_batch, parse_target
+from weft.cli.terminal.names import group_name, job_name, state_words, why_of
 from weft.cli.terminal.screen import Document, TableRows, moment, print_pages, print_plan
 from weft.client.answer import Answer
 from weft.client.api import Api
 from weft.client.http.blocking import run
 from weft.client.http.calls import Listing
-from weft.core.ends.end_words import explain_end
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref
 from weft.core.text.amounts import duration, money
@@ -109,13 +106,47 @@ async def _print(
 
 
 def _row(job: Document) -> tuple[object, ...]:
-    ended = job.get("ended_at") is not None and job["state"] != "success"
     return (
         format_job_ref(job["batch_id"], job["job_id"]),
         job_name(job, width=50),
         state_words(job),
-        explain_end(job) if ended else job.get("why") or shown_phase(job),
+        why_of(job),
         money(job["cost"]),
         moment(job.get("started_at")),
         duration(job.get("duration_ms")),
+    )
+
+
+GROUP_HEADER = ("Group", "Kind", "State", "Jobs", "Ended", "Failed", "Cost")
+GROUP_WIDTHS = (24, 4, 9, 8, 8, 8, 8)
+GROUP_NUMBERS = GROUP_HEADER[3:]
+
+
+async def groups(target: str, /, *, shared: Shared = SHARED) -> int:
+    """List the groups of a batch: those of the tree, and sets.
+
+        weft groups b12
+
+    Args:
+        target: A batch `b12`.
+    """
+    batch_id = parse_batch(target)
+    rows = TableRows(GROUP_HEADER, right=GROUP_NUMBERS, least=GROUP_WIDTHS)
+    async with shared.client() as client:
+        return await print_pages(
+            client.list_groups(batch_id), rows, _group_row, as_json=shared.json,
+            nothing="the batch has no groups",
+            keep=lambda group: group["group_id"],  # 0 is the batch itself
+        )  # fmt: skip
+
+
+def _group_row(group: Document) -> tuple[object, ...]:
+    return (
+        group_name(group),
+        group["kind"],
+        state_words(group),
+        group["n_jobs"],
+        group["n_completed"],
+        group["n_failed"] + group["n_errored"],
+        money(group["cost"]),
     )

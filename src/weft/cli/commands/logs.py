@@ -10,7 +10,6 @@ from typing import Annotated, Any, NoReturn
 from weft.cli.commands.log_files import write_logs
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared, WrongOption, read_option
 from weft.cli.input.targets import Target, parse_target
-from weft.cli.terminal.closed_output import ending_when_closed
 from weft.cli.terminal.grep import Grep
 from weft.cli.terminal.job_lines import JobLines, LogOutput
 from weft.cli.terminal.many_logs import (
@@ -23,7 +22,7 @@ from weft.cli.terminal.many_logs import (
 )
 from weft.cli.terminal.names import Document
 from weft.cli.terminal.plain import moment, one_line
-from weft.cli.terminal.raw_output import STDERR, STDOUT, say_left_out
+from weft.cli.terminal.raw_output import STDERR, STDOUT, ending_when_closed, say_left_out
 from weft.cli.terminal.runs import earlier_runs
 from weft.cli.terminal.screen import note, print_json
 from weft.client.api import Api, LogEvent, Stream

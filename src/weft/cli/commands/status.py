@@ -8,16 +8,17 @@ from typing import Annotated, Any
 from weft.cli.input.options import SHARED, Limit, Parameter, Shared, first_of
 from weft.cli.input.targets import Target, parse_target
 from weft.cli.terminal.exit_code import FAILED
-from weft.cli.terminal.live_status import LiveStatus
 from weft.cli.terminal.names import (
     came_by,
     group_name,
     job_name,
     number_ranges,
+    progress_of,
     shown_phase,
     state_words,
 )
 from weft.cli.terminal.plain import moment, one_line, wrapped
+from weft.cli.terminal.progress_line import LiveStatus
 from weft.cli.terminal.screen import (
     Document,
     note,
@@ -231,7 +232,7 @@ def _print_job(
         "Name": job_name(job, width=200) or None, "State": state_words(job),
         "Status": job.get("status"), "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
         "Messages": messages,
-        "Phase": shown_phase(job), "Progress": _progress(job.get("progress")),
+        "Phase": shown_phase(job), "Progress": _progress(job),
         "App": job.get("app"),
         "Command": one_line(" ".join(command), width=500) if command else None,
         "Script": one_line(spec["script"], width=500) if spec.get("script") else None,
@@ -259,12 +260,10 @@ def _why(job: Document) -> str | None:
     return explain_end(job)
 
 
-def _progress(progress: Document | None) -> str | None:
+def _progress(job: Document) -> str | None:
     """Return how far a job says that it is: `40 %, epoch 4 (2026-10-01 12:00:00)`."""
-    if progress is None:
-        return None
-    words = [f"{progress['percent']:g} %", *filter(None, [one_line(progress["text"], width=200)])]
-    return f"{', '.join(words)} ({moment(progress['at'])})"
+    words = progress_of(job)
+    return words and f"{words} ({moment(job['progress']['at'])})"
 
 
 def _parents(job: Document) -> str:

@@ -15,7 +15,7 @@ from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.screen import note, print_json
 from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.http.blocking import run
-from weft.client.progress_bar import is_bar_drawable
+from weft.client.progress_bar import Counts, is_bar_drawable
 from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems
@@ -91,9 +91,12 @@ def _parse(body: bytes, form: Format, name: str) -> dict[str, Any]:
         return parse_document(body, form, name=name)
     n_lines = body.count(b"\n") + 1
     with ProgressLine(f"reading lines of {Path(name).name}") as line:
-        line.draw(0, n_lines)
+        line.draw(Counts(0, n_lines))
         return parse_document(
-            body, form, name=name, on_read=lambda share: line.draw(int(share * n_lines), n_lines)
+            body,
+            form,
+            name=name,
+            on_read=lambda share: line.draw(Counts(int(share * n_lines), n_lines)),
         )
 
 
@@ -168,7 +171,7 @@ async def _submit(document: dict[str, Any], shared: Shared, *, wait: bool) -> in
             def show(n_jobs: int) -> None:
                 nonlocal n_sent
                 n_sent += n_jobs
-                line.draw(n_sent, total)
+                line.draw(Counts(n_sent, total))
 
             answer = await client.submit(document, on_sent=show)
         batch_id = int(answer["id"])

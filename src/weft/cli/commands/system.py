@@ -1,11 +1,20 @@
-"""`weft system`: what runs for all tenants, on what, and whether it is well."""
+"""`weft system`: what runs for all tenants, on what, is it well; `weft minutes`: its last hour."""
 
 import sys
+from typing import Annotated
 
-from weft.cli.input.options import SHARED, Shared
+from weft.cli.input.options import SHARED, Parameter, Shared, bounded
 from weft.cli.terminal.incidents import print_findings
-from weft.cli.terminal.plain import moment, one_line, wrapped
-from weft.cli.terminal.screen import Document, at, print_columns, print_facts, text
+from weft.cli.terminal.plain import one_line, wrapped
+from weft.cli.terminal.screen import (
+    Document,
+    at,
+    moment,
+    print_columns,
+    print_facts,
+    print_table,
+    text,
+)
 from weft.core.findings import Finding
 from weft.core.text.amounts import counted, duration, size
 
@@ -65,3 +74,31 @@ def _audit(audit: Document | None) -> str:
         return "none is recorded"
     took = duration(audit["took_ms"])
     return f"{moment(audit['ended_at'])}, {counted(audit['n_checks'], 'check')} in {took}"
+
+
+MINUTE_HEADER = ("Minute", "Waiting", "Running", "Succeeded", "Failed", "Cancelled")
+_COUNTS = ("n_waiting", "n_running", "n_succeeded", "n_failed", "n_cancelled")
+KEPT = 60
+
+
+def minutes(
+    *,
+    last: Annotated[int, Parameter(name=["--last", "-n"], validator=bounded(1, KEPT))] = KEPT,
+    shared: Shared = SHARED,
+) -> None:
+    """Show how many jobs waited and ran at the end of each of the last minutes, and how many ended
+    in it.
+
+        weft minutes --last 10
+
+    It counts the jobs of your own batches; for operators and administrators
+    those of all.
+
+    Args:
+        last: How many minutes; 60 are kept.
+    """
+    found = shared.ask(lambda client: client.list_minutes())[-last:]
+    if shared.as_json(found):
+        return
+    rows = [(moment(one["at"])[:-3], *(f"{one[name]:,}" for name in _COUNTS)) for one in found]
+    print_table(MINUTE_HEADER, rows, right=MINUTE_HEADER[1:])

@@ -7,7 +7,7 @@ from typing import Any, Final
 from weft.cli.input.options import Flag, Shared
 from weft.cli.input.signature import Parameter
 from weft.cli.input.targets import Target, parse_target, query_of
-from weft.cli.terminal.confirm import REFUSED, ask, need_person
+from weft.cli.terminal.interrupts import REFUSED, ask, need_person
 from weft.cli.terminal.report import note
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.blocking import asyncio, run

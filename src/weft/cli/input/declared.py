@@ -12,7 +12,7 @@ from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import Flag, Local, Shared
 from weft.cli.input.signature import Parameter
 from weft.cli.input.toml_lines import toml_lines
-from weft.cli.terminal.confirm import ask, need_person
+from weft.cli.terminal.interrupts import ask, need_person
 from weft.cli.terminal.plain import plain, wrapped
 from weft.cli.terminal.report import note
 from weft.client.api import Api

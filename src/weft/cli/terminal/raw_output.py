@@ -1,10 +1,13 @@
-"""Our own streams: write output of jobs byte by byte; report failed writes and what was cut."""
+"""Our own streams: write output of jobs byte by byte; report failed writes and what was cut;
+notice that the reader of our output is gone before we write again.
+"""
 
 import io
 import os
+import stat
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from weft.cli.terminal.report import note
 from weft.core.errors import WeftError
@@ -115,3 +118,56 @@ def once(say: Callable[[], None]) -> Callable[[], None]:
 def say_cut(batch_id: int, job_id: int) -> None:
     """Say that the middle of an output that was printed whole is missing."""
     note(f"{format_job_ref(batch_id, job_id)}: the middle of its output was left out; {LIMIT}")
+
+
+@contextmanager
+def watch_closed(descriptor: int, on_closed: Callable[[], None]) -> Iterator[None]:
+    """Call `on_closed` once when the reader of this pipe is gone. Only pipes are watched."""
+    from weft.client.http.blocking import asyncio  # noqa: PLC0415 (heavy)
+
+    loop = asyncio.get_running_loop()
+
+    def closed() -> None:
+        loop.remove_reader(descriptor)
+        on_closed()
+
+    if not _is_pipe(descriptor):
+        yield
+        return
+    # The writing end of a pipe is never readable: epoll reports it only for the error of a lost
+    # reader.
+    loop.add_reader(descriptor, closed)
+    try:
+        yield
+    finally:
+        loop.remove_reader(descriptor)
+
+
+@contextmanager
+def ending_when_closed(descriptor: int) -> Iterator[None]:
+    """End this task with `BrokenPipeError` when the reader of this pipe is gone, also while there
+    is nothing to write.
+    """
+    from weft.client.http.blocking import asyncio  # noqa: PLC0415 (heavy)
+
+    task, is_closed = asyncio.current_task(), asyncio.Event()
+
+    def end() -> None:
+        is_closed.set()
+        if task is not None:
+            task.cancel()
+
+    try:
+        with watch_closed(descriptor, end):
+            yield
+    except asyncio.CancelledError:
+        if is_closed.is_set():
+            raise BrokenPipeError from None
+        raise
+
+
+def _is_pipe(descriptor: int) -> bool:
+    try:
+        return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False

@@ -127,7 +127,7 @@ class Attempt(Answer):
     cost_by_resource: list[ResourceCost]
     log: StoredOutput
     progress: Progress
-    """as the attempt says itself; missing if it says nothing"""
+    """as it says itself; missing if it says nothing"""
 
 
 class AttemptBar(Answer):
@@ -1175,6 +1175,8 @@ class Progress(Answer):
     text: str
     at: datetime
     """since when it says this"""
+    attempt: int
+    """the one that said it"""
 
 
 class ProjectCost(Answer):
@@ -2137,6 +2139,8 @@ class Batch(CountedJobs):
     id: int
     messages: list[UnsentMessages]
     """for its sinks; missing in lists, and if all have arrived"""
+    progress: list[JobProgress]
+    """what running jobs say, the newest 10; missing in lists, and if none"""
     rate: Rate
     """as submitted; missing if it was not given"""
     resubmitted_from: int
@@ -2341,6 +2345,8 @@ class Job(JobNumber):
     """the job whose it has, as `b3.j7`; missing if they are its own"""
     status: str
     """as submitted; missing if it was not given"""
+    progress: Progress
+    """as it says itself; missing if it says nothing"""
     why: str | None
     """why it waits; null: for nothing; missing if not asked for"""
 
@@ -2357,6 +2363,12 @@ class JobHoldChanged(JobNumber):
 
     result: str
     """`held`, perhaps by a group; `released`; or the state in which it ended"""
+
+
+class JobProgress(Progress):
+    """How far a running job says that it is."""
+
+    job_id: int
 
 
 class JobStatus(JobNumber):
@@ -2515,8 +2527,6 @@ class JobDetail(Job):
     times: Times
     spec: Answer
     """what its executor runs"""
-    progress: Progress
-    """as the attempt says itself; missing if it says nothing"""
     key_holders: list[JobNumber]
     """that have its concurrency key, while it waits for that"""
     next_try_at: datetime

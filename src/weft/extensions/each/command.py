@@ -19,11 +19,10 @@ from weft.cli.input.job_document import (
     request_fields,
 )
 from weft.cli.input.options import SHARED, Shared
-from weft.cli.terminal.closed_output import watch_closed
 from weft.cli.terminal.exit_code import FAILED, NO_PROGRAM
 from weft.cli.terminal.interrupts import INTERRUPTED, Interrupts
 from weft.cli.terminal.progress_line import ProgressLine
-from weft.cli.terminal.raw_output import STDOUT, OutputFailed, write_note
+from weft.cli.terminal.raw_output import STDOUT, OutputFailed, watch_closed, write_note
 from weft.cli.terminal.report import note
 from weft.cli.terminal.runs import ATTRIBUTE
 from weft.cli.terminal.shell_words import shell_hint

@@ -29,7 +29,7 @@ _KINDS: Final = frozenset(
     (
         *(f"jobs.{state.word}" for state in JobState),
         "jobs.held", "jobs.released", "jobs.edited", "jobs.prioritized", "jobs.extended",
-        "jobs.acknowledged", "jobs.messaged", "jobs.signalled",
+        "jobs.acknowledged", "jobs.messaged", "jobs.signalled", "jobs.progress",
         *(f"{what}.{change}" for what in ("batch", "group") for change in _CHANGES),
         "batch.complete", "batch.cancelled", "batch.deleted", "group.complete", "group.cancelled",
         "update.committed", "operation.progress", "operation.success", "operation.failed",

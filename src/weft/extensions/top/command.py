@@ -22,8 +22,14 @@ from weft.cli.terminal.screen import (
 )
 from weft.client.api import Api
 from weft.core.ids import format_job_ref
-from weft.extensions.top.screen.cells import BATCH, RIGHT, WORKER
-from weft.extensions.top.screen.lists import BATCHES_MAX, COUNTS, transport_fact
+from weft.extensions.top.screen.lists import (
+    BATCH,
+    BATCHES_MAX,
+    COUNTS,
+    RIGHT,
+    WORKER,
+    transport_fact,
+)
 
 if TYPE_CHECKING:
     from rich.console import JustifyMethod, RenderableType

@@ -81,6 +81,7 @@ CREATE TABLE weft.attempt_note (
     CONSTRAINT attempt_note_is_short CHECK (length(message) <= 300 AND (message <> '' OR phase = 0)),
     CONSTRAINT attempt_note_is_progress CHECK ((phase = 0) = (percent IS NOT NULL) AND percent BETWEEN 0 AND 100)
 );
+CREATE INDEX attempt_note_progress_idx ON weft.attempt_note (batch_id, at) WHERE phase = 0;
 
 -- Attempts that the driver has ended, and whose processes may still be there.
 CREATE TABLE weft.attempt_stop (

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.files import Progress
+from weft.wire.answers.files import ProgressOfJob, ProgressOfJobs
 from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
 from weft.wire.keys import Rate
@@ -41,7 +41,6 @@ _WITH_DEFAULTS = Meta(description="as submitted, with its defaults; missing if n
 _OF_SUCCESS = Meta(description="of a success by `exit_codes` or an answer; missing for others")
 _IN_SPITE = Meta(description="why it runs in spite of `cache`; missing if it need not")
 _OF_OTHER = Meta(description="the job whose it has, as `b3.j7`; missing if they are its own")
-_OF_PROGRESS = Meta(description="as the attempt says itself; missing if it says nothing")
 Money = Annotated[float, Meta(ge=0, description="in the deployment's currency")]
 
 
@@ -101,6 +100,7 @@ class Batch(CountedJobs, kw_only=True):
         list[UnsentMessages] | UnsetType,
         Meta(description="for its sinks; missing in lists, and if all have arrived"),
     ] = UNSET
+    progress: ProgressOfJobs = UNSET
     rate: Annotated[Rate | UnsetType, _IF_GIVEN] = UNSET
     resubmitted_from: Annotated[int | UnsetType, Meta(description="missing if none")] = UNSET
     door: Annotated[str | UnsetType, _OF_DOOR] = UNSET
@@ -180,6 +180,7 @@ class Job(JobNumber, kw_only=True):
     not_cached: Annotated[str | UnsetType, _IN_SPITE] = UNSET
     outputs_of: Annotated[str | UnsetType, _OF_OTHER] = UNSET
     status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
+    progress: ProgressOfJob = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
 
 
@@ -214,7 +215,6 @@ class JobDetail(Job, kw_only=True):
     max_attempts: int
     times: Times
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
-    progress: Annotated[Progress | UnsetType, _OF_PROGRESS] = UNSET
     key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET
     next_try_at: Annotated[
         datetime | UnsetType, Meta(description="when it is ready again, while it is blocked")
@@ -248,7 +248,7 @@ class Attempt(Struct, kw_only=True):
     cost: Money
     cost_by_resource: list[ResourceCost]
     log: StoredOutput
-    progress: Annotated[Progress | UnsetType, _OF_PROGRESS] = UNSET
+    progress: ProgressOfJob = UNSET
 
 
 class HistoryEntry(Struct, kw_only=True, rename={"from_": "from"}):

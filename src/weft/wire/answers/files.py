@@ -77,6 +77,22 @@ class Progress(Struct, kw_only=True):
     percent: Annotated[float, Meta(ge=0, le=100)]
     text: str
     at: Annotated[datetime, Meta(description="since when it says this")]
+    attempt: Annotated[int, Meta(ge=1, description="the one that said it")]
+
+
+class JobProgress(Progress, kw_only=True):
+    """How far a running job says that it is."""
+
+    job_id: Annotated[int, Meta(ge=1)]
+
+
+ProgressOfJob = Annotated[
+    Progress | UnsetType, Meta(description="as it says itself; missing if it says nothing")
+]
+ProgressOfJobs = Annotated[
+    list[JobProgress] | UnsetType,
+    Meta(description="what running jobs say, the newest 10; missing in lists, and if none"),
+]
 
 
 class AttemptSample(Struct, kw_only=True):

@@ -10,6 +10,7 @@ from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.raw_output import STDERR, STDOUT, say_cut, write_all
 from weft.cli.terminal.screen import line_of, one_line
 from weft.client.api import Api, Document
+from weft.client.progress_bar import Counts
 from weft.client.waiting import wait_beside
 from weft.core.states import ENDED_WORDS
 from weft.extensions.each.parts.halting import HaltWatch
@@ -153,11 +154,8 @@ class Printer:
 
     def _draw(self) -> None:
         ledger = self._ledger
-        self._progress.draw(
-            ledger.n_printed,
-            ledger.n_submitted if ledger.is_input_done else None,
-            failed=ledger.n_failed,
-        )
+        total = ledger.n_submitted if ledger.is_input_done else None
+        self._progress.draw(Counts(ledger.n_printed, total, failed=ledger.n_failed))
 
 
 def tagged(output: bytes, line: str) -> bytes:

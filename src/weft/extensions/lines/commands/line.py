@@ -9,8 +9,8 @@ from weft.cli.input.declared import placed, print_changes, read_file, text_of
 from weft.cli.input.documents import parse_document
 from weft.cli.input.line_texts import with_texts
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, WrongOption, read_option
-from weft.cli.terminal.confirm import ask, need_person
 from weft.cli.terminal.deliveries import DELIVERY
+from weft.cli.terminal.interrupts import ask, need_person
 from weft.cli.terminal.production_lines import SINK, SOURCE, STATUS
 from weft.cli.terminal.screen import note, plain, print_columns, print_table
 from weft.core.bounded import read_json, read_toml

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from weft.cli.commands.why import print_causes
 from weft.cli.input.options import SHARED, App, Flag, Parameter, Shared, WrongOption, in_our_zone
-from weft.cli.terminal.confirm import ask, need_person
+from weft.cli.terminal.interrupts import ask, need_person
 from weft.cli.terminal.screen import Document, at, cell, long_text, note, print_columns, print_json
 from weft.core.errors import SourceNotFound
 from weft.core.ids import parse_job_ref

@@ -16,8 +16,7 @@ from rich.text import Text
 
 from weft.cli.terminal.screen import GAP, STATE_STYLES, fit_columns, one_line, plain
 from weft.extensions.top.screen.actions import action_help, action_hints
-from weft.extensions.top.screen.cells import RIGHT
-from weft.extensions.top.screen.lists import ROOTS, is_live
+from weft.extensions.top.screen.lists import RIGHT, ROOTS, is_live
 from weft.extensions.top.screen.state import Screen, View
 
 if TYPE_CHECKING:

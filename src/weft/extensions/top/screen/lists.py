@@ -1,20 +1,58 @@
-"""The lists and texts of `weft top`: what each asks the server, and its columns."""
+"""The lists and texts of `weft top`: what each asks the server, and its columns, of which those of
+workers and batches are also printed.
+"""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from weft.cli.input.options import first_of
 from weft.cli.terminal.incidents import INCIDENT
-from weft.cli.terminal.names import came_by, job_name, shown_phase, state_words
+from weft.cli.terminal.names import came_by, job_name, state_words, why_of, worker_host
 from weft.cli.terminal.production_lines import ITEM, SOURCE, failing_facts, line_facts
-from weft.cli.terminal.screen import Column, cells_of, moment, one_line, plain
+from weft.cli.terminal.screen import Column, cells_of, moment, one_line, plain, text
 from weft.client.api import Api
-from weft.core.ends.end_words import explain_end
 from weft.core.ids import format_batch_id, format_condition_id, format_job_ref, parse_job_ref
-from weft.core.states import ENDED_WORDS
-from weft.core.text.amounts import duration, money
-from weft.extensions.top.screen.cells import BATCH, WORKER
+from weft.core.text.amounts import duration, money, size
 from weft.extensions.top.screen.state import Columns, Document, Row, View
+
+RIGHT = frozenset({"Waiting", "CPU", "Memory", "Running", "Failed", "Cost", "Took"})
+
+
+def _worker_state(worker: Document) -> str:
+    state: str = worker.get("state", "active")
+    if state == "active":
+        state = "working" if worker["jobs"] or not worker.get("waiting") else "idle"
+    return state
+
+
+def _done(batch: Document) -> str:
+    done, total = batch["n_completed"], batch["n_jobs"]
+    share = f" {done * 100 // total}%" if total else ""
+    return f"{done:,}/{total:,}{share}"
+
+
+def _used(worker: Document, name: str, write: Callable[[float], str]) -> str:
+    """Return what its jobs have reserved, before what the worker has: `1.5/`."""
+    used = worker.get(name)
+    return "" if used is None else f"{write(used)}/"
+
+
+WORKER: Final[Mapping[str, Column]] = {
+    "Worker": text("worker", 30), "Pool": text("pool", 20),
+    "Host": lambda row: one_line(worker_host(row), width=30),
+    "CPU": lambda row: f"{_used(row, 'cpu_used', '{:g}'.format)}{row['cpu']:g}",
+    "Memory": lambda row: f"{_used(row, 'memory_used', size)}{size(row['memory'])}",
+    "State": _worker_state,
+}  # fmt: skip
+BATCH: Final[Mapping[str, Column]] = {
+    "Batch": lambda row: format_batch_id(row["id"]),
+    "Name": lambda row: one_line(row["name"] or came_by(row) or "", width=30),
+    "User": text("user", 16), "State": state_words, "Progress": _done,
+    "Running": lambda row: f"{row['n_running']:,}",
+    "Failed": lambda row: f"{row['n_failed'] + row['n_errored']:,}",
+    "Cost": lambda row: money(row["cost"]), "Took": lambda row: duration(row["duration_ms"]),
+}  # fmt: skip
 
 BATCHES_MAX = 100
 JOBS_MAX = 200
@@ -236,7 +274,8 @@ async def _log(client: Api, view: View) -> None:
     batch_id, job_id = view.target["batch_id"], view.target["job_id"]
     job = await client.get_job(batch_id, job_id)
     view.target = job
-    view.facts = f"{job_name(job, width=40)} {_state_and_why(job)}".strip()
+    facts = ": ".join(filter(None, (state_words(job), one_line(why_of(job), width=100))))
+    view.facts = f"{job_name(job, width=40)} {facts}".strip()
     if not job.get("attempt"):
         view.show_text([])
         return
@@ -309,29 +348,16 @@ def _job_cells(job: Document) -> tuple[str, ...]:
         _ref(job),
         job_name(job, width=50),
         state_words(job),
-        _why_of(job),
+        one_line(why_of(job), width=100),
         money(job["cost"]) or "",
         duration(job.get("duration_ms")),
     )
 
 
-def _why_of(job: Document) -> str:
-    if job["state"] in ENDED_WORDS:
-        return "" if job["state"] == "success" else one_line(explain_end(job), width=100)
-    return one_line(job.get("why") or shown_phase(job) or "", width=100)
-
-
-def _state_and_why(job: Document) -> str:
-    why = _why_of(job)
-    return f"{state_words(job)}: {why}" if why else state_words(job)
-
-
 def _progress(batch: Document) -> str:
-    done, total = batch["n_completed"], batch["n_jobs"]
     n_failed = batch["n_failed"] + batch["n_errored"]
-    share = f" {done * 100 // total}%" if total else ""
     parts = [
-        f"{state_words(batch)} {done:,}/{total:,}{share}",
+        f"{state_words(batch)} {_done(batch)}",
         f"{batch['n_running']:,} running" if batch["n_running"] else "",
         f"{n_failed:,} failed" if n_failed else "",
         one_line(batch["name"] or "", width=40),

@@ -27,6 +27,7 @@ LANGUAGE sql STABLE AS $$
         || CASE WHEN j.state = STATE_SUCCESS AND j.attempt = 0 THEN coalesce((
             SELECT jsonb_build_object('outputs_of', format('b%s.j%s', c.from_batch, c.from_job)) FROM weft.job_cache c
             WHERE c.batch_id = j.batch_id AND c.job_id = j.job_id AND c.from_batch IS NOT NULL), '{}') ELSE '{}' END
+        || coalesce(CASE WHEN j.state = STATE_RUNNING THEN weft._progress_of(j.batch_id, j.job_id, j.attempt, or_before => true) END, '{}')
         || CASE WHEN j.lifecycle_id IS NULL THEN '{}' ELSE weft._status_fields(j) END
     FROM (SELECT EXISTS (SELECT FROM weft.group_hold x WHERE x.batch_id = of_batch_id) OR EXISTS (SELECT FROM weft.job_hold x
         WHERE x.batch_id = of_batch_id) AS has_hold) o

@@ -40,6 +40,12 @@ def images() -> Iterator[Registry]:
         yield found
 
 
+SAYS = """
+echo '{"type": "FSC"}' >>$WEFT_PRODUCTS; ls /weft/products
+echo 40 epoch 4 >$WEFT_PROGRESS
+"""
+
+
 def job(
     image: str, script: str, container: dict[str, Any] | None = None, **more: object
 ) -> dict[str, Any]:
@@ -92,7 +98,7 @@ def test_container_shows_the_image_and_nothing_of_the_host(
             job(image, "id -un; id -g; exit 3", container={"user": "nina"}),
             job(image, "kill -9 $$"),
             job(image, "grep -c -e eth -e lo: /proc/net/dev", network=True),
-            job(image, """echo '{"type": "FSC"}' >>"$WEFT_PRODUCTS"; ls /weft/products"""),
+            job(image, SAYS, env={"WEFT_PROGRESS": "/etc/passwd"}),
         )
         first = ended(user, f"{batch}.j1")
         seen = user.weft("logs", f"{batch}.j1").split("\n")
@@ -115,7 +121,7 @@ def test_container_shows_the_image_and_nothing_of_the_host(
     assert (third["reason"], third["exit_code"], who) == ("exit", 3, ["nina", "55"])
     assert fourth["exit_code"] == 137
     assert fifth["state"] == "success"
-    assert sixth["state"] == "success"
+    assert (sixth["state"], sixth["progress"]["text"]) == ("success", "epoch 4")
     assert [one["product"] for one in products] == [{"type": "FSC"}]
 
 

@@ -76,6 +76,9 @@ def shell(script: str, **more: object) -> dict[str, object]:
     return {"command": ["sh", "-c", script], **more}
 
 
+SPEAK = 'echo 40 epoch 4 > "$WEFT_PROGRESS"'
+
+
 def test_sandboxed_job_has_its_own_and_sees_nothing_else(user: PlainUser) -> None:
     needs_sandboxes(user)
     with user.up(**SANDBOX):
@@ -88,24 +91,27 @@ def test_sandboxed_job_has_its_own_and_sees_nothing_else(user: PlainUser) -> Non
         there = [one for one in user.weft_home.rglob("*") if one.is_file() or one.is_socket()]
         sockets = [one for one in there if one.is_socket()]
         look = look_at(user, *there)
-        batch = submit(user, shell(look), shell(look, network=False))
-        for number in (1, 2):
+        batch = submit(user, shell(look), shell(look, network=False), shell(SPEAK))
+        for number in (1, 2, 3):
             user.run(WEFT, "wait", f"{batch}.j{number}")
         seen = [user.weft("logs", f"{batch}.j{number}").split("\n") for number in (1, 2)]
         states = [
             json.loads(user.weft("status", f"{batch}.j{number}", "--json"))["state"]
             for number in (1, 2)
         ]
+        spoke = json.loads(user.weft("status", f"{batch}.j3", "--json"))
         user.weft("cancel", other)
         user.run(WEFT, "wait", other)
         user.weft("audit")
 
+    assert (spoke["state"], spoke["progress"]["text"]) == ("success", "epoch 4")
     assert {"secrets.json", "client.json", "secret-keys.json"} <= {one.name for one in there}
     assert sockets
     assert states == ["success", "success"]
-    for lines, devices in zip(seen, (1, 0), strict=True):
-        assert len(lines) == 6, lines
-        uid, in_tmp, made, n_processes, told, _ = lines
+    for number, lines, devices in zip((1, 2), seen, (1, 0), strict=True):
+        assert len(lines) == 7, lines
+        uid, in_tmp, made, own, n_processes, told, _ = lines
+        assert own.endswith(f"/progress/weft-{batch}-j{number}-a1")
         assert (uid, in_tmp, made) == (str(UID), "0", "mine")
         assert int(n_processes) < 8
         assert min(int(told.removeprefix("devices ")), 1) == devices

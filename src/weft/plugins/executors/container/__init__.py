@@ -19,6 +19,7 @@ from typing import Final
 
 from weft.core.errors import Conflict, WeftError
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.progress_file import PROGRESS_VARIABLE
 from weft.core.states import AttemptKey, Reason
 from weft.core.text.texts import parse_paths
 from weft.plugins.executors.container.image import (
@@ -98,7 +99,7 @@ _PROGRAMS: Final = ("bwrap", "skopeo", "umoci")
 _OF_NETWORK: Final = ("/etc/resolv.conf", "/etc/hosts")
 _OF_GPUS: Final = ("/dev/dri", "/dev/kfd")
 _IMAGE_AT: Final = "/weft/image"
-_PRODUCTS_AT: Final = "/weft/products"
+_FILES_AT: Final = ((PRODUCTS_VARIABLE, "/weft/products"), (PROGRESS_VARIABLE, "/weft/progress"))
 _SAID_MAX: Final = 120
 _INSTALL: Final = (
     "Install bubblewrap, skopeo and umoci, allow user namespaces, and run the worker as a plain "
@@ -173,19 +174,16 @@ class ContainerExecutor:
         argv = argv if argv or script is not None else image.command
         if not argv and script is None:
             raise CannotRun("neither the job nor its image says what to run")
-        # Files of the host by which jobs say what they wait for, and how far they are, are not
-        # seen there.
-        limits = replace(attempt.limits, block_files="", message_files="", progress_files="")
-        own = {**identity_of(key, spec), **(spec.env or {}), **variables_of(key, spec, limits)}
-        products = own.get(PRODUCTS_VARIABLE)
+        # Files of the host by which jobs say what they wait for are not seen there.
+        limits = replace(attempt.limits, block_files="", message_files="")
+        variables = variables_of(key, spec, limits)
+        own = {**identity_of(key, spec), **(spec.env or {}), **variables}
         env = {"HOME": CONTAINER_WORK if spec.cwd is None else "/tmp", **image.env, **own}  # noqa: S108
         words = self._words(image, attempt)
-        if products is not None:
-            Path(products).touch(0o600)  # its user is the worker's, whatever number it has there
-            words, env[PRODUCTS_VARIABLE] = (
-                (*words, "--bind", products, _PRODUCTS_AT),
-                _PRODUCTS_AT,
-            )
+        for name, there in _FILES_AT:
+            if file := variables.get(name):
+                Path(file).touch(0o600)  # its user is the worker's, whatever number it has there
+                words, env[name] = (*words, "--bind", file, there), there
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))
         return process_of(

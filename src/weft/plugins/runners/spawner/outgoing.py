@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -71,6 +72,10 @@ class Outgoing:
             if spec.requirements is not None and spec.env:  # they are in the home, which is hidden
                 packages = spec.env["VIRTUAL_ENV"]  # ours; a secret may have that name
                 sandbox = (*sandbox, "--ro-bind", packages, packages)
+            if self._limits.progress_files:
+                file = f"{self._limits.progress_files}/{process.key.name}"
+                Path(file).touch(0o600)
+                sandbox = (*sandbox, "--bind", file, file)
             process = msgspec.structs.replace(
                 process, sandbox=sandbox, hidden_files=self._hidden_files
             )

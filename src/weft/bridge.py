@@ -14,7 +14,7 @@ from typing import Final, Self
 from weft.client.api import Api, Document
 from weft.client.loop_thread import ClientClosed, LoopThread
 from weft.client.objects.growing_batch import GrowingBatch, Submitted
-from weft.client.submission.caller_environment import caller_environment
+from weft.client.submission.ahead import caller_environment
 from weft.core.ids import parse_job_ref
 
 __all__ = ["Bridge", "Submitted"]

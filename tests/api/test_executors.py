@@ -12,7 +12,7 @@ from api.live import TOKEN, LiveApi, open_worker
 from plugins.package import install
 from weft.client.aio import Client
 from weft.ports.executor import EXECUTOR_PLUGINS
-from weft.submission.translation.executors import installed_executors
+from weft.submission.translation.places import installed_executors
 
 BUILT_IN = EXECUTOR_PLUGINS.names()
 SHORT = {"name": "short", "priority": 20, "pools": ["default"]}

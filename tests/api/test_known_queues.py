@@ -16,8 +16,8 @@ from weft.core.errors import StoreUnavailable
 from weft.core.queues import Queue
 from weft.ports.evaluation import EvaluatesNothing
 from weft.ports.store import Caller, Row
-from weft.submission import known_queues
-from weft.submission.known_queues import FRESH_S, TOLD_S, KnownQueues
+from weft.submission import services
+from weft.submission.services import FRESH_S, TOLD_S, KnownQueues
 
 ADA, BOB, EVE = (Caller(tenant, tenant, "ada") for tenant in (1, 2, 3))
 
@@ -77,7 +77,7 @@ def queues(store: AskedStore, clock: Clock) -> KnownQueues:
 async def test_queues_of_a_bounded_number_of_tenants_are_kept(
     queues: KnownQueues, store: AskedStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_queues, "TENANTS_MAX", 2)
+    monkeypatch.setattr(services, "TENANTS_MAX", 2)
     for caller in (ADA, BOB, EVE, EVE, ADA):
         await queues.of(caller)
 

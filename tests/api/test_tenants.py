@@ -9,7 +9,7 @@ from httpx import AsyncClient
 from api.live import Commands, LiveApi, LiveWorker
 from weft.aio import Client
 from weft.wire.documents.containers import EngineOptions
-from weft.wire.documents.tenants import AllowedKind
+from weft.wire.documents.users import AllowedKind
 
 MISSING = 999_999
 

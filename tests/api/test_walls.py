@@ -242,7 +242,7 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
     monkeypatch.setattr("weft.api.http.right_checks.require", lambda *_: None)
-    for module in ("submission.named", "api.use_cases.retry", "submission.owners"):
+    for module in ("submission.owners", "api.use_cases.retry"):
         monkeypatch.setattr(f"weft.{module}.require_owner", allow)
 
 

@@ -65,7 +65,7 @@ ALONE = {
         "api/http/failed_logins.py", "api/use_cases/find_lines.py",
         "extensions/link/serving/serving.py", "worker/spawner/agent_link.py",
         "worker/spawner/launch.py", "worker/spawner/scratch.py", "store/database.py",
-        "submission/known_queues.py",
+        "submission/services.py",
     },
 }  # fmt: skip
 """What does a few or many things at a time without turns of tenants, and why."""

@@ -22,7 +22,7 @@ from weft.run.doors import api_doors, installed_doors
 from weft.run.transports import closed_at_end
 from weft.settings import Settings
 from weft.settings.transports_file import EventsDocument, JobTopicsDocument, named_sets
-from weft.submission.translation.simulations import check_steps
+from weft.submission.translation.kinds import check_steps
 from weft.wire.documents.simulations import SimulationDocument
 from weft.wire.job_topics import PARTITIONS
 

@@ -25,8 +25,7 @@ from weft.faults import fault_point
 from weft.ports.store import Caller, JobRows, NewBatch, NewGroup, Origin, Reserved, Row, Shape
 from weft.settings import Settings
 from weft.submission.apps import fill_app_fields
-from weft.submission.named import check_allowed, check_secrets, check_stores
-from weft.submission.owners import sign_functions
+from weft.submission.owners import check_allowed, check_secrets, check_stores, sign_functions
 from weft.submission.payloads import check_functions
 from weft.submission.routing import count_failures, find_router, routed_later
 from weft.submission.services import Answer, Draft, SubmissionServices

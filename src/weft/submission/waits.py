@@ -12,7 +12,7 @@ from weft.core.problems import pointer_of
 from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller
 from weft.submission.services import Draft, SubmissionServices
-from weft.submission.translation.waits import wrong_text
+from weft.submission.translation.kinds import wrong_text
 
 _PROBLEMS_MAX = 20
 Misfits = Sequence[tuple[str, str]]

@@ -15,8 +15,8 @@ import msgspec
 from weft.wire.documents.apps import CodeDocument, RequirementsDocument
 from weft.wire.documents.containers import ContainerDocument, EngineOptions
 from weft.wire.documents.files import FileInput, FileOutput, LogDocument
+from weft.wire.documents.job_kinds import ServiceDocument
 from weft.wire.documents.secrets import SecretUse
-from weft.wire.documents.services import ServiceDocument
 from weft.wire.documents.simulations import SimulationDocument
 
 INDEX_VARIABLE: Final = "WEFT_INDEX"

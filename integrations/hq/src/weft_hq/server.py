@@ -45,7 +45,7 @@ def environment() -> dict[str, str]:
         return {
             k: v for k, v in own.items() if (k + v).encode(errors="ignore") == os.fsencode(k + v)
         }
-    from weft.client.submission.caller_environment import caller_environment  # noqa: PLC0415
+    from weft.client.submission.ahead import caller_environment  # noqa: PLC0415
 
     found = caller_environment(home=None)
     return {} if found is None else found.variables

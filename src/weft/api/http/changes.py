@@ -7,7 +7,7 @@ from typing import Final
 from weft.api.http.identity import Identities
 from weft.core.errors import Unavailable
 from weft.ports.store import Notices
-from weft.submission.known_queues import KnownQueues
+from weft.submission.services import KnownQueues
 
 CALLERS: Final = "callers"
 """Its notices name a token, or (below 0) a user."""

@@ -27,8 +27,7 @@ from weft.ports.store.queries import Limited
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.pools import Licence, LicenceRemoved
-from weft.wire.documents.limits import LicenceDocument, LimitEdit, UseLimit
-from weft.wire.documents.quotas import Quota, QuotaEdit
+from weft.wire.documents.limits import LicenceDocument, LimitEdit, Quota, QuotaEdit, UseLimit
 
 
 @call("GET /v1/limits", Right.READ, page=UseLimit, cursor=Cursor("limit", "id", INT_MAX))

@@ -36,8 +36,7 @@ from weft.ports.evaluation import TooCostly
 from weft.ports.store import Caller, NewBatch, Row, Shape
 from weft.submission.routing import request_of, routed
 from weft.submission.services import Answer
-from weft.submission.translation.executors import FUNCTION, installed_executors
-from weft.submission.translation.queues import asked_of, queues_of
+from weft.submission.translation.places import FUNCTION, asked_of, installed_executors, queues_of
 from weft.submission.translation.shapes import ShapeBook, placed_in
 from weft.telemetry.log import log
 from weft.wire.answers.queues import Queue as QueueAnswer

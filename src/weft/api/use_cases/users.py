@@ -19,14 +19,15 @@ from weft.ports.store import Caller, Origin, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.users import User, UserAdded, UserRemoved
-from weft.wire.documents.tenants import (
+from weft.wire.documents.users import (
     OnUserRemoval,
     Tenant,
     TenantCreated,
     TenantDocument,
     TenantEdit,
+    UserDocument,
+    UserEdit,
 )
-from weft.wire.documents.users import UserDocument, UserEdit
 
 BATCHES_AT_ONCE = 100
 

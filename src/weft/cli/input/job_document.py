@@ -12,8 +12,7 @@ from weft.cli.input.shape_options import ShapeOptions, shape_fields
 from weft.cli.input.signature import Parameter
 from weft.cli.terminal.plain import one_line
 from weft.cli.terminal.report import note
-from weft.client.submission.ahead import Packing
-from weft.client.submission.caller_environment import caller_environment
+from weft.client.submission.ahead import Packing, caller_environment
 from weft.core.errors import Invalid
 from weft.core.text.durations import parse_seconds
 

@@ -10,9 +10,9 @@ from weft.core.errors import FieldError, InvalidValue
 from weft.core.ids import format_job_ref
 from weft.ports.store import Caller
 from weft.submission.services import Answer
-from weft.submission.translation.waits import wrong_text
+from weft.submission.translation.kinds import wrong_text
 from weft.submission.waits import misfits
-from weft.wire.documents.waits import AnswerDocument, JobAnswered
+from weft.wire.documents.job_kinds import AnswerDocument, JobAnswered
 
 
 @act("POST /v1/batches/{b}/jobs/{j}/answer", JobAnswered)

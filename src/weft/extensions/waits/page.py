@@ -19,7 +19,7 @@ from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import pointer_of
 from weft.extensions.waits.calls import answer_job
 from weft.submission.services import Answer
-from weft.wire.documents.waits import NOTE_MAX, AnswerDocument
+from weft.wire.documents.job_kinds import NOTE_MAX, AnswerDocument
 
 PATH: Final = "/ui/batches/{b:str}/jobs/{j:str}/answer"
 FIELDS_MAX: Final = 50

@@ -21,16 +21,24 @@ from weft.core.errors import InvalidValue
 from weft.core.problems import Problems, pointer_of
 from weft.core.text.texts import wrong_name
 from weft.settings import Settings
-from weft.submission.translation import apps, services, simulations, waits
-from weft.submission.translation.apps import check_parameters
 from weft.submission.translation.cache import CACHE, check_cache
-from weft.submission.translation.executors import CONTAINER as EXECUTOR
-from weft.submission.translation.executors import check_executor
 from weft.submission.translation.files import check_inputs, check_outputs
+from weft.submission.translation.kinds import (
+    APP_NOT_BESIDE,
+    SERVICE_NOT_BESIDE,
+    SIMULATION_NOT_BESIDE,
+    WAIT_NOT_BESIDE,
+    as_simulation,
+    check_parameters,
+    check_service,
+    check_simulation,
+    check_wait,
+    kept_of_service,
+    kept_of_wait,
+)
+from weft.submission.translation.places import CONTAINER as EXECUTOR
+from weft.submission.translation.places import check_executor
 from weft.submission.translation.retries import REASONS, check_retry, rules_of, stored_policy
-from weft.submission.translation.services import check_service, kept_of_service
-from weft.submission.translation.simulations import as_simulation, check_simulation
-from weft.submission.translation.waits import check_wait, kept_of_wait
 from weft.wire.answers.batches import Job
 from weft.wire.documents.batches import JobDocument
 from weft.wire.spec import (
@@ -172,7 +180,7 @@ _LISTED: Final = (
     JobField("function", beside=("command", "script", "stdin", "umask")),
     JobField("executor", (check_executor,)),
     JobField("log"),
-    JobField("simulation", (check_simulation,), spec=as_simulation, beside=simulations.NOT_BESIDE),
+    JobField("simulation", (check_simulation,), spec=as_simulation, beside=SIMULATION_NOT_BESIDE),
     JobField(
         "container", (check_container,), spec=in_container, beside=("function", "simulation")
     ),
@@ -184,7 +192,7 @@ _LISTED: Final = (
     kept("retry", _policy, check_retry),
     kept("external_errors", _with_rules("external_errors")),
     kept("exit_codes", _with_rules("exit_codes")),
-    JobField("app", keeps=lambda job: {"app": job.app}, beside=apps.NOT_BESIDE),
+    JobField("app", keeps=lambda job: {"app": job.app}, beside=APP_NOT_BESIDE),
     JobField("parameters", (check_parameters,), keeps=lambda job: {"parameters": job.parameters}),
     JobField("network", (check_network,), spec=without_network),
     JobField("secrets", (check_uses,), spec=needing(SECRETS, "secrets")),
@@ -195,9 +203,9 @@ _LISTED: Final = (
         (check_service,),
         kept_of_service,
         needing(SERVICE, "service"),
-        services.NOT_BESIDE,
+        SERVICE_NOT_BESIDE,
     ),
-    kept("wait", kept_of_wait, check_wait, waits.NOT_BESIDE),
+    kept("wait", kept_of_wait, check_wait, WAIT_NOT_BESIDE),
     JobField("code", spec=needing(CODE, "code"), beside=("cwd", *_NO_PROGRAMS)),
     JobField("requirements", spec=needing(PACKAGES, "requirements"), beside=_NO_PROGRAMS),
     kept(CACHE, check=check_cache),

@@ -20,6 +20,7 @@ from weft.submission.translation.fields import JobField, check_fields, given_fie
 from weft.submission.translation.functions import carriers_of, moved_carriers
 from weft.submission.translation.gates import asks_of
 from weft.submission.translation.groups import GROUP_MAX, Combos, cut_arrays, sets_of
+from weft.submission.translation.kinds import STARTS_MAX, check_children, check_services
 from weft.submission.translation.retries import DEFAULT_RETRY, check_retried, mask_of
 from weft.submission.translation.rows import (
     Columns,
@@ -29,7 +30,6 @@ from weft.submission.translation.rows import (
     fill_labels,
     fill_rare_fields,
 )
-from weft.submission.translation.services import STARTS_MAX, check_children, check_services
 from weft.wire.documents.batches import JobDocument
 
 Value = TypeVar("Value", int, bool)

@@ -13,14 +13,13 @@ from weft.core.ends.retry_with import MoreRule
 from weft.core.graph.parents import Parents, count_of, numbers_of
 from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
-from weft.submission.translation.apps import with_apps
 from weft.submission.translation.cache import CACHE, fill_keys
 from weft.submission.translation.context import DocumentContext
-from weft.submission.translation.executors import USUAL
 from weft.submission.translation.fields import JobField, changed_specs, kept_fields
 from weft.submission.translation.functions import Carriers, carrying, with_functions
 from weft.submission.translation.gates import job_gates, licence_gates
-from weft.submission.translation.waits import children_of_answers
+from weft.submission.translation.kinds import children_of_answers, with_apps
+from weft.submission.translation.places import USUAL
 from weft.wire.documents.batches import JobDocument
 from weft.wire.documents.foreign_jobs import ForeignJob
 from weft.wire.spec import (

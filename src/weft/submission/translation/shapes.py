@@ -31,7 +31,7 @@ from weft.core.scheduling.offers import (
 from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.scheduling.time_limits import ends_within, limit_class, longest_limit
 from weft.ports.store import Row, Shape
-from weft.submission.translation.executors import (
+from weft.submission.translation.places import (
     APP,
     CONTAINER,
     SIMULATION,
@@ -39,8 +39,8 @@ from weft.submission.translation.executors import (
     executor_field,
     executor_of,
     installed_executors,
+    queues_of,
 )
-from weft.submission.translation.queues import queues_of
 from weft.wire.documents.batches import JobDocument
 
 DEFAULT_CPU_M: Final = 1000

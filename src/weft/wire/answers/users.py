@@ -7,8 +7,7 @@ from msgspec import Meta, Struct
 
 from weft.wire.answers.batches import Job
 from weft.wire.documents.logins import Scope
-from weft.wire.documents.tenants import OnUserRemoval
-from weft.wire.documents.users import PermissionWord, Role
+from weft.wire.documents.users import OnUserRemoval, PermissionWord, Role
 
 
 class User(Struct, kw_only=True):

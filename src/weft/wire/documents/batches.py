@@ -17,6 +17,7 @@ from weft.wire.description import END, says
 from weft.wire.documents.apps import JobApp, JobCode, JobParameters, JobRequirements
 from weft.wire.documents.containers import JobContainer, JobEngine, JobNetwork
 from weft.wire.documents.files import JobInputs, JobLog, JobOutputs
+from weft.wire.documents.job_kinds import JobService, JobWait
 from weft.wire.documents.retries import (
     ExitCodes,
     ExternalErrors,
@@ -25,9 +26,7 @@ from weft.wire.documents.retries import (
     RetryWith,
 )
 from weft.wire.documents.secrets import JobSecrets
-from weft.wire.documents.services import JobService
 from weft.wire.documents.simulations import JobSimulation
-from weft.wire.documents.waits import JobWait
 from weft.wire.keys import Rate, Unique
 
 _AMOUNT: dict[str, Any] = {"type": ["number", "string"]}

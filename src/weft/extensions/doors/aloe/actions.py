@@ -31,8 +31,7 @@ from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import ENDED, NAME, new_id
 from weft.ports.store import Row
 from weft.submission import submit
-from weft.submission.apps import find_apps
-from weft.submission.execution_systems import WrongSystem, queue_on_system
+from weft.submission.apps import WrongSystem, find_apps, queue_on_system
 from weft.wire.documents.batches import BatchDocument, CancelDocument
 
 

@@ -26,7 +26,7 @@ from weft.extensions.doors.jobweaver.documents import batch_of
 from weft.ports.store import Caller, ForeignJobs, Origin
 from weft.ports.topics import Arrival, Topics
 from weft.settings.transports_file import JobTopicsDocument
-from weft.submission.translation.simulations import check_steps
+from weft.submission.translation.kinds import check_steps
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 from weft.telemetry.topics import keep_poison

@@ -19,7 +19,7 @@ from weft.core.errors import Conflict, FieldError, Invalid, NotFound, Unsupporte
 from weft.core.problems import Problems
 from weft.extensions.doors.jobweaver.documents import SIMULATION, instant
 from weft.ports.store import ForeignOrder
-from weft.submission.translation.simulations import check_steps
+from weft.submission.translation.kinds import check_steps
 from weft.wire.documents.simulations import SimulationDocument, known_fields
 from weft.wire.mistakes import check_types
 

@@ -130,6 +130,8 @@ async def test_calls_about_attempts_say_by_the_link_what_the_store_says(outside:
     assert list(await store.find_stores(worker, stale, ["none"])) == []
     assert await store.start_attempts(worker, [start_report(one)]) == ["ok"]
     await store.record_progress(worker, [ProgressReport(*held[0], 40.5, "so far")])
+    batch = (await outside.http.get(f"/v1/batches/{batch_id}")).json()
+    assert [(spoke["job_id"], spoke["text"]) for spoke in batch["progress"]] == [(1, "so far")]
     returned = end_report(other, Reason.PREEMPTED, start_age_us=None)
     ends = [end_report(one, Reason.BLOCKED), returned, end_report(fourth)]
     verdicts, (back,) = await store.complete_and_claim(worker, ends, request(1, call=3))

@@ -28,6 +28,7 @@ class Records:
         ]
         self.times = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:02Z"}
         self.bill = _used(3 * USAGE)
+        self.told = {"evidence": ["a"]}
         self.tries: list[dict[str, Any]] = [{"attempt": 1, "state": "success", "reason": None}]
 
     async def list_jobs(self, _: int) -> AsyncIterator[Any]:
@@ -60,7 +61,7 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     jobs = [evidence.quick(), evidence.slow(1), evidence.failing()]
     path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
     batch = Batch("mixed", 7, jobs, evidence)
-    found = await check(cast("Api", records), [batch], records.events)
+    found = await check(cast("Api", records), [batch], records.events, records.told)
     return {promise: words for promise, words in found.items() if words}
 
 
@@ -77,6 +78,8 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
         ("events", lambda records: records.events.pop()),
         ("events", lambda records: records.events.append(records.events[0])),
         ("events", lambda records: records.events.append({**records.events[0], "id": 9})),
+        ("callbacks", lambda records: records.told.clear()),
+        ("callbacks", lambda records: records.told["evidence"].append("b")),
         ("bills", lambda records: records.bill.update(_used(USAGE))),
         ("bills", lambda records: records.times.update(ended_at="2026-01-01T00:00:03Z")),
     ],

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,9 +31,15 @@ Jobs = Mapping[int, Document]
 
 
 async def check(
-    client: Api, batches: Sequence[Batch], events: Sequence[Document]
+    client: Api,
+    batches: Sequence[Batch],
+    events: Sequence[Document],
+    told: Mapping[str, Collection[str]],
 ) -> Mapping[str, list[str]]:
-    """Return what is wrong, in words, by the promise that it breaks; all are empty if all held."""
+    """Return what is wrong, in words, by the promise that it breaks; all are empty if all held.
+
+    `told`: under which names the end of each batch was told, by the name of its evidence.
+    """
     repeated = [
         id_ for id_, count in Counter(event["id"] for event in events).items() if count > 1
     ]
@@ -55,6 +61,7 @@ async def check(
             "orphans": batch.evidence.processes().values(),
             "events": _untold(batch.batch_id, jobs, ends),
             "bills": _wrong_bills(billed, [*chain(*tries.values())]),
+            "callbacks": _untold_end(told.get(batch.evidence.path.name, ())),
         }.items():
             words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
             wrong[promise] = wrong.get(promise, []) + words
@@ -88,6 +95,12 @@ def _untold(batch_id: int, jobs: Jobs, ends: Counter[tuple[int, int, str]]) -> I
         times = ends[batch_id, number, kind]
         if kind in _END_EVENTS and times != 1:
             yield f"{kind} of job {number} was told {times} times"
+
+
+def _untold_end(names: Collection[str]) -> Iterator[str]:
+    """Yield an end that was not told, or that was told anew instead of again."""
+    if len(names) != 1:
+        yield f"its end was told under {len(names)} names"
 
 
 def _wrong_bills(billed: Sequence[Document], attempts: Sequence[Document]) -> Iterator[str]:
@@ -130,15 +143,24 @@ class Attack:
 
     async def run(self) -> Mapping[str, Sequence[str]]:
         """Attack until the last job has ended; return what is wrong, by promise."""
-        async with self.fortress.standing(), self._clients() as clients:
+        receiver = self.fortress.receiver
+        async with (
+            self.fortress.wire.carrying(), receiver.listening(), self.fortress.standing(),
+            self._clients() as clients,
+        ):  # fmt: skip
             listening = asyncio.Event()
             reading = asyncio.create_task(self._read(clients[0], listening))
             await listening.wait()
-            load = Load(self.seed, self.fortress.home.parent, clients)
+            load = Load(self.seed, self.fortress.home.parent, clients, receiver.port)
             await self._inflict(load)
             await self._until_ended(clients[0], load)
+            wanted = {batch.evidence.path.name for batch in load.batches}
+            with suppress(RoleFailed):
+                await until(
+                    lambda: wanted <= receiver.told.keys(), "callbacks come", within_s=EVENTS_S
+                )
             reading.cancel()
-            wrong = dict(await check(clients[0], load.batches, self._events))
+            wrong = dict(await check(clients[0], load.batches, self._events, receiver.told))
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
         wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
         self.facts |= {
@@ -146,6 +168,7 @@ class Attack:
             "runs again": sum(batch.evidence.doubled() for batch in load.batches),
             "ends again": sum(batch.evidence.doubled("end") for batch in load.batches),
             "events told": len(self._events),
+            "callbacks told": sum(ids.total() for ids in receiver.told.values()),
         }
         return wrong
 
@@ -174,16 +197,14 @@ class Attack:
             await asyncio.wait([loading], timeout=begun + fault.at_s - time.monotonic())
             if loading.done():
                 break
-            pids = self.fortress.inflict(fault)
-            self.tell(fault, bool(pids))
-            if fault.lasts_s:
-                asyncio.get_running_loop().call_later(fault.lasts_s, self.fortress.wake, pids)
+            self.tell(fault, self.fortress.inflict(fault))
         load.stop()
         await loading
 
     async def _until_ended(self, client: Api, load: Load) -> None:
         """Wait until all jobs have ended and all of that was told; the checks say what has not."""
         self.fortress.wake()
+        self.fortress.wire.suffer("")
         deadline = time.monotonic() + PATIENCE_S + len(self.faults)
         for batch in load.batches:
             while not (await client.get_batch(batch.batch_id))["complete"]:

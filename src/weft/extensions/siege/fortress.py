@@ -1,4 +1,5 @@
-"""The weft that is attacked: a home, `weft up` on it, and more apis and workers beside that.
+"""The weft that is attacked: a home, `weft up` on it, more apis and workers beside that, and one
+worker outside, which knows nothing but a wire to the api.
 
 Signals reach only processes of this home, which nobody else has.
 """
@@ -14,8 +15,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from socket import socket
+from typing import cast
 
 from weft.extensions.siege.faults import Fault, targets_of
+from weft.extensions.siege.network import Act, Receiver, Wire
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.run.role_process import RoleFailed
@@ -28,11 +31,17 @@ SETTINGS = {
     "WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
     "WEFT_WORKER_NAME": "worker", "WEFT_LOG_FORMAT": "json",
     "WEFT_WORKER_CPU_M": "4000",
+    "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
 }  # fmt: skip
 PATIENCE_S = 60.0
 END_S = 20.0
 _STEP_S = 0.05
 _PAUSE_S = 0.2
+_AS_CHILD = (
+    "import os, runpy, sys; from weft.run import child; child.end_with_supervisor(); "
+    "del os.environ[child.SUPERVISOR_VARIABLE]; runpy.run_module(sys.argv[1], run_name='__main__')"
+)
+"""Of a worker that ends with us, and is told nothing else by its supervisor."""
 _ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
 
 
@@ -55,16 +64,21 @@ class Fortress:
         self.home = home
         self._environ = outer_environment() | SETTINGS | {"WEFT_HOME": str(home)}
         self._apart = ["api-2", *targets_of("worker", workers)[1:]]
+        self._outside = home / "outside"
+        self._linked = self._apart[-1] if workers > 1 else ""
         self.ports = _free_ports(2)
+        self.wire = Wire(self.ports[0])
+        self.receiver = Receiver()
 
     @asynccontextmanager
     async def standing(self) -> AsyncIterator["Fortress"]:
         """Start all; leave no process behind."""
         self.home.mkdir(mode=0o700)
-        up = await self._start("up", {"WEFT_PORT": str(self.ports[0])}, "weft.cli", "up")
+        up = await self._start("up", {"WEFT_PORT": str(self.ports[0])}, "-m", "weft.cli", "up")
         keepers = []
         try:
             await self._until_ready("api", *targets_of("driver", 2), "worker")
+            await self._invite()
             keepers = [asyncio.create_task(self._keep(name)) for name in self._apart]
             await self._until_ready(*self._apart)
             yield self
@@ -87,9 +101,22 @@ class Fortress:
         log = self.home / f"{name}.siege.log"
         with log.open("ab") as output:
             return await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", *words, env={**self._environ, **environ}, cwd="/",
+                sys.executable, "-P", *words, env={**self._environ, **environ}, cwd="/",
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
+
+    async def _invite(self) -> None:
+        """Give the worker outside a home, and in it a token for its name alone."""
+        self._outside.mkdir(mode=0o700)
+        name = self._linked or "nobody"
+        made = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "weft.cli", "token", "create", name, "--pool", "default",
+            "--workers", name, env=self._environ, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        token, _ = await made.communicate()
+        (self._outside / "token").touch(0o600)
+        (self._outside / "token").write_bytes(token)
 
     async def _keep(self, name: str) -> None:
         """Run one role, and start it again whenever it ends."""
@@ -97,24 +124,41 @@ class Fortress:
             ROLE_VARIABLE: name, SUPERVISOR_VARIABLE: str(os.getpid()), "WEFT_WORKER_NAME": name,
             "WEFT_PORT": str(self.ports[1]), "WEFT_SIMULATION_SLOTS": "0",
         }  # fmt: skip
+        words = ["-m", f"weft.run.{name.partition('-')[0]}"]
+        if name == self._linked:
+            words = ["-c", _AS_CHILD, words[1]]
+            environ |= {
+                "WEFT_HOME": str(self._outside), "WEFT_TOKEN_FILE": str(self._outside / "token"),
+                "WEFT_CONNECT": f"http://127.0.0.1:{self.wire.port}",
+            }  # fmt: skip
         while True:
-            process = await self._start(name, environ, f"weft.run.{name.partition('-')[0]}")
+            process = await self._start(name, environ, *words)
             await process.wait()
             await asyncio.sleep(_PAUSE_S)
 
     async def _until_ready(self, *names: str) -> None:
         for name in names:
-            await until((self.home / "run" / f"{name}.ready").exists, f"{name} is ready")
+            ready = self.home / "run" / f"{name}.ready"
+            if name == self._linked:
+                ready = self._outside / "run" / f"{name}-{name}.ready"
+            await until(ready.exists, f"{name} is ready")
 
-    def inflict(self, fault: Fault) -> Sequence[int]:
-        """Do what a fault says; return the processes that it met."""
+    def inflict(self, fault: Fault) -> bool:
+        """Do what a fault says, and undo it in time; say whether it met anything."""
+        later = asyncio.get_running_loop().call_later
+        if fault.target == "link":
+            self.wire.suffer(cast("Act", fault.act))
+            later(fault.lasts_s, self.wire.suffer, "")
+            return bool(self._linked)
         pids = self.pids(fault.target)
         number = _ACTS[fault.act]
         if fault.target == "postgres" and fault.act == "restart":
             main = postmaster_pid(self.home / "pg")
             pids, number = [main] if main else [], signal.SIGINT
         self._send(number, pids)
-        return pids
+        if fault.lasts_s:
+            later(fault.lasts_s, self.wake, pids)
+        return bool(pids)
 
     def wake(self, pids: Sequence[int] | None = None) -> None:
         """Let these processes, or all of the home, go on."""
@@ -147,7 +191,10 @@ class Fortress:
         return [
             pid
             for pid in _pids_with(word)
-            if f"WEFT_HOME={self.home}".encode() in parts_of(pid, "environ")
+            if any(
+                part.startswith(f"WEFT_HOME={self.home}".encode())
+                for part in parts_of(pid, "environ")
+            )
         ]
 
 

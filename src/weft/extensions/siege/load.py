@@ -29,11 +29,12 @@ class Batch:
 class Load:
     """Submits until it is told to stop."""
 
-    def __init__(self, seed: int, directory: Path, clients: Sequence[Api]) -> None:
+    def __init__(self, seed: int, directory: Path, clients: Sequence[Api], port: int) -> None:
         self.batches: list[Batch] = []
         self._chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
         self._directory = directory
         self._clients = clients
+        self._told_at = f"http://127.0.0.1:{port}"
         self._told = asyncio.Event()
 
     def stop(self) -> None:
@@ -44,7 +45,7 @@ class Load:
         """Submit one batch after the other, of kinds by turns."""
         kinds = (
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
-            self._cancelled_group, self._service,
+            self._cancelled_group, self._service, self._keyed, self._started,
         )  # fmt: skip
         while not self._told.is_set():
             for kind in self._chance.sample(kinds, len(kinds)):
@@ -69,8 +70,10 @@ class Load:
         documents: Sequence[Mapping[str, Any]] | None = None, **fields: Any,  # noqa: ANN401 (JSON)
     ) -> int:  # fmt: skip
         documents = documents or [job.document for job in jobs]
+        fields["callback"] = f"{self._told_at}/{evidence.path.name}"
         answer = await client.create_batch({"name": kind, "jobs": documents, **fields})
-        self.batches.append(Batch(kind, answer["id"], jobs, evidence))
+        if answer["id"] not in {batch.batch_id for batch in self.batches}:
+            self.batches.append(Batch(kind, answer["id"], jobs, evidence))
         return int(answer["id"])
 
     async def _mixed(self, client: Api, evidence: Evidence) -> None:
@@ -130,6 +133,22 @@ class Load:
         batch_id = await self._submit(client, "service", evidence, [service])
         await asyncio.sleep(self._chance.uniform(0, 2))
         await client.cancel_batch(batch_id)
+
+    async def _keyed(self, client: Api, evidence: Evidence) -> None:
+        """A batch with a key, submitted at each api at the same moment: there is one."""
+        jobs = [evidence.slow(0.5), evidence.quick()]
+        unique = {"key": evidence.path.name, "within_s": 3600}
+        submitting = [
+            self._submit(api, "keyed", evidence, jobs, unique=unique)
+            for api in (client, *self._clients)
+        ]
+        await asyncio.gather(*submitting)
+
+    async def _started(self, client: Api, evidence: Evidence) -> None:
+        """One that waits for the start of another, and one for its end, whatever it is."""
+        needs = [{"of": 1, "need": "start"}], [{"of": 1, "need": "end"}]
+        jobs = [evidence.failing(), *(_after(evidence.quick(), *need) for need in needs)]
+        await self._submit(client, "started", evidence, jobs)
 
 
 def _after(job: Planned, *parents: Any) -> Planned:  # noqa: ANN401 (JSON)

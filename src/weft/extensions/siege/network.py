@@ -1,0 +1,102 @@
+"""What lies between the processes: a wire to the api that fails, and who is told of batches."""
+
+import asyncio
+from asyncio import StreamReader, StreamWriter
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Literal
+
+CHUNK_BYTES = 1 << 16
+LATE_S = 0.3
+FAILS = 3
+"""Of so many callbacks one is answered with 503."""
+Act = Literal["", "cut", "hang", "slow"]
+
+
+class Wire:
+    """Carries what comes to a port of its own to one of the api.
+
+    cut: all connections end, and each new one; hang: what these carry is lost, and nobody is told,
+    also not later; slow: all arrives late.
+    """
+
+    def __init__(self, to: int) -> None:
+        self.port = 0
+        self._to = to
+        self._act: Act = ""
+        self._writers: set[StreamWriter] = set()
+
+    @asynccontextmanager
+    async def carrying(self) -> AsyncIterator[None]:
+        """Listen."""
+        async with await asyncio.start_server(self._join, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            try:
+                yield
+            finally:
+                self.suffer("cut")
+
+    def suffer(self, act: Act) -> None:
+        """Fail in this way from now on; `""`: no more."""
+        self._act = act
+        for writer in self._writers if act == "cut" else ():
+            writer.transport.abort()
+
+    async def _join(self, near: StreamReader, back: StreamWriter) -> None:
+        self._writers.add(back)
+        with suppress(OSError):
+            if self._act != "cut":
+                far, on = await asyncio.open_connection("127.0.0.1", self._to)
+                self._writers.add(on)
+                ways = self._carry(near, on), self._carry(far, back)
+                await asyncio.gather(*ways, return_exceptions=True)
+                self._writers.discard(on)
+        self._writers.discard(back)
+        back.close()
+
+    async def _carry(self, reader: StreamReader, writer: StreamWriter) -> None:
+        is_lost = False
+        try:
+            while data := await reader.read(CHUNK_BYTES):
+                if self._act == "slow":
+                    await asyncio.sleep(LATE_S)
+                is_lost = is_lost or self._act == "hang"
+                if not is_lost:
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            writer.close()
+
+
+class Receiver:
+    """Is told of batches that end; some of it it refuses, and is told again."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.told: dict[str, Counter[str]] = {}
+        """Names of the deliveries that were accepted, by the path of their URL."""
+        self._count = 0
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen."""
+        async with await asyncio.start_server(self._take, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            yield
+
+    async def _take(self, reader: StreamReader, writer: StreamWriter) -> None:
+        with suppress(OSError, EOFError):
+            first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            fields = dict(line.lower().split(": ", 1) for line in lines if line)
+            await reader.readexactly(int(fields["content-length"]))
+            self._count += 1
+            if self._count % FAILS:
+                told = self.told.setdefault(first.split()[1].strip("/"), Counter())
+                told[fields["weft-delivery"]] += 1
+            status = "200 OK" if self._count % FAILS else "503 Service Unavailable"
+            writer.write(
+                f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+            )
+            await writer.drain()
+        writer.close()

@@ -24,7 +24,7 @@ from weft.core.ends.conditions import Tested
 from weft.core.ends.retry_policy import STEPS
 from weft.driver.loops.conditions import ConditionTester
 from weft.ports.store import DueCondition
-from weft.run.isolated.asking.tests import ConditionTests
+from weft.run.isolated.asking.messages import ConditionTests
 from weft.settings import Settings
 from weft.store import PostgresWorkerStore, open_worker_store
 

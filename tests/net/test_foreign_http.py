@@ -19,7 +19,7 @@ from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import InstanceRole
 from weft.plugins.runners.remote.calls import HttpCalls, server_at
-from weft.plugins.testers.http import HttpTester
+from weft.plugins.testers.connect import HttpTester
 from weft.ports import tester
 from weft.ports.source import SourceSite
 

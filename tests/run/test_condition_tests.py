@@ -8,7 +8,7 @@ import pytest
 
 from plugins.package import install
 from weft.core.ends import conditions
-from weft.run.isolated.asking.tests import ConditionTests
+from weft.run.isolated.asking.messages import ConditionTests
 from weft.settings import Settings
 
 pytestmark = pytest.mark.slow

@@ -24,7 +24,7 @@ from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
 from weft.ports.patience import tasks_beside
 from weft.ports.store import Caller, Claimed
-from weft.run.isolated.asking.tests import ConditionTests
+from weft.run.isolated.asking.messages import ConditionTests
 from weft.settings import Settings
 
 ASK = Ask("connection_failed", "tcp", {"host": "h", "port": "80"})

@@ -36,9 +36,8 @@ from weft.ports.source import SourceReader
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.doors import callback_forms, notice_forms
 from weft.run.home import Home
-from weft.run.isolated.asking.messages import MessageMaking
+from weft.run.isolated.asking.messages import ConditionTests, MessageMaking
 from weft.run.isolated.asking.sources import SourceReads
-from weft.run.isolated.asking.tests import ConditionTests
 from weft.run.isolated.process import kill_group
 from weft.run.job_topics import opened_event_sinks, opened_topics
 from weft.run.role_process import role_environment

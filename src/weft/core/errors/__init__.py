@@ -22,10 +22,8 @@ Messages follow PostgreSQL's style: lower case, no full stop; detail and hint ar
 
 from weft.core.errors.batches import *
 from weft.core.errors.documents import *
-from weft.core.errors.files import *
 from weft.core.errors.installation import *
 from weft.core.errors.kinds import *
-from weft.core.errors.lines import *
 from weft.core.errors.requests import *
 from weft.core.errors.users import *
 from weft.core.errors.workers import *

@@ -1,4 +1,6 @@
-"""Errors about batches, their jobs, groups, sets and callbacks, and about changing them."""
+"""Errors about batches, their jobs, groups, sets, files and callbacks, about changing them, and
+about production lines and the statuses of jobs.
+"""
 
 from weft.core.errors.documents import InvalidDocument
 from weft.core.errors.kinds import Conflict, Forbidden, Invalid, NotFound, Unavailable, WeftError
@@ -185,3 +187,153 @@ class CallbackDelivered(Conflict, code="API.CALLBACK_DELIVERED", sqlstate="WF217
 
 class NoCallbackKey(Conflict, code="API.NO_CALLBACK_KEY"):
     """This api does not have the key that signs callbacks."""
+
+
+class FileNotFound(NotFound, code="API.FILE_NOT_FOUND"):
+    """The job has left no such file."""
+
+
+class FileElsewhere(Conflict, code="API.FILE_ELSEWHERE"):
+    """The file is kept where the api cannot read it: on another host, or in a store."""
+
+
+class FilesNotReady(InvalidDocument, code="API.FILES_NOT_READY"):
+    """Files that jobs need are not there, or may not be had or left: `weft submit --check`."""
+
+    fact = "files of jobs are not as they must be"
+    advice = "Nothing was submitted. Without `--check` the jobs run, and fail if it is so then."
+
+
+class FileStoreNotFound(NotFound, code="API.FILE_STORE_NOT_FOUND"):
+    """The tenant has no store of files of this name."""
+
+    advice = "List them with `weft store ls`; operators add one with `weft store add`."
+
+
+class TooManyFileStores(Conflict, code="API.TOO_MANY_FILE_STORES"):
+    """The tenant has as many stores of files as it may have."""
+
+    advice = "Remove one with `weft store rm NAME`."
+
+
+class SecretNotFound(NotFound, code="API.SECRET_NOT_FOUND"):
+    """The caller has no secret of this name."""
+
+    advice = "List yours with `weft secret ls`; `weft secret set NAME` makes one."
+
+
+class TooManySecrets(Conflict, code="API.TOO_MANY_SECRETS", sqlstate="WF132"):
+    """The caller has as many secrets as a user may have."""
+
+    advice = "Remove one with `weft secret rm NAME`."
+
+
+class SecretUnreadable(Conflict, code="API.SECRET_UNREADABLE"):
+    """A secret was changed or moved in the database, or a later release stored it."""
+
+
+class SecretKeyMissing(Conflict, code="API.SECRET_KEY_MISSING"):
+    """The key that encrypts secrets, or that encrypted one, is not on this host."""
+
+    advice = (
+        "Copy secret-keys.json from the home of `weft up`, readable by you alone, or set "
+        "WEFT_SECRET_KEYS."
+    )
+
+
+class InvalidApp(Invalid, code="API.INVALID_APP"):
+    """A folder is no application that can be used."""
+
+    advice = "The guide on applications says what a folder holds."
+
+
+class AppNotFound(NotFound, code="API.APP_NOT_FOUND", sqlstate="WF161"):
+    """There is no application of this name for the caller, or its content is gone."""
+
+    advice = "List them with `weft app ls`; `weft app add FOLDER` makes one."
+
+
+class AppIncomplete(Conflict, code="API.APP_INCOMPLETE", sqlstate="WF261"):
+    """Not all parts of an application's folder were sent."""
+
+    advice = "Send all parts, then the application again."
+
+
+class TooManyApps(Conflict, code="API.TOO_MANY_APPS", sqlstate="WF162"):
+    """The tenant has as many applications as it may have."""
+
+    advice = "Remove one with `weft app rm NAME`."
+
+
+class InvalidSetup(Invalid, code="API.INVALID_SETUP"):
+    """The file of a line cannot be used."""
+
+    advice = "Correct the lines; the guide on lifecycles describes the fields."
+
+
+class SetupNotFound(NotFound, code="API.SETUP_NOT_FOUND", sqlstate="WF142"):
+    """The line does not exist."""
+
+
+class LifecycleNotFound(NotFound, code="API.LIFECYCLE_NOT_FOUND", sqlstate="WF141"):
+    """The lifecycle does not exist."""
+
+
+class LifecycleTaken(Conflict, code="API.LIFECYCLE_TAKEN", sqlstate="WF241"):
+    """Another line has a lifecycle of this name."""
+
+
+class InvalidStatusTransition(Conflict, code="API.INVALID_STATUS_TRANSITION", sqlstate="WF242"):
+    """The lifecycle of the job does not allow this status now."""
+
+
+class UnknownStatus(Invalid, code="API.UNKNOWN_STATUS", sqlstate="WF243"):
+    """The lifecycle of the job has no such status."""
+
+
+class NoLifecycle(Conflict, code="API.NO_LIFECYCLE", sqlstate="WF244"):
+    """The batch of the job has no lifecycle."""
+
+
+class StatusBusy(Conflict, code="API.STATUS_BUSY", sqlstate="WF245"):
+    """The core of the job could not be moved just now."""
+
+
+class ParameterNotFound(NotFound, code="API.PARAMETER_NOT_FOUND", sqlstate="WF144"):
+    """The parameter does not exist."""
+
+
+class ParameterOfOtherType(Conflict, code="API.PARAMETER_OF_OTHER_TYPE", sqlstate="WF246"):
+    """The parameter has values of another type."""
+
+
+class SourceNotFound(NotFound, code="API.SOURCE_NOT_FOUND", sqlstate="WF143"):
+    """The source does not exist."""
+
+
+class SourceTaken(Conflict, code="API.SOURCE_TAKEN", sqlstate="WF265"):
+    """Another line has a source of this name."""
+
+
+class SourceOfAnother(Forbidden, code="API.SOURCE_OF_ANOTHER"):
+    """Only its owner, or an operator, may change a source."""
+
+
+class SinkNotFound(NotFound, code="API.SINK_NOT_FOUND", sqlstate="WF151"):
+    """The sink does not exist."""
+
+
+class MessageNotFound(NotFound, code="API.MESSAGE_NOT_FOUND", sqlstate="WF152"):
+    """The sink has no such message."""
+
+
+class SinkTaken(Conflict, code="API.SINK_TAKEN", sqlstate="WF251"):
+    """Another line has a sink of this name."""
+
+
+class MessageNotHeld(Conflict, code="API.MESSAGE_NOT_HELD", sqlstate="WF254"):
+    """No check has stopped the message, or somebody has decided about it."""
+
+
+class MessageDelivered(Conflict, code="API.MESSAGE_DELIVERED", sqlstate="WF252"):
+    """The message was delivered, so it is not sent again."""

@@ -34,11 +34,11 @@ async def check(
     client: Api,
     batches: Sequence[Batch],
     events: Sequence[Document],
-    told: Mapping[str, Collection[str]],
+    callbacks: Mapping[str, Collection[str]],
 ) -> Mapping[str, list[str]]:
     """Return what is wrong, in words, by the promise that it breaks; all are empty if all held.
 
-    `told`: under which names the end of each batch was told, by the name of its evidence.
+    `callbacks`: under which names the end of each batch was told, by the name of its evidence.
     """
     repeated = [
         id_ for id_, count in Counter(event["id"] for event in events).items() if count > 1
@@ -61,7 +61,7 @@ async def check(
             "orphans": batch.evidence.processes().values(),
             "events": _untold(batch.batch_id, jobs, ends),
             "bills": _wrong_bills(billed, [*chain(*tries.values())]),
-            "callbacks": _untold_end(told.get(batch.evidence.path.name, ())),
+            "callbacks": _untold_end(callbacks.get(batch.evidence.path.name, ())),
         }.items():
             words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
             wrong[promise] = wrong.get(promise, []) + words
@@ -154,10 +154,10 @@ class Attack:
             load = Load(self.seed, self.fortress.home.parent, clients, receiver.port)
             await self._inflict(load)
             await self._until_ended(clients[0], load)
-            wanted = {batch.evidence.path.name for batch in load.batches}
+            names = {batch.evidence.path.name for batch in load.batches}
             with suppress(RoleFailed):
                 await until(
-                    lambda: wanted <= receiver.told.keys(), "callbacks come", within_s=EVENTS_S
+                    lambda: names <= receiver.told.keys(), "callbacks come", within_s=EVENTS_S
                 )
             reading.cancel()
             wrong = dict(await check(clients[0], load.batches, self._events, receiver.told))

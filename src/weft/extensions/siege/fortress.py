@@ -109,12 +109,12 @@ class Fortress:
         """Give the worker outside a home, and in it a token for its name alone."""
         self._outside.mkdir(mode=0o700)
         name = self._linked or "nobody"
-        made = await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "weft.cli", "token", "create", name, "--pool", "default",
             "--workers", name, env=self._environ, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        token, _ = await made.communicate()
+        token, _ = await process.communicate()
         (self._outside / "token").touch(0o600)
         (self._outside / "token").write_bytes(token)
 

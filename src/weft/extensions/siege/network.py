@@ -10,7 +10,7 @@ from typing import Literal
 CHUNK_BYTES = 1 << 16
 LATE_S = 0.3
 FAILS = 3
-"""Of so many callbacks one is answered with 503."""
+"""One of this number of callbacks is answered with 503."""
 Act = Literal["", "cut", "hang", "slow"]
 
 
@@ -92,8 +92,8 @@ class Receiver:
             await reader.readexactly(int(fields["content-length"]))
             self._count += 1
             if self._count % FAILS:
-                told = self.told.setdefault(first.split()[1].strip("/"), Counter())
-                told[fields["weft-delivery"]] += 1
+                ids = self.told.setdefault(first.split()[1].strip("/"), Counter())
+                ids[fields["weft-delivery"]] += 1
             status = "200 OK" if self._count % FAILS else "503 Service Unavailable"
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()

@@ -1,14 +1,17 @@
 """Testers that connect to a host that a job named, at an address that was checked: `tcp`, passed
-when a connection can be made, and `ssh`, when a server of SSH greets; nobody logs in.
+when a connection can be made, `ssh`, when a server of SSH greets (nobody logs in), and `http`,
+when a server answers.
 """
 
 import asyncio
+import ssl
 from collections.abc import Mapping
 from typing import Final
 
 from weft.core.addresses import is_host_name, parse_address
+from weft.core.deliveries.callback_url import CallbackTarget, parse_callback_url
 from weft.core.ends.conditions import Tested
-from weft.net.failures import NetFailure
+from weft.net.failures import NetFailure, NotConnected
 from weft.net.foreign_http import ForeignHttp
 from weft.ports.tester import StillBlocked, TesterSite
 
@@ -90,3 +93,34 @@ class SshTester:
         if greeted(host, port, site, len(_GREETING)) != _GREETING:
             raise StillBlocked(f"{host}:{port} does not greet as a server of SSH")
         return Tested(passed=True, message=f"{host}:{port} answers")
+
+
+_BAD: Final = 400
+_FIELDS: Final = (("Accept-Encoding", "identity"), ("User-Agent", "weft"))
+
+
+class HttpTester:
+    """Sends one request without a login."""
+
+    parameters = ("url",)
+    optional = ()
+
+    def test(self, parameters: Mapping[str, str], site: TesterSite) -> Tested:
+        """Look once."""
+        try:
+            target = parse_callback_url(parameters["url"])
+        except ValueError as error:
+            raise StillBlocked(f"the parameter url: {error}") from error
+        shown = target.authority
+        try:
+            status = asyncio.run(_status(target, site))
+        except NetFailure as failure:
+            if isinstance(failure, NotConnected) and not isinstance(failure.why, ssl.SSLError):
+                shown = f"{target.host}:{target.port}"
+            raise StillBlocked(failure.told(target.host, shown, SETTING)) from failure
+        return Tested(passed=status < _BAD, message=f"{shown} answers with {status}")
+
+
+async def _status(target: CallbackTarget, site: TesterSite) -> int:
+    async with http_of(site).asked("GET", target, _FIELDS) as exchange:
+        return (await exchange.head()).status

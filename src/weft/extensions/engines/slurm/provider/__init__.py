@@ -8,15 +8,12 @@ which the nodes see, holds the script, the token, and the mark that lets it begi
 import asyncio
 import shlex
 from collections.abc import Awaitable, Mapping, Sequence
+from importlib.resources import files
 from typing import ClassVar, Final, NamedTuple, TypeVar
 
 from weft.core.errors import WeftError
 from weft.core.pools.pool import Option
-from weft.extensions.engines.slurm.runner.commands import (
-    SlurmCommands,
-    SlurmRefused,
-    environment_of,
-)
+from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
 from weft.extensions.engines.slurm.runner.shell import LocalShell, Shell, login_of
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.providers.pool_options import (
@@ -27,7 +24,6 @@ from weft.plugins.providers.pool_options import (
     wrong_usual,
 )
 from weft.ports.provider import FoundMachine, ProviderError, ProviderSite, WantedMachine
-from weft.settings import variable_of
 
 WORDS: Final = ("partition", "account", "qos", "constraint", "reservation")
 """Each is the option of sbatch of this name."""
@@ -207,44 +203,16 @@ async def _asked(call: Awaitable[Found]) -> Found:
         raise ProviderError(f"{error}{detail}") from None
 
 
-# The token comes in a file: Slurm keeps scripts and shows arguments. The pilot takes it away to
-# its node at once, as jobs of all pilots are of one account: they find that of their own node
-# only.
-
 END_S: Final = 60
 """So long before its end Slurm asks the script to end, and the worker ends in order."""
-
-_PILOT: Final = """#!/bin/sh
-# A pilot of weft; see extensions/engines/slurm/provider of weft.
-cd {folder} || exit 0
-# Slurm may have been asked for it twice: whoever makes this directory is the machine.
-mkdir run 2>/dev/null || exit 0
-umask 077
-home=$(mktemp -d "${{TMPDIR:-/tmp}}/weft-XXXXXX") || exit 70
-trap 'rm -rf "$home"' EXIT
-export HOME="${{HOME:-$home}}" {home}="$home"
-export {gpus}="${{CUDA_VISIBLE_DEVICES:-none}}"
-cat token >"$home/token" && rm -f token || exit 70
-{settings}{command} "$home/token" &
-worker=$!
-trap 'kill -TERM $worker 2>/dev/null' TERM
-wait $worker; code=$?
-# A trap ends a wait before the worker has ended.
-while kill -0 $worker 2>/dev/null; do wait $worker; code=$?; done
-exit $code
-"""
 
 
 def pilot_of(machine: WantedMachine, folder: str, connect: str) -> str:
     """Return the script of a machine whose token is in a folder."""
     command = [
+        "env", *(f"{name}={text}" for name, text in worker_variables(machine).items()),
         str(machine.options.get("program", PROGRAM)),
         "worker", "--connect", connect, "--token-file",
     ]  # fmt: skip
-    return _PILOT.format(
-        folder=shlex.quote(folder),
-        home=variable_of("home"),
-        gpus=variable_of("worker_gpus"),
-        settings=environment_of(worker_variables(machine)),
-        command=shlex.join(command),
-    )
+    body = files(__package__).joinpath("pilot.sh").read_text(encoding="utf-8")
+    return f"#!/bin/sh\nfolder={shlex.quote(folder)}\nset -- {shlex.join(command)}\n{body}"

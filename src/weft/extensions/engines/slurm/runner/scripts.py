@@ -6,6 +6,7 @@ shared file system is the fence, not Slurm's answer, which may have been lost.
 """
 
 import shlex
+from importlib.resources import files
 from signal import Signals
 from typing import Final
 
@@ -37,30 +38,6 @@ WORK: Final = "work"
 that a script starts costs a node a millisecond, and time in which jobs begin.
 """
 
-_ARRAY = """#!/bin/sh
-# One attempt of an array; see extensions/engines/slurm/runner/scripts.py of weft.
-cd {root} || exit 70
-name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" {names} 2>/dev/null)
-[ -n "$name" ] && cd "$name" 2>/dev/null || exit 0
-mkdir run 2>/dev/null || exit 0
-printf '%s %s %s\\n' "$SLURM_ARRAY_JOB_ID" "$SLURM_ARRAY_TASK_ID" "$SLURMD_NODENAME" >run/started
-setsid ./job >out 2>err </dev/null &
-job=$!
-trap ': >run/termed; kill -TERM -$job 2>/dev/null' TERM
-trap '[ -e run/stopped ] && kill -KILL -$job 2>/dev/null || kill -USR1 $job 2>/dev/null' USR1
-trap 'kill -USR2 $job 2>/dev/null' USR2
-trap 'kill -HUP $job 2>/dev/null' HUP
-. ./limit
-wait $job; code=$?
-# A trap ends a wait before the job has ended.
-while kill -0 $job 2>/dev/null; do wait $job; code=$?; done
-kill -KILL -$job 2>/dev/null
-[ -n "$clock" ] && kill $clock 2>/dev/null
-echo $code >run/over
-times >run/used
-mv run/over run/ended
-exit $code
-"""
 _LIMIT = """(sleep {seconds}; had=0
 while more=$(cat {longer}); [ "${{more:-0}}" -gt $had ]; do sleep $((more - had)); had=$more; done
 : >run/late; kill -TERM -$job; sleep {grace}; kill -KILL -$job) >/dev/null 2>&1 & clock=$!
@@ -69,7 +46,8 @@ while more=$(cat {longer}); [ "${{more:-0}}" -gt $had ]; do sleep $((more - had)
 
 def array_script(root: str, names: str) -> str:
     """Return the script of an array whose attempts are listed in a file."""
-    return _ARRAY.format(root=shlex.quote(root), names=shlex.quote(names))
+    body = files(__package__).joinpath("array.sh").read_text(encoding="utf-8")
+    return f"#!/bin/sh\nroot={shlex.quote(root)} names={shlex.quote(names)}\n{body}"
 
 
 def limit_script(spec: JobSpec, limits: ExecutorLimits) -> str:

@@ -1,0 +1,22 @@
+# One attempt of an array: `root` and `names` are set before.
+cd "$root" || exit 70
+name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" "$names" 2>/dev/null)
+[ -n "$name" ] && cd "$name" 2>/dev/null || exit 0
+mkdir run 2>/dev/null || exit 0
+printf '%s %s %s\n' "$SLURM_ARRAY_JOB_ID" "$SLURM_ARRAY_TASK_ID" "$SLURMD_NODENAME" >run/started
+setsid ./job >out 2>err </dev/null &
+job=$!
+trap ': >run/termed; kill -TERM -$job 2>/dev/null' TERM
+trap '[ -e run/stopped ] && kill -KILL -$job 2>/dev/null || kill -USR1 $job 2>/dev/null' USR1
+trap 'kill -USR2 $job 2>/dev/null' USR2
+trap 'kill -HUP $job 2>/dev/null' HUP
+. ./limit
+wait $job; code=$?
+# A trap ends a wait before the job has ended.
+while kill -0 $job 2>/dev/null; do wait $job; code=$?; done
+kill -KILL -$job 2>/dev/null
+[ -n "$clock" ] && kill $clock 2>/dev/null
+echo $code >run/over
+times >run/used
+mv run/over run/ended
+exit $code

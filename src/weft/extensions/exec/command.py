@@ -40,18 +40,19 @@ class LentTerminal:
         """The signal at which this process left the command."""
         self._running = running
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        self._sent: list[asyncio.Task[None]] = []
+        self._resized, self._telling = asyncio.Event(), self._loop.create_task(self._tell_sizes())
         self._before = termios.tcgetattr(STDIN)
 
     def __enter__(self) -> Self:
         for number in _LEAVING:
             self._loop.add_signal_handler(number, self.leave, number)
-        self._loop.add_signal_handler(signal.SIGWINCH, self._resize)
+        self._loop.add_signal_handler(signal.SIGWINCH, self._resized.set)
         tty.setraw(STDIN)
-        self._resize()  # it may have changed since the start
+        self._resized.set()  # it may have been since the start
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._telling.cancel()
         with suppress(termios.error):  # it has gone
             termios.tcsetattr(STDIN, termios.TCSANOW, self._before)
         for number in (*_LEAVING, signal.SIGWINCH):
@@ -63,10 +64,13 @@ class LentTerminal:
             self.left_by = number
             self._task.cancel()
 
-    def _resize(self) -> None:
-        with suppress(OSError):
-            columns, rows = os.get_terminal_size(STDIN)
-            self._sent.append(self._loop.create_task(self._running.resize(rows, columns)))
+    async def _tell_sizes(self) -> None:
+        """Tell of one size at a time: the one that it has once the last was sent."""
+        while await self._resized.wait():
+            self._resized.clear()
+            with suppress(OSError):
+                columns, rows = os.get_terminal_size(STDIN)
+                await self._running.resize(rows, columns)
 
 
 def exec_(

@@ -39,7 +39,6 @@ from kept_template import give_data, state_of_schema
 from recycling import Recycled
 from up.external_server import external_server
 from weft.store.embedded import EmbeddedServer
-from weft.telemetry.log import STRICT_VARIABLE
 
 # What is imported until all tests are collected stays: looking for what does not takes seconds.
 gc.disable()
@@ -84,7 +83,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for _number in (signal.SIGQUIT, signal.SIGHUP):
     signal.signal(_number, signal.SIG_DFL)
 
-os.environ[STRICT_VARIABLE] = "1"
 for _name in [*os.environ]:
     if _name.startswith("WEFT_") and _name != "WEFT_TEST_DATA":
         del os.environ[_name]  # settings of the developer's shell are not those of a test

@@ -65,26 +65,6 @@ def test_bound_facts_are_on_each_line_until_the_end_of_the_block(output: Output)
     assert [line.get("job") for line in output.lines()] == ["b1.j8", "b1.j7", None]
 
 
-def test_undeclared_name_is_refused_when_strict(
-    output: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(log.STRICT_VARIABLE, "1")
-    log.configure(level="info", format="json", role="api", fd=output.fd)
-
-    with pytest.raises(log.UndeclaredEvent, match="exploded"):
-        log.log.info("role.exploded")
-
-
-def test_undeclared_name_is_written_when_not_strict(
-    output: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(log.STRICT_VARIABLE, raising=False)
-    log.configure(level="info", format="json", role="api", fd=output.fd)
-    log.log.info("role.exploded")
-
-    assert [line["event"] for line in output.lines()] == ["role.exploded"]
-
-
 def test_console_form_is_text(output: Output) -> None:
     log.configure(level="info", format="console", role="up", fd=output.fd)
     log.log.info("role.started", version="1")

@@ -20,7 +20,6 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 from weft.core.text.escapes import escaped_in_json
 from weft.ports.plugins import PluginGroup
 from weft.telemetry import metrics
-from weft.telemetry.events import EVENTS
 
 LogReader = Callable[[Mapping[str, Any]], None]
 LOG_READER_PLUGINS: Final = PluginGroup[Callable[[str], LogReader | None]](
@@ -35,14 +34,7 @@ _STEERING: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
 """What would begin another line, or steer the terminal of who reads it."""
-STRICT_VARIABLE: Final = "STRICT_EVENTS_OF_WEFT"
-"""When this is `1` in the environment, a name that is not in the catalogue is an error. Tests set
-it. As `WEFT_…` it could be a setting, for which each process would load all extensions."""
 log: Final = cast("FilteringBoundLogger", structlog.get_logger())
-
-
-class UndeclaredEvent(AssertionError):
-    """A log event that `weft/telemetry/events.py` does not declare."""
 
 
 class LineWriter:
@@ -152,8 +144,6 @@ def _processors(
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
     ]
-    if os.environ.get(STRICT_VARIABLE) == "1":
-        shared.append(_refuse_undeclared)
     if _readers:
         shared.append(_shown_to_readers(level))
     if console:
@@ -181,12 +171,6 @@ def _shown_to_readers(level: int) -> Processor:
         return event
 
     return show
-
-
-def _refuse_undeclared(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    if event["event"] not in EVENTS:
-        raise UndeclaredEvent(f"{event['event']!r} is not in weft/telemetry/events.py")
-    return event
 
 
 class _Console:

@@ -43,7 +43,12 @@ class Pair:
         return self.key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, hidden)
 
 
-def certificate(*names: str, issuer: Pair | None = None, ends_in: timedelta = DAY) -> Pair:
+def certificate(
+    *names: str,
+    issuer: Pair | None = None,
+    begins_in: timedelta = -2 * DAY,
+    ends_in: timedelta = DAY,
+) -> Pair:
     """Return one for these hosts; without any: an authority. `issuer`: None: it signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0] if names else "ca")])
@@ -55,7 +60,7 @@ def certificate(*names: str, issuer: Pair | None = None, ends_in: timedelta = DA
         .issuer_name(subject if issuer is None else issuer.certificate.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - 2 * DAY)
+        .not_valid_before(now + begins_in)
         .not_valid_after(now + ends_in)
         .add_extension(x509.BasicConstraints(ca=not names, path_length=None), critical=True)
         .add_extension(

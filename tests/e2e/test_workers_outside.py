@@ -5,15 +5,16 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from ssl import SSLContext
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
 from typing import Self
 from urllib.parse import urlsplit
 
 import pytest
 
+from certificates import DAY, certificate
 from e2e.conftest import PROGRAM, Weft, until
 from middle import Middle
 from worker.spawner_process import until_gone
@@ -34,6 +35,8 @@ class Outside:
         self._token.write_bytes(made)
         self.url = json.loads((weft.home / "client.json").read_text())["url"]
         self.middle: Middle
+        self.heard: Callable[[dict[str, str]], None] = lambda _line: None
+        """Called with each line of its log until it is registered."""
 
     @contextmanager
     def behind(self, tls: SSLContext | None = None) -> Iterator[Self]:
@@ -61,7 +64,8 @@ class Outside:
             assert process.stderr is not None
             try:
                 for line in process.stderr:
-                    self.spawner = json.loads(line).get("spawner_pid", self.spawner)
+                    self.heard(said := json.loads(line))
+                    self.spawner = said.get("spawner_pid", self.spawner)
                     if b"worker.registered" in line:
                         break
                 else:
@@ -135,6 +139,38 @@ def test_what_a_running_job_has_outside_is_listed_and_read(
             assert b"has no file" in weft.run("files", "cat", job, path).stderr, path
         (tmp_path / "go").touch()
         assert weft.run("wait", job.partition(".")[0]).returncode == 0
+
+
+@pytest.mark.heavy
+def test_a_worker_outside_says_why_a_certificate_is_wrong_until_it_is_renewed(
+    weft: Weft, tmp_path: Path
+) -> None:
+    authority, stranger = certificate(), certificate()
+    (tmp_path / "ca.pem").write_bytes(authority.cert_pem())
+    wrong = {
+        "has expired": certificate("127.0.0.1", issuer=authority, ends_in=-DAY),
+        "is not yet valid": certificate("127.0.0.1", issuer=authority, begins_in=DAY / 2),
+        "is not valid for": certificate("weft.example", issuer=authority),
+        "unable to get local issuer": certificate("127.0.0.1", issuer=stranger),
+    }
+    shown, lines = SSLContext(PROTOCOL_TLS_SERVER), list[dict[str, str]]()
+    coming = iter([*wrong.values(), certificate("127.0.0.1", issuer=authority)])
+    shown.load_cert_chain(*next(coming).write(tmp_path))
+
+    def hear(line: dict[str, str]) -> None:
+        if line["event"].startswith("link."):
+            lines.append(line)
+        if line["event"] == "link.unreachable":
+            shown.load_cert_chain(*next(coming).write(tmp_path))
+
+    with Outside(weft, tmp_path, WEFT_CA_FILE=str(tmp_path / "ca.pem")).behind(shown) as outside:
+        outside.heard = hear
+        with outside.running():
+            *unreachable, reached = lines
+    assert reached["event"] == "link.reached"
+    for line, words in zip(unreachable, wrong, strict=True):
+        assert words in line["detail"].lower(), line
+        assert line["hint"]
 
 
 def test_worker_that_is_refused_for_good_leaves_no_process(weft: Weft, tmp_path: Path) -> None:

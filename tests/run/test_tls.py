@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from cases import cases
-from certificates import certificate
-from weft.run.tls import certificate_of
+from certificates import DAY, certificate
+from weft.run.tls import certificate_finding, certificate_of
 from weft.settings import InvalidSetting, Settings
 
 OURS, OTHER = certificate("127.0.0.1"), certificate("127.0.0.1")
@@ -58,6 +59,27 @@ def test_what_cannot_be_used_is_named(
     with pytest.raises(InvalidSetting, match=f"{setting} {tmp_path}.* cannot be used") as refused:
         certificate_of(settings)
     assert re.search(why, refused.value.detail)
+
+
+@cases(
+    ("begins_in", "ends_in", "verdict", "found"),
+    [
+        (-20 * DAY, -DAY, "wrong", "ended at .*: no client trusts it"),
+        (DAY, 20 * DAY, "wrong", "is not valid before .*: no client trusts it"),
+        (-DAY, 14 * DAY, "warning", "in 13 days"),
+        (-DAY, 15 * DAY, "ok", "in 14 days"),
+    ],
+)
+def test_a_certificate_that_is_not_valid_or_ends_soon_is_found(
+    tmp_path: Path, begins_in: timedelta, ends_in: timedelta, verdict: str, found: str
+) -> None:
+    pair = certificate("127.0.0.1", begins_in=begins_in, ends_in=ends_in)
+    cert_file, _ = pair.write(tmp_path)
+    cert_file.write_bytes(pair.key_pem() + pair.cert_pem())  # the key may be before it
+
+    finding = certificate_finding(Settings(home=tmp_path, tls_cert_file=cert_file))
+    assert finding is not None
+    assert (finding.verdict, bool(re.search(found, finding.found))) == (verdict, True)
 
 
 def test_a_key_may_be_in_the_file_of_its_certificate_and_never_alone(tmp_path: Path) -> None:

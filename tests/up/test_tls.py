@@ -1,5 +1,6 @@
 """`weft up` that speaks TLS."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,15 @@ def test_up_speaks_tls_and_takes_a_new_certificate_while_it_runs(
     settings = {"WEFT_TLS_CERT_FILE": str(cert_file), "WEFT_TLS_KEY_FILE": str(key_file)}
     with up(home, **settings) as weft:
         assert weft.until_ready().startswith("https://127.0.0.1:")
+        assert "ends at" in weft.until_seen("tls.not_valid")["error"]  # in a day
         first = run_weft("run", "--home", str(home), "--", "echo", "hello")
         certificate("weft.example").write(tmp_path)
         second = run_weft("whoami", "--home", str(home))
         weft.until("tls.reloaded")
-        examined = run_weft("doctor", "--home", str(home))
+        examined = run_weft("doctor", "--home", str(home), **settings)
 
     assert (first.stdout, second.returncode) == ("hello\n", 0)
+    assert re.search(r"warning +certificate +the api's certificate ends at", examined.stdout)
     assert " answers in " in examined.stdout
     assert "agrees with the server's" in examined.stdout
 

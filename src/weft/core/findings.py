@@ -25,10 +25,21 @@ class Finding:
 
 
 Document = Mapping[str, Any]
+SKEW_MAX_S: Final = 5.0
 CONNECTIONS_HIGH: Final = 0.9
 TRANSACTION_LONG: Final = timedelta(minutes=10)
 DEAD_ROWS_MANY: Final = 1_000_000
 """Fewer dead rows than that in a table are of no account, whatever part of it they are."""
+
+
+def compare_clocks(ours: float, theirs: float) -> Finding:
+    """Compare this machine's clock with that of the server."""
+    skew_s = abs(ours - theirs)
+    if skew_s > SKEW_MAX_S:
+        text = f"this machine's clock differs by {skew_s:.0f} s from the server's"
+        advice = "weft decides nothing by it, but displayed times are off: start an NTP client."
+        return Finding("clock", "warning", text, advice)
+    return Finding("clock", "ok", "agrees with the server's")
 
 
 def judge(found: Document) -> list[Finding]:

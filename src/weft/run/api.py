@@ -30,7 +30,7 @@ from weft.run.log_stores import log_reader
 from weft.run.login import login_dsn
 from weft.run.role_main import Told, begin_schema_check, run_role, until_told
 from weft.run.secret_keys import read_secret_keys
-from weft.run.tls import api_url, certificate_of
+from weft.run.tls import api_url, certificate_of, watch_certificate
 from weft.run.transports import opened_submissions, submission_intakes
 from weft.settings import Settings
 from weft.store import open_api_store
@@ -124,6 +124,7 @@ async def _serve(settings: Settings, name: str, told: Told) -> int:
                 asyncio.create_task(app.schedule_runs.run()),
                 *(asyncio.create_task(part.run()) for part in app.beside),
                 asyncio.create_task(app.forget_changes()),
+                asyncio.create_task(watch_certificate(settings)),
                 *map(asyncio.create_task, intakes(app.services, topics)),
                 *map(asyncio.create_task, submission_intakes(app.services, submissions)),
             ]

@@ -53,6 +53,4 @@ def role_name(default: str) -> str:
 
 def log_failure(error: WeftError) -> None:
     """Log why a role cannot go on, without a trace: this is not a defect."""
-    log.error(
-        "role.failed", code=error.code, error=error.message, detail=error.detail, hint=error.hint
-    )
+    log.error("role.failed", code=error.code, **error.told)

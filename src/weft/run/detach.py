@@ -54,6 +54,12 @@ def run_detached(settings: Settings, *, as_json: bool = False) -> int:
     if holder is not None:
         raise HomeInUse(home.path, holder)
     url = start_detached(settings, home)
+    if settings.tls_cert_file is not None:
+        from weft.run.tls import certificate_finding  # noqa: PLC0415 (it imports ssl)
+
+        finding = certificate_finding(settings)
+        if finding is not None and finding.verdict != "ok":
+            sys.stderr.write(f"weft: {finding.found}. {finding.advice}\n")
     sys.stdout.write(summary_of(settings, url, detached=True, as_json=as_json))
     return 0
 

@@ -23,7 +23,7 @@ from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.client.http.session import NotReachable
 from weft.core.errors import WeftError, install_hint
-from weft.core.findings import Finding, Verdict
+from weft.core.findings import Finding, Verdict, compare_clocks
 from weft.core.text.texts import parse_paths
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.namespace import find_namespace
@@ -37,20 +37,23 @@ from weft.ports.extension import parts
 from weft.run.admin import NoDatabase, ask_owner
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
+from weft.run.tls import certificate_finding, certificate_of
 from weft.run.transports import check_transports
-from weft.settings import Settings
+from weft.settings import InvalidSetting, Settings
 from weft.store.database import open_database
 
 PYTHON_MIN, PYTHON_MAX = (3, 11), (3, 14)
 DISK_LOW_BYTES, DISK_EMPTY_BYTES = 2 << 30, 200 << 20
 INODES_LOW = 10_000
 FILES_MIN = 1024
-SKEW_MAX_S = 5.0
 ANSWER_SLOW_S = 0.5
 _READ_LOG = "Read the logs of the server, in `log/` of its home."
 ROLES = ("api", "driver", "worker")
 SEARCHED = "A process that flees its job is searched for, which may miss one."
 SEE_SECURITY = "See docs/security.md."
+UNDER_ACCOUNTS = Sandbox(
+    why_not="they run under the accounts of their users", way_out=SEE_SECURITY
+)
 ALLOW = "Allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root."
 
 
@@ -61,6 +64,7 @@ def examine(settings: Settings) -> list[Finding]:
         _server_programs,
         _home,
         _disk,
+        _certificate,
         _server,
         _site,
         _schema,
@@ -199,9 +203,17 @@ def _server(settings: Settings) -> Iterator[Finding]:
         yield Finding("server", "warning", found, advice)
     else:
         yield Finding("server", "ok", found)
-    yield from clock_findings(
-        None if date is None else email.utils.parsedate_to_datetime(date).timestamp()
-    )
+    if date is not None:
+        yield compare_clocks(time.time(), email.utils.parsedate_to_datetime(date).timestamp())
+
+
+def _certificate(settings: Settings) -> Iterator[Finding]:
+    try:
+        certificate_of(settings)
+        if (finding := certificate_finding(settings)) is not None:
+            yield finding
+    except InvalidSetting as error:
+        yield Finding("certificate", "wrong", f"{error.message}: {error.detail}", error.hint)
 
 
 def _client(settings: Settings) -> Api:
@@ -232,19 +244,6 @@ def _site(settings: Settings) -> Iterator[Finding]:
 async def _ask_site(settings: Settings) -> list[Finding]:
     async with _client(settings) as client:
         return [Finding(**one) for one in (await client.get_system())["health"]]
-
-
-def clock_findings(now: float | None) -> Iterator[Finding]:
-    """Compare this machine's clock with that of the server."""
-    if now is None:
-        return
-    skew_s = abs(time.time() - now)
-    if skew_s > SKEW_MAX_S:
-        found = f"this machine's clock differs by {skew_s:.0f} s from the server's"
-        advice = "weft decides nothing by it, but displayed times are off: start an NTP client."
-        yield Finding("clock", "warning", found, advice)
-    else:
-        yield Finding("clock", "ok", "agrees with the server's")
 
 
 def _schema(settings: Settings) -> Iterator[Finding]:
@@ -364,24 +363,21 @@ def _own_paths(settings: Settings) -> Iterator[Finding]:
 def _own_path(settings: Settings, title: str, path: str) -> Iterator[Finding]:
     """Say whether jobs of a door have a directory of their own there."""
     if settings.run_as == "user":
-        found = Sandbox(why_not="they run under the accounts of their users", way_out=SEE_SECURITY)
+        found = UNDER_ACCOUNTS
     elif settings.sandbox != "none":
         if Path(path).is_dir():  # onto which the sandbox binds the job's own
             return
         found = Sandbox(why_not=f"sandboxes have no {path}", way_out=f"Make the directory {path}.")
     else:
         found = find_own_root()
-    if found.words:
-        yield Finding("own paths", "ok", f"jobs of {title} have {path} of their own")
-    else:
-        what = f"jobs of {title} that use {path} end as errors: {found.why_not}"
-        yield Finding("own paths", "off", what, found.way_out)
+    has, those = f"jobs of {title} have {path} of their own", f"jobs of {title} that use {path}"
+    yield _found("own paths", found, has, those)
 
 
 def _without_network(settings: Settings) -> Iterator[Finding]:
     """Say what becomes of jobs with `network: false`."""
     if settings.run_as == "user":
-        found = Sandbox(why_not="they run under the accounts of their users", way_out=SEE_SECURITY)
+        found = UNDER_ACCOUNTS
     elif settings.sandbox != "none":
         paths = parse_paths(settings.sandbox_paths)
         words = find_sandbox(settings.home, network=settings.sandbox_network, paths=paths).words
@@ -390,11 +386,14 @@ def _without_network(settings: Settings) -> Iterator[Finding]:
         found = find_no_network(words)
     else:
         found = find_no_network()
-    if found.words:
-        yield Finding("network", "ok", "jobs with `network: false` have none")
-    else:
-        what = f"jobs with `network: false` end as errors: {found.why_not}"
-        yield Finding("network", "off", what, found.way_out)
+    those = "jobs with `network: false`"
+    yield _found("network", found, f"{those} have none", those)
+
+
+def _found(check: str, sandbox: Sandbox, has: str, those: str) -> Finding:
+    if sandbox.words:
+        return Finding(check, "ok", has)
+    return Finding(check, "off", f"{those} end as errors: {sandbox.why_not}", sandbox.way_out)
 
 
 def _job_limits(settings: Settings) -> Iterator[Finding]:

@@ -152,9 +152,7 @@ class Supervisor:
             try:
                 process = await database.start()
             except WeftError as error:
-                log.error(
-                    "up.database_failed", error=error.message, detail=error.detail, hint=error.hint
-                )
+                log.error("up.database_failed", **error.told)
                 lived_s = 0.0
                 continue
             log.info("up.database_ready", started_pid=process.pid)
@@ -197,10 +195,7 @@ class Supervisor:
         try:
             self.home.write_client(self.url, self._token, self.settings.tls_cert_file)
         except HomeNotUsable as error:  # clients that know the old url go on with it
-            log.error(
-                "up.client_file_not_written",
-                error=error.message, detail=error.detail, hint=error.hint,
-            )  # fmt: skip
+            log.error("up.client_file_not_written", **error.told)
 
     def _forget_port(self, was_ready: bool) -> None:  # noqa: FBT001 (the shape of `on_exit`)
         """Let the api take another free port if its previous one is taken."""

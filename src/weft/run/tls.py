@@ -4,17 +4,22 @@ Each handshake looks whether they have changed, so nothing watches them in betwe
 switched over, as certbot and Kubernetes do, are followed.
 """
 
+import asyncio
 import os
 import ssl
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from weft.core.findings import Finding
 from weft.settings import InvalidSetting, Settings
 from weft.telemetry.log import log
 
 _FOR_OTHERS: Final = 0o027
 """Bits of the mode that a private key must not have; a group such as ssl-cert may read it."""
 _MISMATCH: Final = "KEY_VALUES_MISMATCH"
+_SOON: Final = timedelta(days=14)
+_DAY_S: Final = 86_400
 
 
 def api_url(settings: Settings, port: int) -> str:
@@ -35,6 +40,38 @@ def certificate_of(settings: Settings) -> "Certificate | None":
             hint="Name the certificate too, or neither of them.",
         )
     return None
+
+
+def certificate_finding(settings: Settings) -> Finding | None:
+    """Say whether a certificate that can be used is valid, now and soon; None: there is none."""
+    if (cert_file := settings.tls_cert_file) is None:
+        return None
+    from cryptography import x509  # noqa: PLC0415 (heavy)
+
+    leaf = x509.load_pem_x509_certificates(cert_file.read_bytes())[0]
+    begins, ends = leaf.not_valid_before_utc, leaf.not_valid_after_utc
+    now = datetime.now(UTC)
+    advice = (
+        f"Renew {cert_file}, which needs no restart; if it is in order, set this host's clock."
+    )
+    if ends <= now:
+        text = f"the api's certificate ended at {ends:%F %R} UTC: no client trusts it"
+        return Finding("certificate", "wrong", text, advice)
+    if now < begins:
+        text = f"the api's certificate is not valid before {begins:%F %R} UTC: no client trusts it"
+        return Finding("certificate", "wrong", text, advice)
+    text = f"the api's certificate ends at {ends:%F %R} UTC, in {(ends - now).days} days"
+    if ends - now < _SOON:
+        return Finding("certificate", "warning", text, advice)
+    return Finding("certificate", "ok", text)
+
+
+async def watch_certificate(settings: Settings) -> None:
+    """Log each day that it is not valid, or ends soon."""
+    while (finding := certificate_finding(settings)) is not None:
+        if finding.verdict != "ok":
+            log.warning("tls.not_valid", error=finding.found, hint=finding.advice)
+        await asyncio.sleep(_DAY_S)
 
 
 class Certificate:
@@ -59,10 +96,7 @@ class Certificate:
             try:
                 self._current = self._load()
             except InvalidSetting as error:
-                log.warning(
-                    "tls.not_reloaded",
-                    error=error.message, detail=error.detail, hint=error.hint,
-                )  # fmt: skip
+                log.warning("tls.not_reloaded", **error.told)
             else:
                 log.info("tls.reloaded", certificate=str(self._cert_file))
         connection.context = self._current

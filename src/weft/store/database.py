@@ -23,7 +23,7 @@ from weft.core.database_name import with_host
 from weft.core.errors import Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller, ServerReplaced
 from weft.sql import program_schema, text_of
-from weft.store.connections import Kept, Outage, index_for
+from weft.store.connections import DatabaseOutage, Kept, index_for
 from weft.store.errors import AWAY, RETRIED, translated
 from weft.store.turns import Turns, User, user_of
 from weft.telemetry.log import log
@@ -104,7 +104,7 @@ def call_name(function: str) -> str:
 class Database:
     """A pool of connections of one login role."""
 
-    def __init__(self, pool: asyncpg.Pool, outage: Outage, turns: Turns) -> None:
+    def __init__(self, pool: asyncpg.Pool, outage: DatabaseOutage, turns: Turns) -> None:
         self._pool = pool
         self._turns = turns
         self._kept: list[Kept] = []
@@ -372,11 +372,11 @@ async def open_database(
     `user_connections_max`: how many of its connections work for one user at a time; `pooler`:
     `host:port` of what lends connections to the server for a transaction each.
     """
-    kind, outage = {}, Outage(dsn)
+    kind, outage = {}, DatabaseOutage(dsn)
     if pooler:
         dsn = with_host(dsn, pooler)
         kind = {"connection_class": _Lent, "statement_cache_size": 0}
-        outage = Outage(dsn, "pooler")
+        outage = DatabaseOutage(dsn, "pooler")
     pool = asyncpg.create_pool(
         dsn,
         **kind,

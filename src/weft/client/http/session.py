@@ -56,11 +56,14 @@ class NotTheServer(Unavailable, code="CLI.CERTIFICATE_NOT_TRUSTED"):
 
     def __init__(self, endpoint: Endpoint, why: str) -> None:
         is_of_another_time = "expired" in why or "not yet valid" in why
+        only = endpoint.cert_file
         super().__init__(
             f"the certificate of the server at {endpoint.url} is not trusted",
             detail=f"{why[:1].upper()}{why[1:]}.",
             hint="Renew it on the host of the server; if it is in order, set this machine's clock."
             if is_of_another_time
+            else f"Only the one in {only} is trusted; if the server's was renewed, copy it there."
+            if only is not None
             else "Name the certificate of the authority that signed it with WEFT_CA_FILE or "
             "SSL_CERT_FILE; the host in WEFT_URL must be one of the certificate's names.",
         )

@@ -80,6 +80,11 @@ class WeftError(Exception):
     def detail(self, text: str) -> None:
         self._detail = _SECOND_STOP.sub(r"\1", _short(text))
 
+    @property
+    def told(self) -> dict[str, str]:
+        """What a line of the log says of it."""
+        return {"error": self.message, "detail": self.detail, "hint": self.hint}
+
     def point(self, moved: Callable[[str], str]) -> None:
         """Let its pointers name other places: what `moved` returns for each."""
         self.errors = tuple(FieldError(moved(one.pointer), one.message) for one in self.errors)

@@ -11,11 +11,11 @@ from weft.client.http.connection import ConnectionLost, ConnectionPool, CouldNot
 from weft.client.http.proxy import find_proxy
 from weft.client.http.session import NotTheServer
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
-from weft.core.findings import Finding
+from weft.core.findings import Finding, compare_clocks
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.looking import finder_of
 from weft.ports.worker_link import Hello
-from weft.run.doctor import ANSWER_SLOW_S, clock_findings
+from weft.run.doctor import ANSWER_SLOW_S
 from weft.run.host.worker_name import worker_name
 from weft.settings import Settings
 
@@ -44,8 +44,8 @@ async def examine_link(settings: Settings) -> AsyncIterator[Finding]:
     caller = LinkCaller(finder)
     try:
         hello: Hello = await caller.call("hello")
-        for finding in clock_findings(hello.now):
-            yield finding
+        if hello.now is not None:
+            yield compare_clocks(time.time(), hello.now)
         yield _token(hello, settings)
         yield Finding("version", "ok", f"{__version__}; the server reads what it sends")
     except LinkFrameRefused as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from weft.core.errors import Conflict
+from weft.core.findings import compare_clocks
 from weft.core.states import AttemptKey
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller
@@ -27,6 +29,7 @@ from weft.run.host.worker_name import worker_name
 from weft.run.worker_source import WorkerSource
 from weft.settings import Settings
 from weft.telemetry import metrics
+from weft.telemetry.log import log
 from weft.wire.spec import JobSpec, have_functions
 
 
@@ -171,4 +174,8 @@ class Link:
     async def hello(self) -> Hello:
         """Ask until the api answers. Raise what it refuses."""
         hello: Hello = await until_answered(lambda: self.caller.call("hello"))
+        if hello.now is not None:
+            clock = compare_clocks(time.time(), hello.now)
+            if clock.verdict != "ok":
+                log.warning("link.clock_differs", error=clock.found, hint=clock.advice)
         return hello

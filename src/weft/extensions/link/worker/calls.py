@@ -14,6 +14,7 @@ from weft.client.http.sse import EventParser
 from weft.core.bounded import read_json
 from weft.core.errors import Unavailable
 from weft.ports.worker_link import FRAME_VERSION, Frame, LinkFacts, call_forms
+from weft.telemetry.outage import Outage
 
 PATH: Final = "/v1/worker-link"
 REPLY_TIMEOUT_S: Final = 10.0
@@ -22,6 +23,8 @@ to others, so that a heartbeat gets through on the next one.
 """
 SILENCE_S: Final = 40.0
 """The api says something every 15 s: without that the connection is gone."""
+_SIGNS: Final = frozenset({"hello", "heartbeat"})
+"""Calls that are repeated until they are answered, at the begin and from then on."""
 
 
 class LinkCaller:
@@ -32,6 +35,7 @@ class LinkCaller:
         self._session = HttpSession(
             finder, patience_s=0.0, wait_patience_s=0.0, reply_timeout_s=reply_timeout_s
         )
+        self._outage = Outage("link.unreachable", "link.reached", url=finder.locate().url)
         self.incarnation_id = 0
         """Since the registration."""
         self.facts: Callable[[float], LinkFacts | None] = lambda _delay_ms: None
@@ -48,11 +52,17 @@ class LinkCaller:
         facts = msgspec.Raw(msgspec.msgpack.encode(self._facts_of(name)))
         frame = Frame(FRAME_VERSION, self.incarnation_id, name, arguments, facts)
         begun = time.monotonic()
-        answer = await self._session.request(
-            "POST", PATH, body=msgspec.msgpack.encode(frame),
-            content_type="application/msgpack", is_repeatable=False,
-        )  # fmt: skip
-        if name == "heartbeat":
+        try:
+            answer = await self._session.request(
+                "POST", PATH, body=msgspec.msgpack.encode(frame),
+                content_type="application/msgpack", is_repeatable=False,
+            )  # fmt: skip
+        except Unavailable as error:
+            if name in _SIGNS:
+                self._outage.say(error.message, error.detail, error.hint)
+            raise
+        if name in _SIGNS:
+            self._outage.end()
             self._delay_ms = (time.monotonic() - begun) * 1000
         try:
             return form.decode_result(answer)

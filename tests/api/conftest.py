@@ -8,6 +8,7 @@ from pathlib import Path
 import asyncpg
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api import fakes
 from api.fakes import RecordingStore, SilentNotices
@@ -42,13 +43,11 @@ async def app(store: RecordingStore, tmp_path: Path) -> Application:
 
 
 @pytest.fixture
-async def client(app: Application) -> AsyncIterator[httpx.AsyncClient]:
+async def client(app: Application) -> AsyncIterator[AsyncClient]:
     """Give a client that is known to the application."""
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     headers = {"authorization": f"Bearer {fakes.TOKEN}"}
-    async with httpx.AsyncClient(
-        transport=transport, base_url="http://weft", headers=headers
-    ) as found:
+    async with AsyncClient(transport=transport, base_url="http://weft", headers=headers) as found:
         yield found
 
 
@@ -80,7 +79,7 @@ async def api(
 
 
 @pytest.fixture
-async def http(api: LiveApi) -> AsyncIterator[httpx.AsyncClient]:
+async def http(api: LiveApi) -> AsyncIterator[AsyncClient]:
     """Give a client of the live api."""
     async with api.client() as found:
         yield found
@@ -103,7 +102,7 @@ def command(
 
 
 @pytest.fixture
-async def browser(api: LiveApi, http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+async def browser(api: LiveApi, http: AsyncClient) -> AsyncIterator[AsyncClient]:
     """Give a browser that has logged in."""
     async with logged_in(api, http) as found:
         yield found
@@ -120,7 +119,7 @@ async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> Asyn
 
 
 @pytest.fixture
-def hail(http: httpx.AsyncClient) -> Hail:
+def hail(http: AsyncClient) -> Hail:
     """Give a client of Hail's door."""
     return Hail(http)
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import asyncpg
 import httpx
 import msgspec
+from httpx import AsyncClient
 
 from builders import end_report, key_of, request, run_long_enough, start_report
 from kept_sessions import ENDS, kept_session
@@ -95,11 +96,9 @@ class LiveApi:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def client(self, **headers: str) -> httpx.AsyncClient:
+    def client(self, **headers: str) -> AsyncClient:
         known = {"authorization": f"Bearer {TOKEN}", **headers}
-        return httpx.AsyncClient(
-            base_url=self.url, headers=known, timeout=DEADLINE_S, verify=NO_TLS
-        )
+        return AsyncClient(base_url=self.url, headers=known, timeout=DEADLINE_S, verify=NO_TLS)
 
     async def start(self) -> None:
         listener = socket.create_server(("127.0.0.1", self.port))
@@ -160,12 +159,12 @@ class LiveApi:
 
 @contextlib.asynccontextmanager
 async def logged_in(
-    api: LiveApi, http: httpx.AsyncClient, headers: Mapping[str, str] | None = None
-) -> AsyncIterator[httpx.AsyncClient]:
+    api: LiveApi, http: AsyncClient, headers: Mapping[str, str] | None = None
+) -> AsyncIterator[AsyncClient]:
     """Give a browser that has logged in."""
     link = await http.post("/v1/login-links", json={}, headers=headers)
     code = {"code": link.json()["url"].partition("code=")[2]}
-    async with httpx.AsyncClient(
+    async with AsyncClient(
         base_url=api.url, headers={"origin": api.url}, timeout=60, verify=NO_TLS
     ) as browser:
         assert (await browser.post("/login", data=code)).status_code == 303
@@ -295,7 +294,7 @@ async def make_user(
 
 
 async def submit(
-    http: httpx.AsyncClient, headers: Mapping[str, str] | None = None, **document: Any  # noqa: ANN401
+    http: AsyncClient, headers: Mapping[str, str] | None = None, **document: Any  # noqa: ANN401
 ) -> int:  # fmt: skip
     """Submit a batch, of one job that does nothing if the document does not say; return its
     number.
@@ -351,13 +350,13 @@ class EventReader:
                 pass
 
 
-async def add(http: httpx.AsyncClient, name: str, **document: Any) -> dict[str, str]:  # noqa: ANN401
+async def add(http: AsyncClient, name: str, **document: Any) -> dict[str, str]:  # noqa: ANN401
     answer = await http.post("/v1/users", json={"name": name, **document})
     assert answer.status_code == 201, answer.text
     return {"authorization": f"Bearer {answer.json()['token']}"}
 
 
-async def until(http: httpx.AsyncClient, status: int, header: dict[str, str]) -> None:
+async def until(http: AsyncClient, status: int, header: dict[str, str]) -> None:
     """Return when an api answers a read of this user so."""
     async with asyncio.timeout(60):
         while (await http.get("/v1/batches", headers=header)).status_code != status:
@@ -371,7 +370,7 @@ async def seal(database: Dsns) -> None:
 
 
 async def trail(
-    http: httpx.AsyncClient, database: Dsns, query: str = "", **more: Any  # noqa: ANN401
+    http: AsyncClient, database: Dsns, query: str = "", **more: Any  # noqa: ANN401
 ) -> list[Any]:  # fmt: skip
     """Return entries, oldest first."""
     await seal(database)

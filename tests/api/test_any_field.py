@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.field_walk import Evaluated, parameters_of
 from api.live import LiveApi
@@ -35,12 +36,12 @@ def settings(settings: Settings) -> Settings:
     return replace(settings, evaluation_all_s=1.0)
 
 
-async def send(http: httpx.AsyncClient, one: Request) -> httpx.Response:
+async def send(http: AsyncClient, one: Request) -> httpx.Response:
     headers = {"content-type": "application/json"}
     return await http.request(one.method, one.path, content=one.body, headers=headers)
 
 
-async def mistakes(http: httpx.AsyncClient, asked: Mapping[str, Request]) -> Sequence[str]:
+async def mistakes(http: AsyncClient, asked: Mapping[str, Request]) -> Sequence[str]:
     """Ask each once; return the answers that are mistakes of the server's."""
     wrong, room = list[str](), asyncio.Semaphore(8)
 
@@ -56,7 +57,7 @@ async def mistakes(http: httpx.AsyncClient, asked: Mapping[str, Request]) -> Seq
 
 
 @asynccontextmanager
-async def others_are_served(http: httpx.AsyncClient) -> AsyncIterator[None]:
+async def others_are_served(http: AsyncClient) -> AsyncIterator[None]:
     """Prove that each other request is answered soon meanwhile."""
     took = list[float]()
 
@@ -75,7 +76,7 @@ async def others_are_served(http: httpx.AsyncClient) -> AsyncIterator[None]:
 
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
-async def test_numbers_beyond_any_column(api: LiveApi, http: httpx.AsyncClient) -> None:
+async def test_numbers_beyond_any_column(api: LiveApi, http: AsyncClient) -> None:
     await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
     fields = fields_of_documents(api.app, int)
     asked = {f"{o.name}: {n}": o.with_json(n) for o in fields for n in NUMBERS}
@@ -88,7 +89,7 @@ async def test_numbers_beyond_any_column(api: LiveApi, http: httpx.AsyncClient) 
 
 
 async def test_what_is_marked_and_nothing_else_is_evaluated(
-    api: LiveApi, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    api: LiveApi, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A field whose text reaches the processes for evaluation is marked in its type, and each that
     is marked gets there. Where that is a schema, the mark is one of the whole field.
@@ -112,9 +113,7 @@ async def test_what_is_marked_and_nothing_else_is_evaluated(
 
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
-async def test_nothing_that_is_costly_holds_up_others(
-    api: LiveApi, http: httpx.AsyncClient
-) -> None:
+async def test_nothing_that_is_costly_holds_up_others(api: LiveApi, http: AsyncClient) -> None:
     """What is evaluated ends within its budget, and the rest is data: each is answered in time."""
     marked, any_ = [*fields_of_documents(api.app, Evaluated)], fields_of_documents(api.app)
     asked = {f"{one.name}: {name}": one.holding(HOSTILE[name]) for one in any_ for name in DATA}

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.test_bad_input import BODIES
 from cases import cases
@@ -40,7 +41,7 @@ FIELDS = ("name", "appId", "id", "owner", "status", "archivePath", "inputs", "en
 
 
 @pytest.fixture
-async def untouched(http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+async def untouched(http: AsyncClient) -> AsyncIterator[AsyncClient]:
     """Give a client; see at the end that no job has come."""
     yield http
     assert (await http.get("/v1/batches")).json()["items"] == []
@@ -53,7 +54,7 @@ def check(answer: httpx.Response, door: str, what: object) -> None:
 
 @cases("door", DOORS)
 async def test_bodies_that_cannot_be_read_are_refused_in_the_form_of_the_door(
-    untouched: httpx.AsyncClient, door: str
+    untouched: AsyncClient, door: str
 ) -> None:
     """Not JSON, too deep, too large a number, broken texts, and other media than JSON."""
     path, _ = DOORS[door]
@@ -68,9 +69,7 @@ async def test_bodies_that_cannot_be_read_are_refused_in_the_form_of_the_door(
 
 
 @cases("door", DOORS)
-async def test_bodies_beyond_the_limit_are_refused(
-    untouched: httpx.AsyncClient, door: str
-) -> None:
+async def test_bodies_beyond_the_limit_are_refused(untouched: AsyncClient, door: str) -> None:
     """By their length, and without one."""
     path, _ = DOORS[door]
 
@@ -85,7 +84,7 @@ async def test_bodies_beyond_the_limit_are_refused(
 
 
 @pytest.mark.heavy
-async def test_texts_of_searches_are_only_values(http: httpx.AsyncClient) -> None:
+async def test_texts_of_searches_are_only_values(http: AsyncClient) -> None:
     """In each field, order and path; of JobWeaver, too."""
     headers = {"idempotency-key": "1"}
     made = await http.post("/api/jobs", json=STEPS, headers=headers)

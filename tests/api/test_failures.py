@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-import httpx
 import pytest
 from httpx import AsyncClient
 
@@ -144,7 +143,7 @@ def states_in(document: Any) -> Iterator[str]:  # noqa: ANN401 (any document)
 
 
 async def test_no_document_and_no_page_says_failure_before_the_end(
-    http: httpx.AsyncClient, browser: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, browser: AsyncClient, worker: LiveWorker
 ) -> None:
     batch = {"jobs": [{"group": "/g", "count": 2}], "groups": [{"path": "/g"}]}
     b = (await http.post("/v1/batches", json=batch)).json()["id"]

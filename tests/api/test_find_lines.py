@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import httpx
 import pytest
 from httpx import AsyncClient
 from hypothesis import given
@@ -186,7 +185,7 @@ async def test_a_job_that_ends_between_two_looks_keeps_its_output() -> None:
 VARYING = {"date", "traceparent", "x-trace-id"}
 
 
-async def test_head_is_that_of_a_get(http: httpx.AsyncClient) -> None:
+async def test_head_is_that_of_a_get(http: AsyncClient) -> None:
     cases = [
         ("/v1/batches", 200), ("/openapi.json", 200), ("/v1/batches?limit=0", 400),
         ("/v1/batches/9", 404), ("/v1/nothing", 404), ("/v1/batches/1/cancel", 405),
@@ -201,7 +200,7 @@ async def test_head_is_that_of_a_get(http: httpx.AsyncClient) -> None:
 
 
 async def test_head_of_output_says_its_size_and_range(
-    http: httpx.AsyncClient, worker: LiveWorker
+    http: AsyncClient, worker: LiveWorker
 ) -> None:
     path = f"{await ended_job(http, worker)}?stream=stdout"
     whole = await http.head(path)
@@ -212,7 +211,7 @@ async def test_head_of_output_says_its_size_and_range(
     assert part.content == whole.content == b""
 
 
-async def test_head_of_a_stream_ends_it(http: httpx.AsyncClient) -> None:
+async def test_head_of_a_stream_ends_it(http: AsyncClient) -> None:
     async with asyncio.timeout(DEADLINE_S):
         answer = await http.head("/v1/events")
 
@@ -220,7 +219,7 @@ async def test_head_of_a_stream_ends_it(http: httpx.AsyncClient) -> None:
     assert answer.headers["content-type"].startswith("text/event-stream")
 
 
-async def test_stranger_gets_the_head_of_a_refusal(http: httpx.AsyncClient) -> None:
+async def test_stranger_gets_the_head_of_a_refusal(http: AsyncClient) -> None:
     answer = await http.head("/v1/batches", headers={"authorization": "Bearer none"})
 
     assert (answer.status_code, answer.content) == (401, b"")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from api.live import add, trail
-from api.test_link_versions import middle
+from api.test_link_keys import middle
 from api.test_worker_link import Outside, facts, outside
 from middle import Middle
 from weft.client.http.address import parse_url

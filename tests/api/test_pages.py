@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import NO_TLS, LiveApi, LiveWorker, submit
 from weft.api.app import route_rights
@@ -33,7 +34,7 @@ def _token_in(page: httpx.Response) -> Mapping[str, str]:
     return {"csrf_token": found[1]}
 
 
-async def test_pages_without_anything_say_how_to_begin(browser: httpx.AsyncClient) -> None:
+async def test_pages_without_anything_say_how_to_begin(browser: AsyncClient) -> None:
     for path in ("/ui", "/ui/batches"):
         page = await browser.get(path)
         assert page.status_code == 200, page.text
@@ -44,7 +45,7 @@ async def test_pages_without_anything_say_how_to_begin(browser: httpx.AsyncClien
 
 
 async def test_pages_show_a_batch_its_jobs_and_their_output(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
     jobs = [{"name": "good", "command": ["true"]}, {"name": "bad", "command": ["false"]}]
     batch_id = await submit(http, name="night run", jobs=jobs)
@@ -88,9 +89,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
         assert f"<bdi>{text}</bdi>" in page.text
 
 
-async def test_texts_of_others_stay_text(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
-) -> None:
+async def test_texts_of_others_stay_text(browser: AsyncClient, http: AsyncClient) -> None:
     hostile = HOSTILE.replace("\u202e", "")  # names are printable, values of attributes are not
     batch_id = await submit(
         http,
@@ -118,7 +117,7 @@ async def test_texts_of_others_stay_text(
 
 
 async def test_link_leads_to_a_project_with_any_name(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
+    browser: AsyncClient, http: AsyncClient
 ) -> None:
     for name in ("a/b c", "/", "a?b=#c", "50%"):
         made = await http.post("/v1/billing-projects", json={"name": name})
@@ -131,7 +130,7 @@ async def test_link_leads_to_a_project_with_any_name(
 
 
 async def test_list_goes_on_by_its_link(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 2)
     monkeypatch.setattr("weft.extensions.pages.batches.JOBS", 2)
@@ -150,7 +149,7 @@ async def test_list_goes_on_by_its_link(
 
 
 async def test_heads_of_the_list_sort_it(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second press turns the order round; a query and the next page keep it."""
     monkeypatch.setattr("weft.extensions.pages.batches.BATCHES", 2)
@@ -182,7 +181,7 @@ async def test_heads_of_the_list_sort_it(
 
 
 async def test_buttons_do_what_they_say(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(http, jobs=[{"command": ["true"]}] * 2)
     path = f"/ui/batches/{batch_id}"
@@ -214,7 +213,7 @@ async def test_buttons_do_what_they_say(
 
 
 async def test_buttons_of_a_job_do_what_they_say(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(
         http, jobs=[{"command": ["true"], "timeout_s": 60, "env": {"API_TOKEN": "hunter2"}}]
@@ -251,7 +250,7 @@ async def test_buttons_of_a_job_do_what_they_say(
 
 
 async def test_parents_and_children_of_a_job_go_on_by_links(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weft.extensions.pages.jobs.NEIGHBOURS", 2)
     jobs: list[dict[str, Any]] = [{"command": ["true"]}] * 5
@@ -276,7 +275,7 @@ async def test_parents_and_children_of_a_job_go_on_by_links(
 
 
 async def test_page_of_a_job_draws_what_each_attempt_used(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(
         http, jobs=[{"command": ["true"], "max_attempts": 2, "retry_on": ["exit"]}]
@@ -300,7 +299,7 @@ async def test_page_of_a_job_draws_what_each_attempt_used(
 
 
 async def test_every_form_needs_a_page_of_this_server(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
+    browser: AsyncClient, http: AsyncClient
 ) -> None:
     batch_id = await submit(http, jobs=[{"command": ["true"]}])
     token = _token_in(await browser.get("/ui"))
@@ -324,10 +323,10 @@ async def test_every_form_needs_a_page_of_this_server(
 
 
 async def test_strangers_and_viewers(
-    api: LiveApi, browser: httpx.AsyncClient, http: httpx.AsyncClient
+    api: LiveApi, browser: AsyncClient, http: AsyncClient
 ) -> None:
     batch_id = await submit(http, jobs=[{"command": ["true"]}])
-    async with httpx.AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
+    async with AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
         for path in PATHS:
             page = await stranger.get(path)
             assert page.status_code == 401
@@ -337,7 +336,7 @@ async def test_strangers_and_viewers(
             assert page.headers["content-type"].startswith("text/html")
     made = await http.post("/v1/tokens", json={"name": "looks", "scopes": ["read"]})
     bearer = {"authorization": f"Bearer {made.json()['token']}"}
-    async with httpx.AsyncClient(base_url=api.url, headers=bearer, verify=NO_TLS) as viewer:
+    async with AsyncClient(base_url=api.url, headers=bearer, verify=NO_TLS) as viewer:
         page = await viewer.get(f"/ui/batches/{batch_id}")
         assert page.status_code == 200
         assert "<button>Hold" not in page.text
@@ -350,7 +349,7 @@ async def test_strangers_and_viewers(
 
 
 async def test_assets_are_kept_for_ever_below_their_digest(api: LiveApi) -> None:
-    async with httpx.AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
+    async with AsyncClient(base_url=api.url, verify=NO_TLS) as stranger:
         for asset in assets().values():
             answer = await stranger.get(asset.path)
             assert answer.status_code == 200
@@ -368,7 +367,7 @@ def test_every_page_is_in_the_table_and_in_no_description(api: LiveApi) -> None:
 
 
 async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
     groups = [{"name": "stage1"}, {"name": "stage2"}]
     jobs = [
@@ -401,7 +400,7 @@ async def test_batch_says_its_pace_its_costs_and_the_columns_that_are_chosen(
 
 
 async def test_costs_of_many_groups_come_by_their_numbers(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    browser: AsyncClient, http: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page never says that the dearest of some groups are the dearest of all."""
     monkeypatch.setattr("weft.extensions.pages.batches.DEAREST_GROUPS", 2)
@@ -425,7 +424,7 @@ async def test_costs_of_many_groups_come_by_their_numbers(
 
 
 async def test_pages_of_a_batch_that_hardly_moves_and_of_a_deep_document(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker,
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker,
     admin: asyncpg.Connection,
 ) -> None:  # fmt: skip
     """An end in ten thousand years is no forecast; only the JSON of a job is whole."""

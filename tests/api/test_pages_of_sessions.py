@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.live import NO_TLS, LiveApi, add
 
 PAGE = "/ui/sessions"
 
 
-async def until_logged_out(browser: httpx.AsyncClient) -> None:
+async def until_logged_out(browser: AsyncClient) -> None:
     """Wait until the api, which is told by a notice, has forgotten a session."""
     async with asyncio.timeout(60):
         while (await browser.get("/ui")).status_code != 401:
@@ -20,10 +21,10 @@ async def until_logged_out(browser: httpx.AsyncClient) -> None:
 
 
 @pytest.fixture
-async def browsers(api: LiveApi) -> AsyncIterator[list[httpx.AsyncClient]]:
+async def browsers(api: LiveApi) -> AsyncIterator[list[AsyncClient]]:
     """Give three browsers that keep cookies."""
     found = [
-        httpx.AsyncClient(
+        AsyncClient(
             base_url=api.url, timeout=60, verify=NO_TLS,
             headers={"origin": api.url, "user-agent": f"{name} <b>1</b>"},
         )
@@ -34,22 +35,20 @@ async def browsers(api: LiveApi) -> AsyncIterator[list[httpx.AsyncClient]]:
         await one.aclose()
 
 
-async def log_in(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, headers: dict[str, str]
-) -> None:
+async def log_in(browser: AsyncClient, http: AsyncClient, headers: dict[str, str]) -> None:
     link = await http.post("/v1/login-links", json={}, headers=headers)
     answer = await browser.post("/login", data={"code": link.json()["url"].partition("=")[2]})
     assert answer.status_code == 303, answer.text
 
 
-async def press(browser: httpx.AsyncClient, path: str) -> httpx.Response:
+async def press(browser: AsyncClient, path: str) -> httpx.Response:
     """Press a button of the page, with the token that its form has."""
     (token, *_) = re.findall(r'name="csrf_token" value="(\w+)"', (await browser.get("/ui")).text)
     return await browser.post(path, data={"csrf_token": token})
 
 
 async def test_browsers_are_listed_and_logged_out_one_by_one_and_all_at_once(
-    http: httpx.AsyncClient, browsers: list[httpx.AsyncClient]
+    http: AsyncClient, browsers: list[AsyncClient]
 ) -> None:
     ann = await add(http, "ann")
     bob = await add(http, "bob")
@@ -80,7 +79,7 @@ async def test_browsers_are_listed_and_logged_out_one_by_one_and_all_at_once(
 
 
 async def test_button_of_this_browser_logs_it_out(
-    http: httpx.AsyncClient, browsers: list[httpx.AsyncClient]
+    http: AsyncClient, browsers: list[AsyncClient]
 ) -> None:
     ann = await add(http, "ann")
     browser = browsers[0]
@@ -93,7 +92,7 @@ async def test_button_of_this_browser_logs_it_out(
 
 
 async def test_session_with_scopes_sees_no_buttons_that_it_may_not_press(
-    http: httpx.AsyncClient, browsers: list[httpx.AsyncClient]
+    http: AsyncClient, browsers: list[AsyncClient]
 ) -> None:
     """But its own: it may end itself."""
     ann = await add(http, "ann")

@@ -5,6 +5,7 @@ one, and texts of others stay text.
 import re
 
 import httpx
+from httpx import AsyncClient
 
 from api.live import LiveWorker, submit
 from weft.api.html.render import job_cells
@@ -27,7 +28,7 @@ def told(page: httpx.Response) -> tuple[list[str], list[str]]:
 
 
 async def test_way_and_steps_follow_the_job(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient, worker: LiveWorker
+    browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
     path = f"/ui/batches/{await submit(http, jobs=[{'simulation': {'steps': STEPS}}])}/jobs/1"
     waits = await browser.get(path)
@@ -50,9 +51,7 @@ async def test_way_and_steps_follow_the_job(
     assert "data-due-ms" not in waits.text + taken.text + ended.text
 
 
-async def test_other_jobs_have_no_steps(
-    browser: httpx.AsyncClient, http: httpx.AsyncClient
-) -> None:
+async def test_other_jobs_have_no_steps(browser: AsyncClient, http: AsyncClient) -> None:
     batch = await submit(http, jobs=[{"command": ["true"]}, {"simulation": {"steps": []}}])
 
     assert 'id="simulated"' not in (await browser.get(f"/ui/batches/{batch}/jobs/1")).text

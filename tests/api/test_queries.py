@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
+from httpx import AsyncClient
 
 from api.fakes import RecordingStore
 from api.live import LiveApi, add
@@ -15,7 +16,7 @@ from weft.core import errors
 
 
 @pytest.fixture
-async def batch(http: httpx.AsyncClient) -> int:
+async def batch(http: AsyncClient) -> int:
     """Give a batch of seven jobs of two cohorts."""
     jobs = [{"name": f"n{i}", "attributes": {"cohort": f"scz{i % 2}"}} for i in range(1, 8)]
     answer = await http.post("/v1/batches", json={"name": "mine", "jobs": jobs})
@@ -23,7 +24,7 @@ async def batch(http: httpx.AsyncClient) -> int:
     return number
 
 
-async def numbers(http: httpx.AsyncClient, path: str, **query: object) -> list[int]:
+async def numbers(http: AsyncClient, path: str, **query: object) -> list[int]:
     """Return the numbers of all pages."""
     found: list[int] = []
     cursor = None
@@ -38,7 +39,7 @@ async def numbers(http: httpx.AsyncClient, path: str, **query: object) -> list[i
             return found
 
 
-async def test_query_chooses_jobs_page_by_page(http: httpx.AsyncClient, batch: int) -> None:
+async def test_query_chooses_jobs_page_by_page(http: AsyncClient, batch: int) -> None:
     path = f"/v1/batches/{batch}/jobs"
 
     assert await numbers(http, path, q="cohort = scz1", limit=3) == [1, 3, 5, 7]
@@ -51,7 +52,7 @@ async def test_query_chooses_jobs_page_by_page(http: httpx.AsyncClient, batch: i
     assert await numbers(http, path, after=5) == [6, 7]
 
 
-async def test_query_chooses_batches(http: httpx.AsyncClient, batch: int) -> None:
+async def test_query_chooses_batches(http: AsyncClient, batch: int) -> None:
     other = (await http.post("/v1/batches", json={"attributes": {"a": "b"}})).json()["id"]
 
     assert await numbers(http, "/v1/batches", q="state = running") == [batch]
@@ -63,7 +64,7 @@ async def test_query_chooses_batches(http: httpx.AsyncClient, batch: int) -> Non
     assert await numbers(http, "/v1/batches", q="a = b") == [other]
 
 
-async def test_cursor_belongs_to_its_query(http: httpx.AsyncClient, batch: int) -> None:
+async def test_cursor_belongs_to_its_query(http: AsyncClient, batch: int) -> None:
     path = f"/v1/batches/{batch}/jobs"
     asked = {"q": "cohort = scz1", "limit": "1"}
     cursor = (await http.get(path, params=asked)).json()["cursor"]
@@ -77,7 +78,7 @@ async def test_cursor_belongs_to_its_query(http: httpx.AsyncClient, batch: int) 
     assert_problem(answer, 400, "API.INVALID_PARAMETER", "?cursor")
 
 
-async def test_plan_is_answered_instead_of_rows(http: httpx.AsyncClient, batch: int) -> None:
+async def test_plan_is_answered_instead_of_rows(http: AsyncClient, batch: int) -> None:
     for path in (f"/v1/batches/{batch}/jobs", "/v1/batches"):
         for q in ({"q": "name = x"}, {}):
             answer = (await http.get(path, params={**q, "explain": "true"})).json()
@@ -89,7 +90,7 @@ async def test_plan_is_answered_instead_of_rows(http: httpx.AsyncClient, batch: 
 @cases("path", ["/v1/batches", "/v1/batches/1/jobs"])
 @pytest.mark.parametrize("explain", ["true", "false"])
 async def test_wrong_query_is_told_with_its_column(
-    client: httpx.AsyncClient, path: str, explain: str
+    client: AsyncClient, path: str, explain: str
 ) -> None:
     answer = await client.get(
         path, params={"q": "name = x\n  and state = runing", "explain": explain}
@@ -100,7 +101,7 @@ async def test_wrong_query_is_told_with_its_column(
     assert answer.json()["hint"].endswith("\n              ^^^^^^")
 
 
-async def test_jobs_of_a_group_are_listed(http: httpx.AsyncClient) -> None:
+async def test_jobs_of_a_group_are_listed(http: AsyncClient) -> None:
     jobs: list[dict[str, object]] = [{"group": "/a/b"}, {}, {"group": "/a"}, {"name": "x"}]
     batch = (await http.post("/v1/batches", json={"jobs": jobs})).json()["id"]
     path = f"/v1/batches/{batch}/jobs"
@@ -114,7 +115,7 @@ async def test_jobs_of_a_group_are_listed(http: httpx.AsyncClient) -> None:
         assert answer.status_code == status, answer.text
 
 
-async def test_bad_parameters_of_a_query_are_refused(client: httpx.AsyncClient) -> None:
+async def test_bad_parameters_of_a_query_are_refused(client: AsyncClient) -> None:
     cases: list[tuple[Any, ...]] = [
         ({"q": "a b"}, "API.INVALID_QUERY"), ({"q": "x" * 8193}, "API.INVALID_QUERY"),
         ({"q": "x" * 60_000}, "API.INVALID_QUERY"), ({"q": "(" * 8000}, "API.INVALID_QUERY"),
@@ -139,7 +140,7 @@ async def test_bad_parameters_of_a_query_are_refused(client: httpx.AsyncClient) 
     ],
 )
 async def test_expensive_query_is_told_what_to_add(
-    client: httpx.AsyncClient, store: RecordingStore, error: errors.Invalid
+    client: AsyncClient, store: RecordingStore, error: errors.Invalid
 ) -> None:
     async def refuse(*_: object, **__: object) -> None:
         raise error
@@ -151,7 +152,7 @@ async def test_expensive_query_is_told_what_to_add(
     assert answer.json()["hint"] == "Narrow it."
 
 
-async def test_batches_come_in_the_order_that_is_asked_for(http: httpx.AsyncClient) -> None:
+async def test_batches_come_in_the_order_that_is_asked_for(http: AsyncClient) -> None:
     """A cursor fits no other order; long names and names with signs are places like others."""
     names = ["b:1", None, "ä" * 256, "a"]
     ids = [
@@ -187,11 +188,11 @@ async def test_batches_come_in_the_order_that_is_asked_for(http: httpx.AsyncClie
 PATH = "/v1/saved-queries"
 
 
-async def _save(http: httpx.AsyncClient, name: str, query: str, **more: object) -> httpx.Response:
+async def _save(http: AsyncClient, name: str, query: str, **more: object) -> httpx.Response:
     return await http.put(f"{PATH}/{name}", json={"query": query}, **more)  # type: ignore[arg-type]
 
 
-async def test_saved_queries_are_each_users_own(http: httpx.AsyncClient, api: LiveApi) -> None:
+async def test_saved_queries_are_each_users_own(http: AsyncClient, api: LiveApi) -> None:
     services = api.app.services
     services.settings = replace(services.settings, saved_queries_per_user_max=2)
     ann = await add(http, "ann")
@@ -215,7 +216,7 @@ async def test_saved_queries_are_each_users_own(http: httpx.AsyncClient, api: Li
     assert (await http.get(f"{PATH}/b", headers=ann)).json()["query"] == "y"
 
 
-async def test_what_is_no_query_or_no_name_is_not_saved(http: httpx.AsyncClient) -> None:
+async def test_what_is_no_query_or_no_name_is_not_saved(http: AsyncClient) -> None:
     """A query for jobs is none for batches."""
     for name, query, code in (
         ("a", "state = runing", "API.INVALID_QUERY"), ("a", "(user = ada", "API.INVALID_QUERY"),
@@ -227,9 +228,7 @@ async def test_what_is_no_query_or_no_name_is_not_saved(http: httpx.AsyncClient)
     assert (await http.get(PATH)).json()["items"] == []
 
 
-async def test_list_of_batches_saves_its_query_and_shows_saved_ones(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_list_of_batches_saves_its_query_and_shows_saved_ones(http: AsyncClient) -> None:
     query = 'name = "a<b" and user = ada'
     assert ">Save<" not in (await http.get("/ui/batches")).text
     assert ">Save<" not in (await http.get("/ui/batches", params={"q": "state = "})).text

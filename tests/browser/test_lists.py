@@ -1,6 +1,5 @@
 """The first page, the list of batches, and the events of one, in a real browser."""
 
-import httpx
 import pytest
 from httpx import AsyncClient
 
@@ -47,7 +46,7 @@ async def test_description_of_the_api_keeps_to_its_policy(window: Window) -> Non
 
 
 async def test_first_page_is_quiet_and_follows_what_happens(
-    window: Window, http: httpx.AsyncClient
+    window: Window, http: AsyncClient
 ) -> None:
     page = await window.open("/ui")
     await window.is_live()

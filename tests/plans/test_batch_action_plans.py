@@ -4,7 +4,7 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.table_reads import reads
-from plans.test_batch_order_plans import N_BATCHES, TABLES, fill
+from plans.test_name_plans import N_BATCHES, TABLES, fill
 from store.grants import leave
 from store.world import World
 from weft.core.access.rights import Permission

@@ -7,7 +7,7 @@ import pytest
 
 from builders import end_report
 from plans.table_reads import read_by_call, reads
-from plans.test_recovery_plans import scanned
+from plans.test_failure_plans import scanned
 from store.test_conditions import ASK, block, conditions
 from store.world import World
 from weft.core.ends.conditions import Ask

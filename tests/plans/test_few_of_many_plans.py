@@ -8,7 +8,7 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.table_reads import read_by_call, reads
-from plans.test_batch_order_plans import fill
+from plans.test_name_plans import fill
 from store.grants import grant, join, leave
 from store.world import World
 from weft.core.access.rights import Permission

@@ -1,5 +1,9 @@
-"""What names and queries find reads as much as it shows, however many a tenant has."""
+"""What names and queries find, and pages of batches in any order, read as much as they show,
+however many a tenant has.
+"""
 
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import asyncpg
@@ -9,11 +13,13 @@ from builders import job_rows
 from plans.conftest import Analyse
 from plans.table_reads import Reads, reads
 from store.world import World
+from weft.core.access.rights import UserRole
+from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
 from weft.core.query import Subject, parse_query
 from weft.core.states import Reason
-from weft.ports.store import JobQuery, JobRows, NewBatch, NewGroup, NewSet, QueryLimits
+from weft.ports.store import BatchQuery, JobQuery, JobRows, NewBatch, NewGroup, NewSet, QueryLimits
 from weft.store.database import call_on
-from weft.store.queries import job_ids
+from weft.store.queries import batch_rows, job_ids
 from weft.store.submission import _batch, job_columns
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -191,3 +197,71 @@ async def test_any_page_is_read_alone(large: tuple[World, int]) -> None:
             _, read = await page(world, batch, text, group, after)
             assert read["job"].rows_by_index <= 110, (text, group, after)
             assert read["batch_update"].rows_by_index <= 110, (text, group, after)
+
+
+N_BATCHES = 5000
+TABLES_OF_BATCHES = ("batch", "group_completion", "group_count")
+
+
+async def fill(world: World) -> None:
+    """Add batches like one that has ended; every second one is not complete, or without a name."""
+    world.has_made_up = True
+    batch, _worker = await world.submit_and_run(1, name="first", limit=1)
+    await world.fold()
+    for table, columns in (
+        ("batch", "batch_id, name, created_at"),
+        ("group_count", "batch_id, complete"),
+        ("group_completion", "batch_id, completed_at"),
+    ):
+        values = {
+            "batch_id": "x.batch_id + n",
+            "name": f"CASE WHEN n % 2 = 0 THEN 'n' || (n * 7919) % {N_BATCHES} END",
+            "created_at": "x.created_at + n * interval '1 s'",
+            "complete": "n % 2 = 0",
+            "completed_at": f"x.completed_at + (n * 7919) % {N_BATCHES} * interval '1 s'",
+        }
+        names = await world.admin.fetchval(
+            "SELECT string_agg(attname, ', ') FROM pg_attribute WHERE attnum > 0 "
+            "AND NOT attisdropped AND attrelid = $1::text::regclass AND attname <> ALL ($2)",
+            f"weft.{table}", columns.split(", "),
+        )  # fmt: skip
+        made = ", ".join(values[one] for one in columns.split(", "))
+        await world.admin.execute(
+            f"INSERT INTO weft.{table} ({columns}, {names}) "  # noqa: S608 (names of the catalog)
+            f"OVERRIDING SYSTEM VALUE SELECT {made}, {names} "
+            f"FROM weft.{table} x, generate_series(1, {N_BATCHES}) n WHERE x.batch_id = $1",
+            batch,
+        )
+
+
+async def test_any_page_in_any_order_is_read_alone(own_world: World, analyse: Analyse) -> None:
+    """By completion every second batch is passed over; deep pages cost what the first one does.
+    A user who does not see the tenant finds the same batches twice: as own ones, and in a project.
+    """
+    await fill(own_world)
+    await analyse()
+    wrong = {}
+    operator = replace(own_world.caller, role=UserRole.OPERATOR)
+    for caller, times in ((operator, 2.5), (own_world.caller, 5)):
+        for sort, reverse in product(BatchSort, (False, True)):
+            after = None
+            for depth in range(3):
+                limit = LIMIT if depth != 1 else 1000
+                wanted = BatchQuery(
+                    order=BatchOrder(sort, reverse),
+                    after=after,
+                    limit=limit,
+                    limits=QueryLimits(timeout_s=60, scan_jobs_max=10),
+                )
+                connection = await own_world.connect("weft_api")
+                async with reads(connection, *TABLES_OF_BATCHES) as found:
+                    rows = await batch_rows(connection, caller, wanted)
+                await connection.close()
+                after = BatchPlace(rows[-1][1], rows[-1][0])
+                read = {name: one.rows_scanned + one.rows_by_index for name, one in found.items()}
+                assert len(rows) == limit
+                is_scanned = any(one.scans for one in found.values())
+                if max(read.values()) > times * limit or is_scanned:
+                    wrong[caller.role, sort, reverse, depth] = read
+
+    assert wrong == {}

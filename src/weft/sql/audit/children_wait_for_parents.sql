@@ -3,11 +3,8 @@
 -- A batch that is being removed is incomplete.
 SELECT e.batch_id, e.child_id, c.claimed_at, e.parent_id, p.state AS parent_state, coalesce(a.ended_at, p.cancelled_at) AS parent_ended_at
 FROM weft.edge e
-JOIN LATERAL (
-    SELECT min(x.claimed_at) AS claimed_at FROM (
-        SELECT t.claimed_at FROM weft.attempt t WHERE t.batch_id = e.batch_id AND t.job_id = e.child_id
-        UNION ALL SELECT j.claimed_at FROM weft.job j WHERE j.batch_id = e.batch_id AND j.job_id = e.child_id
-            AND j.state = STATE_RUNNING) x) c ON c.claimed_at IS NOT NULL
+JOIN LATERAL (SELECT min(x.claimed_at) AS claimed_at FROM weft._runs() x WHERE x.batch_id = e.batch_id AND x.job_id = e.child_id) c
+    ON c.claimed_at IS NOT NULL
 JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
 LEFT JOIN weft.attempt a ON a.batch_id = p.batch_id AND a.job_id = p.job_id AND a.attempt = p.attempt AND p.cancelled_at IS NULL
 WHERE e.need IS DISTINCT FROM NEED_TOLD AND (p.state < STATE_SUCCESS OR coalesce(a.ended_at, p.cancelled_at) > c.claimed_at)

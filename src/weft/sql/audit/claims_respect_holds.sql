@@ -1,8 +1,7 @@
 -- No held job was claimed after its hold was acknowledged, but for what a limit that is near admitted.
 -- A batch that is being removed is incomplete.
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, h.group_id, h.held_at
-FROM (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
-      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j WHERE j.state = STATE_RUNNING) x
+FROM weft._runs() x
 JOIN weft.job j ON j.batch_id = x.batch_id AND j.job_id = x.job_id
 JOIN weft.group_ancestor n ON n.batch_id = j.batch_id AND n.group_id = j.group_id
 JOIN weft.group_hold h ON h.batch_id = n.batch_id AND h.group_id = n.ancestor_id AND h.released_at IS NULL
@@ -15,8 +14,5 @@ WHERE x.claimed_at > h.held_at + interval '1 second'
 UNION ALL
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, NULL, h.held_at
 FROM weft.job_hold h
-JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at FROM weft.attempt a
-      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at FROM weft.job j
-          WHERE j.state = STATE_RUNNING) x ON x.batch_id = h.batch_id
-          AND x.job_id = h.job_id
+JOIN weft._runs() x ON x.batch_id = h.batch_id AND x.job_id = h.job_id
 WHERE x.claimed_at > h.held_at + interval '1 second'

@@ -2,11 +2,8 @@
 -- What was claimed before all jobs had the gates of a first quota of cores does not count.
 -- A claim is dated before it looks, and a report may end another attempt meanwhile: an attempt counts from 1 s after its claim.
 WITH run AS (
-    SELECT a.batch_id, a.job_id, a.shape_id, a.claimed_at, a.claimed_at + interval '1 second' AS began_at, a.ended_at FROM weft.attempt a
-    WHERE a.claimed_at + interval '1 second' < a.ended_at
-    UNION ALL
-    SELECT j.batch_id, j.job_id, j.shape_id, j.claimed_at, j.claimed_at + interval '1 second', NULL FROM weft.job j
-    WHERE j.state = STATE_RUNNING),
+    SELECT x.*, x.claimed_at + interval '1 second' AS began_at FROM weft._runs() x
+    WHERE x.ended_at IS NULL OR x.claimed_at + interval '1 second' < x.ended_at),
 point AS (
     SELECT m.gate_id, p.at, sum(p.n * CASE WHEN k.cost = 'cpu' THEN h.cpu_m ELSE m.cost END) AS n
     FROM run r

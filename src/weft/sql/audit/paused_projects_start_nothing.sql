@@ -3,10 +3,7 @@
 SELECT x.batch_id, x.job_id, x.attempt, x.claimed_at, x.started_at, l.limit_id, l.applied_at, h.held_at
 FROM weft.spend_limit l
 JOIN weft.group_hold h ON h.limit_id = l.limit_id AND h.released_at IS NULL
-JOIN (SELECT a.batch_id, a.job_id, a.attempt, a.claimed_at, a.started_at FROM weft.attempt a
-      UNION ALL SELECT j.batch_id, j.job_id, j.attempt, j.claimed_at, j.started_at FROM weft.job j
-          WHERE j.state = STATE_RUNNING) x
-    ON x.batch_id = h.batch_id
+JOIN weft._runs() x ON x.batch_id = h.batch_id
 JOIN weft.job j ON j.batch_id = x.batch_id AND j.job_id = x.job_id
 JOIN weft.group_ancestor n ON n.batch_id = j.batch_id AND n.group_id = j.group_id AND n.ancestor_id = h.group_id
 -- A job may have joined a set since.

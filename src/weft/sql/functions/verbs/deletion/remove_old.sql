@@ -29,22 +29,16 @@ BEGIN
     GET DIAGNOSTICS v_n = ROW_COUNT;
     v_total := v_total + v_n;
     FOR v_update IN
-        SELECT u.batch_id, u.update_id, u.first_job, u.n_jobs FROM weft.batch_update u
+        SELECT u.batch_id, u.update_id, u.first_job, u.n_jobs, u.first_job + u.n_jobs - 1 AS last_job FROM weft.batch_update u
         WHERE u.committed_at IS NULL AND u.created_at < remove_old.at - remove_old.updates_keep_s * interval '1 second'
         ORDER BY u.created_at LIMIT 5 FOR UPDATE SKIP LOCKED
     LOOP
-        DELETE FROM weft.job j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job
-            AND j.job_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.job_label j WHERE j.batch_id = v_update.batch_id AND j.job_id >= v_update.first_job
-            AND j.job_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job
-            AND j.first_job < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.job_array j WHERE j.batch_id = v_update.batch_id AND j.first_job >= v_update.first_job
-            AND j.first_job < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job
-            AND e.child_id < v_update.first_job + v_update.n_jobs;
-        DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id >= v_update.first_job
-            AND e.child_id < v_update.first_job + v_update.n_jobs;
+        DELETE FROM weft.job j WHERE j.batch_id = v_update.batch_id AND j.job_id BETWEEN v_update.first_job AND v_update.last_job;
+        DELETE FROM weft.job_label j WHERE j.batch_id = v_update.batch_id AND j.job_id BETWEEN v_update.first_job AND v_update.last_job;
+        DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job BETWEEN v_update.first_job AND v_update.last_job;
+        DELETE FROM weft.job_array j WHERE j.batch_id = v_update.batch_id AND j.first_job BETWEEN v_update.first_job AND v_update.last_job;
+        DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id BETWEEN v_update.first_job AND v_update.last_job;
+        DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id BETWEEN v_update.first_job AND v_update.last_job;
         WITH gone AS (
             DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id
             RETURNING x.tenant_id, x.n_bytes)

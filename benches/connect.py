@@ -31,8 +31,7 @@ from weft.bench.plan import BenchFailed, BenchPlan, BenchProgress
 from weft.bench.throwaway import running_database, running_driver, throwaway_home
 from weft.bench.turns import audit_findings
 from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
+from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedWorkerStore, LinkNotices
 from weft.ports.store import WorkerStore

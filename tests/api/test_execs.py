@@ -42,13 +42,16 @@ async def test_no_command_runs_beside_a_job_elsewhere(
     assert len(answers) > 3
 
 
-async def test_terminal_has_a_size_and_a_name(http: httpx.AsyncClient) -> None:
+async def test_terminals_and_ports_have_bounds(http: httpx.AsyncClient) -> None:
     made = await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
     path, answers = PATH.format(b=made.json()["id"], j=1), []
-    for rows, columns, name in ((-1, 80, "xterm"), (10**6, 10**6, "xterm"), (24, 80, "a\0b")):
-        terminal = {"rows": rows, "columns": columns, "name": name}
-        body = frame(BEGIN, json.dumps({"command": ["sh"], "terminal": terminal}).encode())
+    sizes = (-1, 80, "xterm"), (10**6, 10**6, "xterm"), (24, 80, "a\0b")
+    terminals = [dict(zip(("rows", "columns", "name"), size, strict=True)) for size in sizes]
+    documents = [{"command": ["sh"], "terminal": terminal} for terminal in terminals]
+    ports = [{"port": 0}, {"port": 65_536}, {"port": "x"}, {"port": 1, "command": ["sh"]}, {}]
+    for document in [*documents, *ports, {"port": 1, "terminal": {"rows": 1, "columns": 1}}]:
+        body = frame(BEGIN, json.dumps(document).encode())
         answer = await http.post(path, content=body, headers={"content-type": MEDIA})
         answers.append((answer.status_code, answer.json()["code"]))
 
-    assert answers == [(400, "API.WRONG_TYPE")] * 3
+    assert answers == [(400, "API.WRONG_TYPE")] * 9

@@ -10,8 +10,7 @@ from api.test_worker_link import Outside, facts, outside
 from builders import end_report, key_of, request
 from middle import Middle
 from weft.core.errors import Unavailable
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
+from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.extensions.link.worker.store import LinkNotices
 from weft.ports.store import Registered, WorkerStore
 

@@ -22,8 +22,7 @@ from weft.core.states import AttemptKey
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving.keeping import SpoolKeeping
 from weft.extensions.link.source import LinkedCheckpoints
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
+from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.checkpoints import CheckpointFound

@@ -22,9 +22,9 @@ from middle import Middle
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.findings import Finding
 from weft.core.states import AttemptKey, Reason
+from weft.extensions.link import serving
 from weft.extensions.link.doctor import examine_link
 from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.serving import serving
 from weft.extensions.link.source import LinkedSignatures
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.extensions.link.worker.store import LinkedWorkerStore

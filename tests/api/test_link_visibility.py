@@ -20,8 +20,7 @@ from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.core.findings import judge
 from weft.core.states import AttemptKey
 from weft.extensions.link.serving import looking, shared_transactions
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
+from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.ports.running_files import RunningFile
 from weft.ports.store import Claimed, Registered, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, LOOKED_MAX, LinkFacts, Look, Seen

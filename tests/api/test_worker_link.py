@@ -27,8 +27,7 @@ from weft.core.errors import (
 from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.serving.notices import told_of
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import LinkFinder
+from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedWorkerStore
 from weft.plugins.log_stores.files import FileLogStore

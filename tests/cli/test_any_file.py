@@ -47,6 +47,7 @@ OF_TYPE = {int: "1", tuple[int, ...]: "1", datetime: "2027-01-01"}
 """... by its type if not by its name. A choice is the first one, and all else an x."""
 WORDS: dict[tuple[str, ...], list[str]] = {
     ("run",): ["--", "true"], ("each",): ["--", "true"], ("exec",): ["b1.j1", "--", "true"],
+    ("forward",): ["b1.j1", "1"],
     **{(name,): ["b1"] for name in ("cancel", "dag", "groups", "hold", "release", "retry")},
     ("set",): ["b1", "a=1"], ("delete",): ["b1", "--yes"], ("bench",): ["no-such"],
     ("install",): ["--systemd", "--root=root"], ("queue", "apply"): ["queues.toml", "--yes"],

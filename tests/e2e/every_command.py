@@ -37,9 +37,9 @@ READING: Final[Mapping[str, str]] = {
 """Commands that only read, and what they are asked for."""
 OTHERS: Final = frozenset(
     """
-    answer api backup bench block cancel completion delete down driver each exec extend hail-config
-    hide hold import install login logout message open progress release rename restore resubmit
-    retry run set siege signal simulate submit unhide unshare up worker
+    answer api backup bench block cancel completion delete down driver each exec extend forward
+    hail-config hide hold import install login logout message open progress release rename restore
+    resubmit retry run set siege signal simulate submit unhide unshare up worker
     """.split()  # noqa: SIM905 (a word for each command)
 ) | {
     "billing correct-rates", "billing set-rates", "callback redeliver", "convert dax",

@@ -1,20 +1,25 @@
-"""`weft exec`, as a user runs it beside a job."""
+"""`weft exec` and `weft forward`, as a user runs them beside a job."""
 
 import json
+import os
 import re
 import signal
+import socket
+import sys
 import termios
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from e2e.conftest import Weft, kill_api, until
 from e2e.terminal import Terminal, on_terminal, script_of
 from weft import Client
 from weft.client.http.exec_calls import ExecLost
-from weft.extensions.exec.command import NoTerminal
+from weft.extensions.exec.command import BadPort, ForwardFailed, NoTerminal, PortTaken
 from worker.spawner_process import marked
 
 pytestmark = pytest.mark.heavy
@@ -119,3 +124,76 @@ def test_command_ends_with_its_terminal(weft: Weft, sleeping: str, script: str) 
         code, mode = terminal.finish(), termios.tcgetattr(terminal.master)
     assert (code, bool(mode[3] & termios.ICANON)) == (ExecLost.exit_code, True)
     until(lambda: not marked("WEFT_EXEC="))
+
+
+SERVER = """
+import http.server, pathlib, socketserver, sys, threading
+class Echo(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body)
+class First(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.wfile.write(bytes(range(256)) * 40_000)
+        self.connection.shutdown(1)
+        pathlib.Path(sys.argv[1], "got").write_bytes(self.rfile.read())
+servers = [http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo),
+           socketserver.TCPServer(("127.0.0.1", 0), First)]
+for one in servers:
+    threading.Thread(target=one.serve_forever).start()
+    pathlib.Path(sys.argv[1], type(one).__name__).write_text(str(one.server_address[1]))
+"""
+"""The second ends its direction before it reads."""
+
+
+def test_ports_of_a_job_are_reached(weft: Weft, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 40_000
+    batch = weft.submit({"command": [sys.executable, "-c", SERVER, str(tmp_path)]})
+    names = [tmp_path / name for name in ("ThreadingHTTPServer", "TCPServer")]
+    until(lambda: all(path.exists() and path.read_text() for path in names))
+    http_port, raw_port = (path.read_text() for path in names)
+    job = f"{batch}.j1"
+    with (
+        weft.started("forward", job, f":{http_port}", "--json") as first,
+        weft.started("forward", job, f":{raw_port}", "--json") as second,
+        weft.started("forward", job, ":1", "--json") as third,
+    ):
+        ready = [json.loads(one.stdout.readline()) for one in (first, second, third)]
+        with ThreadPoolExecutor(20) as pool:
+            bodies = [data, *(data[: 1000 * number + 1] for number in range(19))]
+            url = ready[0]["url"]
+            answers = pool.map(lambda body: httpx.post(url, content=body, timeout=60), bodies)
+            assert [answer.content for answer in answers] == bodies
+        with socket.create_connection((ready[1]["host"], ready[1]["port"]), 60) as raw:
+            assert raw.makefile("rb").read() == data
+            raw.sendall(data)
+        until(lambda: (tmp_path / "got").exists() and (tmp_path / "got").read_bytes() == data)
+        with socket.create_connection((ready[2]["host"], ready[2]["port"]), 60) as nobody:
+            assert nobody.recv(1) == b""
+        said = third.stderr.readline()
+        in_use = weft.run("forward", job, f"{ready[0]['port']}:1")
+        third.send_signal(signal.SIGINT)
+        until(lambda: len(marked("WEFT_EXEC=")) == 2)
+        for pid in marked("WEFT_EXEC="):
+            if Path(f"/proc/{pid}/cmdline").read_text().endswith(f"\0{raw_port}\0"):
+                os.kill(pid, signal.SIGKILL)
+        second.wait(60)
+        weft.told("cancel", batch)
+        codes = [one.wait(60) for one in (first, second, third)]
+        last = first.stderr.read().decode()
+
+    assert codes == [128 + signal.SIGKILL, ForwardFailed.exit_code, 128 + signal.SIGINT]
+    assert f"{job} has ended, and the forward with it" in last
+    assert f"nobody listens at port 1 of {job}" in said.decode()
+    assert in_use.returncode == PortTaken.exit_code
+    trail = json.loads(weft.told("trail", "--json"))
+    assert sum(one["path"].endswith(f"/exec port {http_port}") for one in trail) == 1
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "x", "", "-1", "1:", "0:1", "1:2:3", "9" * 5000])
+def test_port_that_cannot_be_is_refused(weft: Weft, port: str) -> None:
+    refused = weft.run("forward", "b1.j1", "--", port)
+
+    assert (refused.returncode, b"no port" in refused.stderr) == (BadPort.exit_code, True)

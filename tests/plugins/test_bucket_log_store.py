@@ -20,10 +20,9 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
 from weft.plugins.log_stores.s3 import fetching
-from weft.plugins.log_stores.s3.bucket import LogBucket
+from weft.plugins.log_stores.s3.bucket import LogBucket, PackName
 from weft.plugins.log_stores.s3.changes import Changes
 from weft.plugins.log_stores.s3.keeping import BucketKeeping
-from weft.plugins.log_stores.s3.packs import PackName
 from weft.plugins.log_stores.s3.reader import BucketLogStore
 from weft.plugins.log_stores.s3.shipping import MERGED, BucketShipper, ShipTerms
 from weft.ports.log_store import AttemptLog, LogDirectory

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from weft.plugins.log_stores.files.parts import PartReader
-from weft.plugins.log_stores.files.reader import OutputIndex
+from weft.plugins.log_stores.files.reader import OutputIndex, PartReader
 from weft.ports.log_store import Extent
 from weft.wire.log_format import (
     CUT,

@@ -11,7 +11,7 @@ from weft.core.errors import SpoolFull
 from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
-from weft.plugins.log_stores.s3.packs import records_of
+from weft.plugins.log_stores.s3.bucket import records_of
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.ports.spool import SpoolLimits

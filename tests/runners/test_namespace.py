@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from weft.plugins.runners.spawner import namespace
-from weft.plugins.runners.spawner.namespace import NoNamespace, find_namespace, namespace_words
+from weft.plugins.runners.spawner.sandbox import (
+    NoNamespace,
+    find_namespace,
+    lost_groups,
+    namespace_words,
+)
 
 
 def test_user_with_other_groups_gets_none_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,14 +18,14 @@ def test_user_with_other_groups_gets_none_unless_asked(monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "getegid", lambda: 1000)
     monkeypatch.setattr(os, "getgroups", lambda: [1000, 27])
 
-    assert namespace.lost_groups() == [27]
+    assert lost_groups() == [27]
     assert find_namespace("auto").words == ()
     assert find_namespace("auto").is_chosen
 
 
 def test_root_loses_no_group() -> None:
     if os.geteuid() == 0:
-        assert namespace.lost_groups() == []
+        assert lost_groups() == []
 
 
 def test_none_is_asked_for() -> None:

@@ -63,7 +63,7 @@ ALONE = {
     "one removal after another, of files on this disk": {"worker/stager/directories.py"},
     "what is remembered or read ahead": {
         "api/http/failed_logins.py", "api/use_cases/find_lines.py",
-        "extensions/link/serving/serving.py", "worker/spawner/agent_link.py",
+        "extensions/link/serving/__init__.py", "worker/spawner/agent_link.py",
         "worker/spawner/launch.py", "worker/spawner/scratch.py", "store/database.py",
         "submission/services.py",
     },

@@ -75,6 +75,7 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
 
 UNBOUNDED_QUEUES = {
     "src/weft/client/functions/calls.py": "calls under way",
+    "src/weft/extensions/exec/relay.py": "WINDOW of each connection",
     "src/weft/extensions/exec/routes.py": "BYTES_MAX of input",
     "src/weft/extensions/brokers/kafka/consumer.py": "the limit and AHEAD",
     "src/weft/extensions/brokers/kafka/topics.py": "OUTCOMES_MAX places",
@@ -82,6 +83,6 @@ UNBOUNDED_QUEUES = {
     "src/weft/run/log_stores.py": "folders of databases",
     "src/weft/run/up.py": "signals, which somebody sends by hand",
     "src/weft/worker/agent/job_files.py": "attempts of the worker",
-    "src/weft/worker/spawner/starter.py": "places of the worker",
+    "src/weft/worker/spawner/prepared.py": "places of the worker",
 }
 """Paths of modules in src/ with a queue that has no size, and what bounds it instead."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.files.parts import PartReader
+from weft.plugins.log_stores.files.reader import PartReader
 from weft.wire.log_format import Piece
 from weft.wire.plain_files import open_plain
 from weft.worker.spawner.own_file import OwnFile, PartSizes

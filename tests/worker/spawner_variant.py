@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from weft.worker.spawner import starter, tree
+from weft.worker.spawner import prepared, tree
 from weft.worker.spawner.__main__ import main
 from weft.worker.spawner.posix_spawn import Spawn
 
@@ -38,9 +38,9 @@ if CHANGE == "counting":
     tree.read_processes = counted(tree.read_processes, "look")
     tree.Children.read = counted(tree.Children.read, "children")  # type: ignore[method-assign]
 else:
-    starter._QUICK_NS = -1  # so that none is started by the loop itself
+    prepared._QUICK_NS = -1  # so that none is started by the loop itself
 if CHANGE == "held":
     Spawn.run = held  # type: ignore[method-assign]
 if CHANGE == "umask":
-    starter.own_umask = lambda: False  # type: ignore[attr-defined]
+    prepared.own_umask = lambda: False  # type: ignore[attr-defined]
 sys.exit(main([SOCKET, *WORDS]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from weft.core.states import AttemptKey
-from weft.worker.spawner.checkpoints import Checkpoints
+from weft.worker.spawner.scratch import Checkpoints
 from worker.spawner_process import SpawnerProcess, process
 from worker.worker_process import Worker, sh
 

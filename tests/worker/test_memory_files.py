@@ -9,7 +9,7 @@ import cloudpickle
 import pytest
 
 from weft.core.states import AttemptKey, Reason
-from weft.worker.spawner.memory_files import DIRECTORY, MemoryFiles, NoMemoryFileSystem
+from weft.worker.spawner.scratch import DIRECTORY, MemoryFiles, NoMemoryFileSystem
 from worker.calls import Caller
 from worker.spawner_process import Agent, SpawnerProcess, process, until
 

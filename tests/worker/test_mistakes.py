@@ -19,7 +19,7 @@ from weft.core.errors import (
 )
 from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.worker import shipping
-from weft.extensions.link.worker.looking import Looking
+from weft.extensions.link.worker.calls import Looking
 from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.ports.patience import tasks_beside

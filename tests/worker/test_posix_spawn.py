@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cases import cases
-from weft.worker.spawner import starter as starter_module
+from weft.worker.spawner import prepared
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.posix_spawn import Spawn
-from weft.worker.spawner.starter import Starter
+from weft.worker.spawner.prepared import Starter
 
 
 def output_of(spawn_argv: list[str], *, env: dict[str, str], cwd: Path) -> str:
@@ -77,7 +77,7 @@ def test_quick_work_is_done_at_once() -> None:
 
 
 def test_threads_take_over_while_work_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starter_module, "_QUICK_NS", -1)
+    monkeypatch.setattr(prepared, "_QUICK_NS", -1)
     loop = EventLoop()
     told: list[str | Exception] = []
     starter: Starter[str] = Starter(loop, threads=2)

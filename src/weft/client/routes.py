@@ -27,17 +27,19 @@ class Routes(ClientRoutes, ApiRoutes, ApiCalls, Requests):
 
     async def begin_exec(
         self, batch_id: int, job_id: int, command: Sequence[str],
-        terminal: "Mapping[str, object] | None" = None,
+        terminal: "Mapping[str, object] | None" = None, port: int | None = None,
     ) -> "Exec":  # fmt: skip
         """Start a command beside a running job: as its user, in its place, and no longer than it;
-        `terminal`: with one that has these `rows`, `columns` and this `name`.
+        `terminal`: with one that has these `rows`, `columns` and this `name`;
+        `port`: no command, but a relay to that port.
         Raise `JobNotRunning`, `ExecElsewhere`, `ExecsFull`.
         """
         from weft.client.http.exec_calls import Exec  # noqa: PLC0415 (3 ms)
         from weft.wire.exec import BEGIN, MEDIA, frame  # noqa: PLC0415
 
         path = f"/v1/batches/{batch_id}/jobs/{job_id}/exec"
-        document = {"command": command} | ({"terminal": terminal} if terminal else {})
+        options = {"command": command, "terminal": terminal, "port": port}
+        document = {name: value for name, value in options.items() if value}
         first = frame(BEGIN, encode(document, msgspec.json.encode))
         headers = [("content-type", MEDIA)]
         return Exec(await self._session.stream(path, headers=headers, first=first))

@@ -26,9 +26,9 @@ from weft.core.errors import WeftError, install_hint
 from weft.core.findings import Finding, Verdict, compare_clocks
 from weft.core.text.texts import parse_paths
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
-from weft.plugins.runners.spawner.namespace import find_namespace
 from weft.plugins.runners.spawner.sandbox import (
     Sandbox,
+    find_namespace,
     find_no_network,
     find_own_root,
     find_sandbox,

@@ -48,10 +48,15 @@ class Terminal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExecDocument(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A command to run beside a job."""
+    """A command to run beside a job, or a port of the job that a relay beside it connects to."""
 
-    command: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    command: tuple[str, ...] = ()
     terminal: Terminal | None = None
+    port: Annotated[int, msgspec.Meta(ge=1, le=65_535)] | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.port) or (self.port and self.terminal):
+            raise ValueError("a `command` or a `port` is needed, and no `terminal` with a port")
 
 
 class Begin(msgspec.Struct, frozen=True, array_like=True, tag="begin"):
@@ -69,6 +74,8 @@ class Begin(msgspec.Struct, frozen=True, array_like=True, tag="begin"):
     """Whose command it is."""
     term: str = ""
     """The kind of the terminal that its three streams are; empty: they are none."""
+    with_python: bool = False
+    """Whether `argv` is what the spawner's own Python gets."""
 
 
 class Refused(msgspec.Struct, frozen=True, array_like=True, tag="refused"):

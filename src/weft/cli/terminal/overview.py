@@ -18,7 +18,8 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Act": (
         "cancel", "hold", "release", "retry", "rename", "set", "signal", "message", "extend",
-        "answer", "exec", "hide", "unhide", "delete", "operation", "condition", "callback",
+        "answer", "exec", "forward", "hide", "unhide", "delete", "operation", "condition",
+        "callback",
     ),
     "Queues and pools": ("queue", "pool", "worker", "licence", "transport", "simulate"),
     "Production lines": ("line", "lifecycle", "source", "series", "param", "products"),

@@ -1,14 +1,18 @@
-"""`weft exec`: run a command beside a running job, with its streams and its exit code."""
+"""`weft exec`: run a command beside a running job, with its streams and its exit code; and
+`weft forward`: a port of this host that leads to one of the job.
+"""
 
 import asyncio
 import os
+import re
 import signal
 import termios
 import threading
 import tty
+from asyncio import StreamReader, StreamWriter
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Annotated, Final, Self
 
@@ -19,8 +23,10 @@ from weft.cli.terminal.interrupts import Interrupts
 from weft.cli.terminal.raw_output import write_all
 from weft.cli.terminal.report import note
 from weft.client.http.exec_calls import Exec
-from weft.core.errors import Invalid
-from weft.core.ids import parse_job_ref
+from weft.core.errors import Conflict, Invalid, Unavailable
+from weft.core.ids import format_job_ref, parse_job_ref
+from weft.extensions.exec.relay import LIVE_MAX, OPEN, Carrier
+from weft.wire.exec import STDOUT
 
 _LEAVING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 """No key sends them while the command has the terminal: they are for this process."""
@@ -108,8 +114,8 @@ def exec_(
             hint="Leave -t out: the command then reads standard input as it is.",
         )
     reads = terminal or (not no_stdin and has_stdin())
-    given = (shared, *parse_job_ref(target), command)
-    return asyncio.run(_exec(*given, has_terminal=terminal, reads=reads))
+    request = (shared, *parse_job_ref(target), command)
+    return asyncio.run(_exec(*request, has_terminal=terminal, reads=reads))
 
 
 async def _exec(
@@ -159,3 +165,102 @@ def _feed(running: Exec, loop: asyncio.AbstractEventLoop, lent: LentTerminal | N
                 loop.call_soon_threadsafe(lent.leave, signal.SIGHUP)
                 return
             asyncio.run_coroutine_threadsafe(running.write(data), loop).result()
+
+
+_HERE = "127.0.0.1"
+_PORT_MAX = 65_535
+
+
+class BadPort(Invalid, code="CLI.BAD_PORT"):
+    """A port that there cannot be."""
+
+    advice = "Write 8888, or 9000:8888 for port 9000 here; :8888 takes a port that is free."
+
+
+class PortTaken(Conflict, code="CLI.PORT_TAKEN"):
+    """A port of this host cannot be listened at."""
+
+
+class ForwardFailed(Unavailable, code="CLI.FORWARD_FAILED"):
+    """The relay beside the job, which connects to its port, does not run."""
+
+    advice = (
+        "It is the worker's Python and runs as the job's user, who must be able to run that, with "
+        "some 20 MB of the job's memory; `weft exec` shows what the job's user can do there."
+    )
+
+
+def forward(target: str, ports: str, /, *, shared: Shared = SHARED) -> int:
+    """Reach a port of a running job from here, until Ctrl-C or the end of the job.
+
+    Only programs of this host can connect: it listens at 127.0.0.1.
+
+        weft forward b12.j7 8888
+        weft forward b12.j7 9000:8888
+
+    Args:
+        target: `b12.j7`.
+        ports: The job's port, after that of this host and a colon if they differ.
+    """
+    here, colon, there = ports.rpartition(":")
+    port = _port(there)
+    local = 0 if colon and not here else _port(here or there)
+    return asyncio.run(_forward(shared, *parse_job_ref(target), port, local))
+
+
+def _port(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,4}", text) or int(text) > _PORT_MAX:
+        raise BadPort(f"{text[:80]!r} is no port", detail=f"Ports are 1 to {_PORT_MAX}.")
+    return int(text)
+
+
+async def _forward(shared: Shared, batch_id: int, job_id: int, port: int, local: int) -> int:
+    job, ready = format_job_ref(batch_id, job_id), asyncio.Event()
+
+    async def connect(reader: StreamReader, writer: StreamWriter) -> None:
+        await ready.wait()
+        if (number := carrier.add()) is None:
+            note(f"{LIVE_MAX} connections are open, and no more can be: one was closed")
+            writer.close()
+            return
+        await carrier.send(OPEN, number)
+        await carrier.carry(number, reader, writer)
+
+    def begin(_: int) -> None:
+        ready.set()
+        url = f"http://{_HERE}:{local}"
+        document = {"url": url, "host": _HERE, "port": local, "job": job, "job_port": port}
+        text = f"{url} leads to port {port} of {job}; Ctrl-C ends it"
+        shared.tell(document, text, partial(print, flush=True))
+
+    async def take(kind: int, data: bytes) -> None:
+        if kind == STDOUT:
+            carrier.feed(data)
+        else:
+            errors.append(data)
+            del errors[:-8]
+
+    try:
+        server = await asyncio.start_server(connect, _HERE, local)
+    except OSError as error:
+        hint = f"`weft forward {job} :{port}` takes a port that is free."
+        raise PortTaken(f"port {local} is not free", detail=f"{error}.", hint=hint) from error
+    local = server.sockets[0].getsockname()[1]
+    errors: list[bytes] = []
+    async with AsyncExitStack() as stack:
+        stack.callback(server.close)
+        client = await stack.enter_async_context(shared.client())
+        relay = await client.begin_exec(batch_id, job_id, (), port=port)
+        carrier = Carrier(
+            relay.write,
+            begin,
+            lambda: note(f"nobody listens at port {port} of {job}: a connection was closed"),
+        )
+        end = await relay.run(None, take)
+    if not end.with_job:
+        detail = b"".join(errors).decode(errors="replace").strip()[-500:]
+        raise ForwardFailed(
+            f"no relay runs beside {job}", detail=detail or f"It ended with {end.exit_code}."
+        )
+    note(f"{job} has ended, and the forward with it")
+    return end.exit_code

@@ -47,6 +47,7 @@ ANSWER_S: Final = 10.0
 QUIET_S: Final = 15.0
 AFTER_S: Final = 0.2
 """How long output is awaited from what has left a command that has ended."""
+_RELAY: Final = ("-I", "-S", "-c", Path(__file__).with_name("relay.py").read_text())
 _PIECE_BYTES: Final = 1 << 16
 _QUEUED: Final = 4
 _STDIN: Final = 0
@@ -230,6 +231,8 @@ async def exec_job(request: AnyRequest) -> Stream:
     With `"terminal": {"rows": 24, "columns": 80, "name": "xterm"}` its streams are a terminal that
     writes 1, and a sent 3 with two numbers of two bytes, rows and columns, resizes it.
     The command ends when this request does, and with its job.
+    With `"port": 8888` and no command it is a relay to that port as the job sees it, which carries
+    many connections in input and output; its frames are in `weft/extensions/exec/relay.py`.
     """
     services, caller = request.services, request.caller
     batch_id, job_id = batch_id_of(request), job_id_of(request)
@@ -240,7 +243,8 @@ async def exec_job(request: AnyRequest) -> Stream:
     if of is None:
         raise _refusal(wire.Refused(JobNotRunning.code, "no process of it runs"), name)
     action = action_of(request.scope)
-    words = f"{action.path} {shlex.join(document.command)}".replace("\0", "\\0")
+    what = f"port {document.port}" if document.port else shlex.join(document.command)
+    words = f"{action.path} {what}".replace("\0", "\\0")
     logs = await services.store.list_attempt_logs(caller, batch_id, [job_id], of.key.attempt)
     database = logs[0].directory.path.rpartition("/")[2] if logs and logs[0].directory else ""
     await services.store.record_request(replace(action, path=words[:PATH_CHARS_MAX]))
@@ -250,10 +254,11 @@ async def exec_job(request: AnyRequest) -> Stream:
         wire.Begin(
             of.key,
             database,
-            document.command,
+            (*_RELAY, str(document.port)) if document.port else document.command,
             settings.exec_job_max,
             caller.tenant_id,
             document.terminal.name if document.terminal else "",
+            bool(document.port),
         ),
         document.terminal,
     )

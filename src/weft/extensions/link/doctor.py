@@ -12,8 +12,7 @@ from weft.client.http.proxy import find_proxy
 from weft.client.http.session import NotTheServer
 from weft.core.errors import LinkFrameRefused, Unauthenticated, WeftError
 from weft.core.findings import Finding, compare_clocks
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import finder_of
+from weft.extensions.link.worker.calls import LinkCaller, finder_of
 from weft.ports.worker_link import Hello
 from weft.run.doctor import ANSWER_SLOW_S
 from weft.run.host.worker_name import worker_name

@@ -13,8 +13,7 @@ from weft.core.errors import Conflict
 from weft.core.findings import compare_clocks
 from weft.core.states import AttemptKey
 from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import Looking, finder_of
+from weft.extensions.link.worker.calls import LinkCaller, Looking, finder_of
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedKeeper, LinkedWorkerStore, LinkNotices
 from weft.ports.checkpoints import CheckpointFound

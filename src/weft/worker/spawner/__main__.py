@@ -22,13 +22,11 @@ from weft.wire import exec as wire
 from weft.wire.processes import reset_signals
 from weft.wire.spawner import ENDS, SpawnerLock
 from weft.worker.spawner import tree
-from weft.worker.spawner.accounts import forbid_new_privileges
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.cgroups import Cgroups
-from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.loop import EventLoop
-from weft.worker.spawner.memory_files import MemoryFiles
-from weft.worker.spawner.scratch import Scratch
+from weft.worker.spawner.posix_spawn import forbid_new_privileges
+from weft.worker.spawner.scratch import Checkpoints, MemoryFiles, Scratch
 from weft.worker.spawner.spawner import Spawner
 
 ALREADY_RUNS = 3

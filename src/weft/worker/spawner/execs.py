@@ -21,10 +21,10 @@ import msgspec
 from weft.core.states import AttemptKey, Reason
 from weft.wire.exec import BYTES_MAX, Begin, Begun, Ended, Refused
 from weft.worker.spawner import tree
-from weft.worker.spawner.accounts import read_why
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
+from weft.worker.spawner.posix_spawn import read_why
 from weft.worker.spawner.programs import CannotStart
 from weft.worker.spawner.running import Running
 

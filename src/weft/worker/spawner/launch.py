@@ -2,6 +2,7 @@
 
 import errno
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -12,11 +13,8 @@ from weft.wire.exec import Begin
 from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
 from weft.worker.spawner import cgroups, sandboxed
-from weft.worker.spawner.accounts import give
 from weft.worker.spawner.attempt import SpawnerAttempt
-from weft.worker.spawner.checkpoints import Checkpoints
-from weft.worker.spawner.memory_files import MemoryFiles, NoMemoryFileSystem
-from weft.worker.spawner.posix_spawn import ENTER_FD, WHY_FD, WORDS_FD
+from weft.worker.spawner.posix_spawn import ENTER_FD, WHY_FD, WORDS_FD, give
 from weft.worker.spawner.prepared import Prepared, Spawned, StartedProcess, not_passable
 from weft.worker.spawner.programs import (
     DEFAULT_PATH,
@@ -26,7 +24,7 @@ from weft.worker.spawner.programs import (
     check_program,
     find_program,
 )
-from weft.worker.spawner.scratch import Scratch
+from weft.worker.spawner.scratch import Checkpoints, MemoryFiles, NoMemoryFileSystem, Scratch
 
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 _FOUND_MAX = 4096
@@ -236,8 +234,10 @@ class Launcher:
         if begin.term:
             beside.gpu_variables["TERM"] = begin.term
         try:
-            cwd = attempt.cwd or request.cwd or "/"
-            prepared = self._prepare(beside, begin.argv, cwd, streams)
+            cwd, argv = attempt.cwd or request.cwd or "/", begin.argv
+            if begin.with_python:
+                argv = (os.path.realpath(sys.executable), *argv)
+            prepared = self._prepare(beside, argv, cwd, streams)
             if begin.term:
                 prepared.take_terminal()
             beside.pid, beside.pidfd, *_ = _run(prepared)

@@ -14,17 +14,16 @@ from weft.core.states import Reason
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spawner import Command, LiveProcess
 from weft.worker.spawner import cgroups, sandboxed, tree
-from weft.worker.spawner.accounts import read_why
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.cgroups import OomKills
 from weft.worker.spawner.launch import Launcher
 from weft.worker.spawner.leftovers import Leftovers
 from weft.worker.spawner.loop import EventLoop
 from weft.worker.spawner.output import Output, output_path
-from weft.worker.spawner.prepared import Prepared, StartedProcess
+from weft.worker.spawner.posix_spawn import read_why
+from weft.worker.spawner.prepared import Prepared, StartedProcess, Starter
 from weft.worker.spawner.reports import Reports, fail_for_disk
-from weft.worker.spawner.samples import Samples
-from weft.worker.spawner.starter import Starter
+from weft.worker.spawner.tree import Samples
 
 # More than a pipe holds, unless the job enlarged it: one read at the end returns everything.
 _READ_BYTES = 128 * 1024

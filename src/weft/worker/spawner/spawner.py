@@ -30,16 +30,14 @@ from weft.wire.spawner import (
 from weft.worker.spawner.agent_link import AgentLink
 from weft.worker.spawner.attempt import Capacity, SpawnerAttempt, Taken
 from weft.worker.spawner.cgroups import Cgroups
-from weft.worker.spawner.checkpoints import Checkpoints
 from weft.worker.spawner.execs import Execs
 from weft.worker.spawner.fence import Fence
 from weft.worker.spawner.launch import Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
-from weft.worker.spawner.memory_files import MemoryFiles
 from weft.worker.spawner.programs import CannotStart
 from weft.worker.spawner.reports import KeptEnds, Reports, Segments
 from weft.worker.spawner.running import Running
-from weft.worker.spawner.scratch import Scratch
+from weft.worker.spawner.scratch import Checkpoints, MemoryFiles, Scratch
 from weft.worker.spawner.warm import Warm
 
 _ROOM_AGAIN_NS = 50_000_000

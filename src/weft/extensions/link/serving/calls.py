@@ -15,12 +15,11 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from weft.extensions.link.serving.hearing import Hearing
 from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
 from weft.extensions.link.serving.looking import LinkedRunningFiles
 from weft.extensions.link.serving.output import LinkedOutput
 from weft.extensions.link.serving.refusals import refused
-from weft.extensions.link.serving.shared_transactions import SharedTransactions
+from weft.extensions.link.serving.shared_transactions import Hearing, SharedTransactions
 from weft.ports.spool import Spool
 from weft.ports.store import Caller, Claimed, HeartbeatAnswer, OfferAnswer, WorkTerms
 from weft.ports.worker_link import Beat, Ends, Hello, LinkedStore, LinkTerms

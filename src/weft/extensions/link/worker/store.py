@@ -8,8 +8,7 @@ from typing import Any
 from weft.core.errors import LinkFrameRefused, SecretKeyMissing
 from weft.core.states import AttemptKey
 from weft.extensions.link.seal import LinkKey
-from weft.extensions.link.worker.calls import LinkCaller
-from weft.extensions.link.worker.looking import Looking
+from weft.extensions.link.worker.calls import LinkCaller, Looking
 from weft.extensions.link.worker.shipping import Shipper
 from weft.ports.log_store import LogKeeper
 from weft.ports.store import (

@@ -17,9 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from weft.plugins.log_stores.files.parts import PartReader, own_parts
-from weft.plugins.log_stores.files.reader import FileReader
-from weft.plugins.log_stores.files.results import BLOCK_BYTES
+from weft.plugins.log_stores.files.reader import BLOCK_BYTES, FileReader, PartReader, own_parts
 from weft.ports.log_store import AttemptLog, Extent, LogDirectory
 from weft.wire.log_format import Piece
 from weft.wire.usage_format import UsageSample

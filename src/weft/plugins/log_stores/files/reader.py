@@ -12,14 +12,23 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Self
 
 from weft.plugins.log_stores.files.directory import Directories
-from weft.plugins.log_stores.files.parts import PartReader, own_parts
-from weft.plugins.log_stores.files.results import ResultReader
 from weft.plugins.log_stores.files.spooled_files import PREFIX, why_gone
-from weft.ports.log_store import AttemptLog, Extent
+from weft.ports.log_store import AttemptLog, Extent, LogDirectory
 from weft.wire import log_format
+from weft.wire.function import result_path
+from weft.wire.log_format import (
+    CUT,
+    CUT_BODY,
+    STDOUT,
+    Piece,
+    count_pieces,
+    encode_cut,
+    part_path,
+    read_pieces,
+)
 from weft.wire.plain_files import open_plain
 from weft.wire.usage_format import UsageSample, decode_samples, usage_path
 
@@ -294,3 +303,158 @@ def _skip(pieces: Iterator[log_format.Piece], after: int) -> Iterator[log_format
             yield piece
             after = 0
         number = end
+
+
+def own_parts(own: Path) -> list[int]:
+    """Return the numbers of the first pieces of the existing parts, in order."""
+    try:
+        names = os.listdir(own.parent)  # noqa: PTH208 (a directory may hold a thousand names)
+    except FileNotFoundError:
+        return []
+    prefix = f"{own.name}."
+    numbers = [
+        int(name[len(prefix) :])
+        for name in names
+        if name.startswith(prefix) and name[len(prefix) :].isdigit()
+    ]
+    return sorted(([0] if own.name in names else []) + numbers)
+
+
+class PartReader:
+    """Read on from the current position. The numbers of the yielded pieces have no gap: a cut
+    counts for the pieces that are missing.
+    """
+
+    def __init__(self, own: Path, after: int) -> None:
+        self._own = own
+        self._after = after
+        self._number = 0
+        """Position of the next piece."""
+        self._told = after
+        """The number of the piece that the reader expects next."""
+        self._has_begun = after == 0
+        self._part = -1
+        self._file: BinaryIO | None = None
+
+    def read(self) -> Iterator[Piece]:
+        """Yield the pieces that exist now and were not yielded yet."""
+        while True:
+            yield from self._read_part()
+            following = [first for first in own_parts(self._own) if first > self._part]
+            if not following:
+                return
+            # Pieces that were appended before the next part was begun.
+            yield from self._read_part()
+            self._open(self._part_to_begin_with(following))
+
+    def _part_to_begin_with(self, following: list[int]) -> int:
+        """Skip parts that hold only known pieces."""
+        known = [first for first in following if first <= self._after]
+        return known[-1] if known else following[0]
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _open(self, first_piece: int) -> None:
+        self.close()
+        try:
+            self._file = open(part_path(str(self._own), first_piece), "rb", opener=open_plain)  # noqa: SIM115 (read on later)
+        except FileNotFoundError:
+            # Removed by shortening since it was listed.
+            self._part = first_piece
+            return
+        self._part = self._number = first_piece
+
+    def _read_part(self) -> Iterator[Piece]:
+        if self._file is None:
+            return
+        for piece in read_pieces(self._file):
+            begin = self._number
+            self._number = end = begin + count_pieces(piece)
+            gap, self._told = begin - self._told, max(end, self._told)
+            # Known already. Nothing later is: a cut may count for no piece, or for less than none.
+            if end <= begin - gap and not self._has_begun:
+                continue
+            self._has_begun = True
+            if piece.kind == CUT and gap > 0:
+                stream, n_bytes, n_pieces = CUT_BODY.unpack(piece.data)
+                yield encode_cut(stream, piece.at_ms, n_bytes, n_pieces + gap)
+                continue
+            if gap > 0:
+                yield encode_cut(STDOUT, piece.at_ms, 0, gap)
+            yield piece
+
+
+_GUESS_BYTES = 4096
+"""Most records are shorter, so one read is enough."""
+BLOCK_BYTES = 1 << 18
+
+
+class ResultReader:
+    """Read one result after another. Neighbours are in the same segment, which stays open."""
+
+    def __init__(self, directories: Directories) -> None:
+        self._directories = directories
+        self._segment: tuple[str | None, int] | None = None
+        """The name of its directory and its number."""
+        self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def read(self, log: AttemptLog) -> Iterator[bytes]:
+        """Yield the blocks of one result."""
+        if log.location is not None:
+            for piece in log_format.decode_pieces(self._record(log)):
+                if piece.kind == log_format.RESULT:
+                    yield piece.data
+                    return
+        root = self._directories.path_of(log.directory)
+        path = result_path(root, log.batch_id, log.job_id, log.attempt)
+        try:
+            with open(path, "rb", opener=open_plain) as file:
+                while block := file.read(BLOCK_BYTES):
+                    yield block
+        except FileNotFoundError:
+            return
+
+    def _record(self, log: AttemptLog) -> bytes:
+        """Return a record's pieces; nothing if the segment is gone or names another attempt."""
+        assert log.location is not None
+        segment, offset = log_format.decode_location(log.location)
+        if not self._open(log.directory, segment):
+            return b""
+        data = os.pread(self._fd, _GUESS_BYTES, offset)
+        if len(data) < log_format.RECORD.size:
+            return b""
+        magic, *names, length = log_format.RECORD.unpack_from(data)
+        if (magic, *names) != (log_format.RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
+            return b""
+        end = log_format.RECORD.size + length
+        if end > len(data):
+            data += os.pread(self._fd, end - len(data), offset + len(data))
+        return data[log_format.RECORD.size : end]
+
+    def _open(self, directory: LogDirectory | None, segment: int) -> bool:
+        wanted = (None if directory is None else directory.name, segment)
+        if wanted == self._segment:
+            return True
+        self._close()
+        path = log_format.segment_path(self._directories.path_of(directory), segment)
+        try:
+            self._fd = open_plain(path, os.O_RDONLY)
+        except FileNotFoundError:
+            return False
+        self._segment = wanted
+        return True
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd, self._segment = -1, None

@@ -16,8 +16,7 @@ from typing import Final
 import msgspec
 
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.s3.bucket import LogBucket, PackGone
-from weft.plugins.log_stores.s3.packs import GONE, Head, PackName, Part
+from weft.plugins.log_stores.s3.bucket import GONE, Head, LogBucket, PackGone, PackName, Part
 from weft.ports.log_store import AttemptLog
 from weft.wire import log_format
 from weft.wire.plain_files import open_plain

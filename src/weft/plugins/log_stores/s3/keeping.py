@@ -14,8 +14,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.plugins.log_stores.files.plugin import FileLogKeeper
-from weft.plugins.log_stores.s3.bucket import LogBucket, PackGone
-from weft.plugins.log_stores.s3.packs import Head, PackName, pack_of, without
+from weft.plugins.log_stores.s3.bucket import Head, LogBucket, PackGone, PackName, pack_of, without
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 

@@ -18,9 +18,16 @@ from typing import Final, NamedTuple
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey
 from weft.faults import fault_point
-from weft.plugins.log_stores.s3.bucket import LogBucket
+from weft.plugins.log_stores.s3.bucket import (
+    GONE,
+    LogBucket,
+    Part,
+    Record,
+    joined,
+    pack_of,
+    records_of,
+)
 from weft.plugins.log_stores.s3.changes import Changes, ToLookAt, written_since
-from weft.plugins.log_stores.s3.packs import GONE, Part, Record, joined, pack_of, records_of
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 from weft.wire.log_format import attempt_of, log_sizes

@@ -15,9 +15,16 @@ from weft.core.errors import Unavailable, WeftError
 from weft.core.scheduling.pool_tester import GATEWAY
 from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.plugins.runners.remote.black_nodes import BlackNodes
-from weft.plugins.runners.remote.ends import LeftFiles, Notes, at_ns, ended_by, tell_attempt
+from weft.plugins.runners.remote.ends import (
+    Forgetting,
+    LeftFiles,
+    Missing,
+    Notes,
+    at_ns,
+    ended_by,
+    tell_attempt,
+)
 from weft.plugins.runners.remote.engine import Engine, GuardedEngine, Left, Status
-from weft.plugins.runners.remote.forgetting import Forgetting, Missing
 from weft.plugins.runners.remote.handles import Handle, Handles
 from weft.plugins.runners.remote.outputs import Outputs
 from weft.ports import runner

@@ -20,7 +20,7 @@ import msgspec
 
 from weft.core.bounded import read_msgpack
 from weft.core.errors import Conflict, Internal
-from weft.plugins.runners.spawner.namespace import Wanted, namespace_words
+from weft.plugins.runners.spawner.sandbox import Wanted, namespace_words
 from weft.ports.runner import Happened, RunnerGone
 from weft.telemetry.log import log
 from weft.wire import spawner as wire

@@ -16,7 +16,7 @@ from weft.plugins.executors.job_environment import (
     program_of,
     timeout_ms_of,
 )
-from weft.plugins.runners.remote.scripts import Dialect, check_program
+from weft.plugins.runners.remote.handles import Dialect, check_program
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 from weft.wire.spec import JobSpec

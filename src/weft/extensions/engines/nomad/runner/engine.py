@@ -37,8 +37,8 @@ from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
 from weft.plugins.runners.remote.calls import LongText
+from weft.plugins.runners.remote.handles import ASK, PRODUCTS
 from weft.plugins.runners.remote.outputs import grown_of, live_bytes, pieces_of, room_of
-from weft.plugins.runners.remote.scripts import ASK, PRODUCTS
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment

@@ -15,7 +15,7 @@ from weft.core.states import Phase, Reason
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.executors.job_environment import SHELL, small_environment
 from weft.plugins.runners.remote import Status
-from weft.plugins.runners.remote.scripts import FOLDER, Dialect, script_of
+from weft.plugins.runners.remote.handles import FOLDER, Dialect, script_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 

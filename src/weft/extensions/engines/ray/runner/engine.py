@@ -30,8 +30,8 @@ from weft.extensions.engines.ray.runner.jobs import (
 from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.calls import LongText
+from weft.plugins.runners.remote.handles import ASK, PRODUCTS
 from weft.plugins.runners.remote.outputs import grown_of, live_bytes, pieces_of, room_of
-from weft.plugins.runners.remote.scripts import ASK, PRODUCTS
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
 from weft.ports.runner import Assignment

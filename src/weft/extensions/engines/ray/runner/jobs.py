@@ -16,7 +16,7 @@ from weft.extensions.engines.ray.runner.client import RayJob
 from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.black_nodes import told_avoided
-from weft.plugins.runners.remote.scripts import FOLDER, Dialect, script_of
+from weft.plugins.runners.remote.handles import FOLDER, Dialect, script_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
 

@@ -20,7 +20,7 @@ from weft.plugins.executors.job_environment import (
     small_environment,
     timeout_ms_of,
 )
-from weft.plugins.runners.remote.scripts import Dialect, check_program
+from weft.plugins.runners.remote.handles import Dialect, check_program
 from weft.ports.executor import ExecutorLimits
 from weft.wire.spec import JobSpec
 

@@ -20,6 +20,8 @@ from weft.core.progress_file import (
     write_progress,
 )
 from weft.core.text.texts import harmless
+from weft.ports.runner import Ended
+from weft.worker.agent.job_files import JobFiles
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker, sh
 
@@ -60,6 +62,27 @@ async def test_only_the_newest_of_many_words_is_told(worker: Worker) -> None:
     await worker.store.until(1)
 
     assert told(worker) == [(1, 7, "1000")]
+
+
+async def test_empty_file_does_not_keep_an_end(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In sandboxes each job has a file, of which hardly any is written."""
+    kept = list[tuple[int, bool]]()
+    take = JobFiles.take
+
+    def note(self: JobFiles, ended: Ended, *, anyway: bool) -> bool:
+        kept.append((ended.key.job_id, anyway))
+        return take(self, ended, anyway=anyway)
+
+    monkeypatch.setattr(JobFiles, "take", note)
+    await worker.start()
+    worker.store.submit(
+        sh(": > $WEFT_PROGRESS; : > $WEFT_PRODUCTS"), sh("echo 4 > $WEFT_PROGRESS")
+    )
+    await worker.store.until(2)
+
+    assert sorted(kept) == [(1, False), (2, True)]
 
 
 WRONG = [

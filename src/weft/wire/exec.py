@@ -16,6 +16,7 @@ import msgspec
 
 from weft.core.errors import MalformedBody
 from weft.core.states import AttemptKey
+from weft.wire import description
 
 BYTES_MAX: Final = 1 << 18
 """Of a packet, of a frame, and of input under way that was not taken: signals do not wait long."""
@@ -43,7 +44,7 @@ class Terminal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     rows: Side
     columns: Side
-    name: Annotated[str, msgspec.Meta(pattern="^[!-~]{1,64}$")] = "xterm"
+    name: Annotated[str, msgspec.Meta(pattern=f"^[!-~]{{1,64}}{description.END}")] = "xterm"
     """Its kind: the command's `TERM`."""
 
 

@@ -50,6 +50,15 @@ class AttemptFiles:
         except FileNotFoundError:
             return ()
 
+    def is_written(self, key: AttemptKey) -> bool:
+        """Say whether an attempt put something into its file, which all have in sandboxes, or
+        in its place.
+        """
+        with suppress(OSError):
+            found = os.lstat(self._directory / key.name)
+            return found.st_size > 0 or not stat.S_ISREG(found.st_mode)
+        return False
+
     def content(self, key: AttemptKey, bytes_max: int) -> bytes:
         """Return what an attempt wrote, or one byte too many. Raise `OSError`."""
         descriptor = os.open(self._directory / key.name, _FLAGS)

@@ -64,10 +64,12 @@ class Attempts:
         for entered in happened.entered:
             if self.held.enter(entered.key, entered.phase):
                 self._outbox.add_phase(entered)
-        saying = {*self._products.names(), *self._progress.names()} if happened.ended else ()
+        files = (self._products, self._progress) if happened.ended else ()
+        saying = {name for each in files for name in each.names()}
         for ended in happened.ended:
+            says = ended.key.name in saying and any(one.is_written(ended.key) for one in files)
             try:
-                self._take_end(ended, ended.key.name in saying)
+                self._take_end(ended, says)
             except Exception as error:
                 log.exception("attempt.end_mistaken", key=ended.key)
                 self.end(mistaken(ended, f"its end could not be taken in: {error!r}"))

@@ -58,6 +58,7 @@ WORDS: dict[tuple[str, ...], list[str]] = {
     ("quota", "set"): ["--user", "bob", "--jobs", "5"],
     ("tenant", "set"): ["acme", "--on-user-removal", "cancel"],
     ("line", "apply"): ["pools.toml"], ("line", "test"): ["pools.toml"],
+    ("siege",): ["--schedule"],
 }  # fmt: skip
 """What some commands need otherwise before they read settings."""
 AGAVE_JOB = {
@@ -65,7 +66,7 @@ AGAVE_JOB = {
     "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T13:00:00Z",
 }  # fmt: skip
 READ_NONE = {("block",), ("progress",), ("down",), ("completion",), ("check-order",), ("bench",),
-             ("convert", "dax"), ("simulate",), ("app", "add"), ("install",)}  # fmt: skip
+             ("convert", "dax"), ("simulate",), ("app", "add"), ("install",), ("siege",)}  # fmt: skip
 """Commands that need no settings."""
 
 

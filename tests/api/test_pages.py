@@ -71,7 +71,7 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     assert '<span class="a-f1">red</span> \ufffd]0;title\ufffddone\n</pre>' in job.text
     assert "&lt;b&gt;" in job.text
     assert "Attempts" in job.text
-    assert "<dd>40.5 %, <bdi>&lt;b&gt;epoch</bdi>, " in job.text
+    assert "<dd><bdi>40.5 %, &lt;b&gt;epoch</bdi>, " in job.text
     proxy = {"name": "proxy", "command": ["true"], "service": {}}
     service = await submit(http, name="services", jobs=[proxy])
     page = await browser.get(f"/ui/batches/{service}/jobs/1")
@@ -285,7 +285,11 @@ async def test_page_of_a_job_draws_what_each_attempt_used(
     for number, cores in ((1, 1), (2, 2)):
         (one,) = await worker.claim_and_start()
         samples = [UsageSample(1000 * n, 1000 * n * cores, n << 20) for n in (1, 2, 3)]
-        assert "There are no samples" in (await browser.get(path)).text
+        text = (await browser.get(path)).text
+        assert "There are no samples" in text
+        assert ("epoch 4</bdi>" in text, "4, in attempt 1" in text) == (False, number == 2)
+        said = ProgressReport(batch_id, 1, 1, 7, "epoch 4")
+        await worker.store.record_progress(worker.incarnation_id, [said])
         await worker.keep_samples(AttemptKey(batch_id, 1, number), samples)
         await worker.end([one], exit_code=1)
 

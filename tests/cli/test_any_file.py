@@ -66,7 +66,8 @@ AGAVE_JOB = {
     "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T13:00:00Z",
 }  # fmt: skip
 READ_NONE = {("block",), ("progress",), ("down",), ("completion",), ("check-order",), ("bench",),
-             ("convert", "dax"), ("simulate",), ("app", "add"), ("install",), ("siege",)}  # fmt: skip
+             ("convert", "dax"), ("simulate",), ("app", "add"), ("install",),
+             ("siege",)}  # fmt: skip
 """Commands that need no settings."""
 
 

@@ -68,11 +68,11 @@ async def test_empty_file_does_not_keep_an_end(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In sandboxes each job has a file, of which hardly any is written."""
-    kept = list[tuple[int, bool]]()
+    takes = list[tuple[int, bool]]()
     take = JobFiles.take
 
     def note(self: JobFiles, ended: Ended, *, anyway: bool) -> bool:
-        kept.append((ended.key.job_id, anyway))
+        takes.append((ended.key.job_id, anyway))
         return take(self, ended, anyway=anyway)
 
     monkeypatch.setattr(JobFiles, "take", note)
@@ -82,7 +82,7 @@ async def test_empty_file_does_not_keep_an_end(
     )
     await worker.store.until(2)
 
-    assert sorted(kept) == [(1, False), (2, True)]
+    assert sorted(takes) == [(1, False), (2, True)]
 
 
 WRONG = [

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from weft.core.states import ENDED_WORDS
 from weft.core.text.texts import harmless
 
 PROGRESS_VARIABLE: Final = "WEFT_PROGRESS"
@@ -38,6 +39,16 @@ def progress_words(document: Mapping[str, Any], *, chars: int = TEXT_CHARS_MAX) 
     text = harmless(" ".join(document["text"].split()))
     text = text if len(text) <= chars else text[: chars - 1] + "…"
     return f"{document['percent']:g} %" + (f", {text}" if text else "")
+
+
+def progress_of(job: Mapping[str, Any]) -> str | None:
+    """Return how far a job says that it is; if that was an earlier attempt, with its number."""
+    progress = job.get("progress")
+    if progress is None:
+        return None
+    runs_or_ran = job["state"] in {"running", *ENDED_WORDS}
+    is_own = "attempt" not in progress or (runs_or_ran and progress["attempt"] == job["attempt"])
+    return progress_words(progress) + ("" if is_own else f", in attempt {progress['attempt']}")
 
 
 def parts_of(reports: Sequence[Mapping[str, Any]], n_running: int) -> float:

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from weft.core.billing.rates import HOURS_OF, hours_used, written_hours
 from weft.core.deliveries.sinks import unsent
 from weft.core.ends.end_words import explain_reason
+from weft.core.progress_file import progress_of
 from weft.core.states import shown_state
 from weft.core.text.amounts import duration, money, size
 from weft.core.text.texts import harmless
@@ -142,5 +143,6 @@ FILTERS: Final = {
     "hours": hours,
     "shares": shares,
     "unsent": unsent,
+    "progress": progress_of,
 }
 """By the names that templates use."""

@@ -13,7 +13,6 @@ from weft.cli.terminal.names import (
     group_name,
     job_name,
     number_ranges,
-    progress_of,
     shown_phase,
     state_words,
 )
@@ -37,6 +36,7 @@ from weft.core.ends.end_words import explain_end, explain_reason, over_memory
 from weft.core.ends.services import service_words
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id, format_job_ref
+from weft.core.progress_file import progress_of
 from weft.core.states import ENDED_WORDS, shown_state
 from weft.core.text.amounts import duration, money, size
 

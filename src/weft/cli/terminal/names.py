@@ -6,7 +6,7 @@ from typing import Any
 from weft.cli.terminal.plain import cell
 from weft.core.ends.end_words import explain_end
 from weft.core.ids import format_batch_id
-from weft.core.progress_file import progress_words
+from weft.core.progress_file import progress_of
 from weft.core.states import ENDED_WORDS, shown_state
 from weft.core.text.amounts import counted
 from weft.core.text.number_ranges import format_ranges
@@ -49,16 +49,6 @@ def shown_phase(document: Document) -> str | None:
         return "until its worker has room for it"
     said = document.get("message") if phase else None
     return f"{phase}: {said}" if said else phase
-
-
-def progress_of(job: Document) -> str | None:
-    """Return how far a job says that it is; if that was an earlier attempt, with its number."""
-    progress = job.get("progress")
-    if progress is None:
-        return None
-    runs_or_ran = job["state"] in {"running", *ENDED_WORDS}
-    is_own = "attempt" not in progress or (runs_or_ran and progress["attempt"] == job["attempt"])
-    return progress_words(progress) + ("" if is_own else f", in attempt {progress['attempt']}")
 
 
 def why_of(job: Document) -> str:

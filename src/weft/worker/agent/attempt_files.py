@@ -55,8 +55,8 @@ class AttemptFiles:
         in its place.
         """
         with suppress(OSError):
-            found = os.lstat(self._directory / key.name)
-            return found.st_size > 0 or not stat.S_ISREG(found.st_mode)
+            status = os.lstat(self._directory / key.name)
+            return status.st_size > 0 or not stat.S_ISREG(status.st_mode)
         return False
 
     def content(self, key: AttemptKey, bytes_max: int) -> bytes:

@@ -1,5 +1,5 @@
 """`weft why` of queues, limits, shares and pools: the same on the command line, over HTTP and from
-Python, and commands that change it.
+Python, and commands that change it. What `run`, `wait`, `each`, `status` and `jobs` say.
 """
 
 import asyncio
@@ -7,6 +7,8 @@ import json
 import re
 import secrets
 import shlex
+import signal
+import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +19,9 @@ import pytest
 
 from e2e.conftest import Weft, until, weft_up
 from e2e.pool_site import process_pool
+from e2e.test_batches import submit
 from e2e.test_growing_pools import break_workers
+from e2e.test_holds import first_line
 from faults.books import query
 from up.weft_up import get, post
 from weft import Client
@@ -248,3 +252,74 @@ def test_a_pool_grows_and_when_its_machine_comes(own: Weft, tmp_path: Path) -> N
     assert re.fullmatch(grows + r"\d+ comes in about (\d\d|1[012]\d) s", comes["text"])
     assert of_batch["text"].startswith(grows)
     assert "the pool grows, machine" in said
+
+
+DATE = "jobs: [{command: ['true'], not_before: 2100-01-02T03:04:00Z}]"
+
+
+def first_said(weft: Weft, *arguments: str) -> str:
+    """Return the first line that a command says while it waits."""
+    with weft.started(*arguments) as process:
+        line = first_line(process)
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+    return line
+
+
+def row(text: str, start: str) -> str:
+    (found,) = (line for line in text.splitlines() if line.startswith(start))
+    return found
+
+
+def shown(weft: Weft, batch: str, job: str) -> tuple[str, str, str]:
+    """Return what `status` of the job and of its batch, and `jobs` say."""
+    of_job, of_batch = (weft.run("status", name).stdout.decode() for name in (job, batch))
+    jobs = weft.run("jobs", batch).stdout.decode()
+    waits = [line for line in of_batch.splitlines() if line.startswith("Waits\t")]
+    return row(of_job, "Why\t"), waits[0] if waits else "", row(jobs, f"{job}\t")
+
+
+def test_a_date_is_told_wherever_the_job_waits(weft: Weft, tmp_path: Path) -> None:
+    batch = submit(weft, tmp_path, DATE)
+    job = f"{batch}.j1"
+    why, waits, listed = shown(weft, batch, job)
+    waiting = first_said(weft, "wait", batch)
+    running = first_said(weft, "run", "--not-before", "2100-01-02T03:04:00Z", "--", "true")
+    each = first_said(
+        weft, "each", "--not-before", "2100-01-02T03:04:00Z", "--", "echo", ":::", "a"
+    )
+    weft.run("cancel", batch)
+
+    assert re.search(r"\tstarts at 2100-01-0\d \d\d:\d\d UTC \(in \d+ d\)$", why)
+    assert waits.startswith(f"Waits\twaits: {job} starts at 2100-01-0")
+    assert "starts at 2100-01-0" in listed
+    assert waiting.startswith(f"weft: {batch} waits: {job} starts at 2100-01-0")
+    assert "j1 starts at 2100-01-0" in running
+    assert "j1 starts at 2100-01-0" in each
+
+
+@contextmanager
+def cordoned(weft: Weft) -> Iterator[str]:
+    name = socket.gethostname()
+    assert weft.run("worker", "cordon", name).returncode == 0
+    try:
+        yield name
+    finally:
+        weft.run("worker", "uncordon", name)
+
+
+def test_a_cordoned_worker_is_told_with_the_command_that_ends_it(
+    weft: Weft, tmp_path: Path
+) -> None:
+    with cordoned(weft) as name:
+        batch = submit(weft, tmp_path, "jobs: [{command: ['true']}]")
+        why, waits, listed = shown(weft, batch, f"{batch}.j1")
+        waiting = first_said(weft, "wait", batch)
+    ended = weft.run("wait", batch)
+
+    says = f"waits for a worker: {name} is cordoned; `weft worker uncordon {name}`"
+    assert why == f"Why\t{says}"
+    assert waits == f"Waits\t{says}"
+    assert says in listed
+    assert waiting == f"weft: {batch} {says}\n"
+    assert ended.returncode == 0

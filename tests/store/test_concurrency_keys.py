@@ -1,19 +1,26 @@
 """Keys of jobs and batches that count together: concurrency, and one at a time; one service of a
-name, also when two transactions want it at once.
+name, also when two transactions want it at once. Admission while others end, cancel, hold, delete
+and limit jobs: nobody waits for a gate, and no place is lost.
 """
 
 import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 import pytest
 
-from builders import job_rows, with_fields
-from store.barriers import visit
+from builders import end_report, job_rows, with_fields
+from store.barriers import change_limit, hold, licence, numbers, park, places, release, visit
+from store.batch_steps import delete, open_update, remove
+from store.test_waiting import ear
 from store.world import Worker, World
 from weft.core.errors import IdempotencyConflict, ServiceRuns
-from weft.ports.store import Caller, JobRows, NewBatch, Origin
-from weft.submission.translation.gates import JOB_GATES
+from weft.ports.store import Caller, Gate, JobRows, NewBatch, Origin
+from weft.store.database import call_on
+from weft.store.end_columns import end_columns
+from weft.submission.translation.gates import JOB_GATES, licence_gates
 from weft.wire.documents.batches import ConcurrencyKey
 from weft.wire.keys import Unique
 
@@ -170,3 +177,257 @@ async def test_a_retry_that_takes_the_name_first_is_seen_by_a_submission(world: 
     with pytest.raises(ServiceRuns):
         await submission
     assert await world.states(old) == "r"
+
+
+def ending(worker: Worker, *claimed: Any) -> dict[str, Any]:  # noqa: ANN401 (claims)
+    """Return the arguments of complete_attempts."""
+    return {"incarnation_id": worker.id, **end_columns([end_report(one) for one in claimed])}
+
+
+async def test_end_does_not_wait_for_a_busy_gate_and_rings_the_driver(world: World) -> None:
+    batch, worker, claimed = await world.submit_and_claim(3, max_running=1)
+    listener = await ear(world, "driver")
+    async with world.transaction() as connection:
+        await connection.execute("SELECT FROM weft.gate WHERE batch_id = $1 FOR UPDATE", batch)
+        async with asyncio.timeout(60):
+            await worker.end(*claimed)
+        heard = [await listener.hears()]
+        while heard[-1] != ("driver", "gates"):
+            heard.append(await listener.hears())
+        while_busy = await worker.claim()
+    findings = await world.findings()
+    moved = await visit(world)
+
+    assert (while_busy, findings, moved) == ([], {}, 1)
+    assert numbers(await worker.claim()) == [2]
+
+
+@pytest.mark.parametrize("change", ["hold", "cancel", "cancel job", "limit", "delete"])
+async def test_change_of_a_batch_while_the_end_of_a_job_admits_the_next(
+    world: World, change: str
+) -> None:
+    """The end is not committed yet: the change waits for it, or passes by."""
+    batch, worker, claimed = await world.submit_and_claim(6, max_running=1)
+    connection, editor = await world.connect("weft_worker"), await world.connect()
+    epoch = await world.lead()
+    changes: dict[str, Callable[[], Any]] = {
+        "hold": lambda: hold(world, batch),
+        "cancel": lambda: world.api.cancel_group(world.caller, batch, 0, force=False),
+        "cancel job": lambda: world.api.cancel_jobs(world.caller, batch, [2]),
+        "limit": lambda: call_on(editor, "pass_gates", epoch=epoch, limit_jobs=100),
+        "delete": lambda: delete(world, batch),
+    }
+    if change == "limit":
+        await change_limit(world.admin, batch, 3)
+    async with connection.transaction():
+        await call_on(connection, "complete_attempts", **ending(worker, *claimed))
+        changing = await world.start_waiting(changes[change]())
+        assert await world.findings() == {}
+    async with asyncio.timeout(60):
+        result = await changing
+    assert await world.findings() == {}
+    after = numbers(await worker.claim())
+    await park(world)
+    await world.sweep()
+    await visit(world)
+
+    match change:
+        case "hold":
+            assert after == []
+            assert await places(world, batch) == []
+            await release(world, batch)
+            assert numbers(await worker.claim()) == [2]
+        case "cancel":
+            assert after == []
+            assert await places(world, batch) == []
+        case "cancel job":
+            assert after == []
+            assert numbers(await worker.claim()) == [3]
+        case "limit":
+            assert after == [2, 3, 4]
+        case _:
+            assert after == []
+            await remove(world, result)
+
+
+async def test_batch_that_is_being_held_admits_nobody(world: World) -> None:
+    """An end finds the batch locked by a hold: the place stays free, and the driver is rung."""
+    batch, worker, claimed = await world.submit_and_claim(3, max_running=1)
+    async with world.during_request("hold_group", batch, group_id=0, actor="x"):
+        async with asyncio.timeout(60):
+            await worker.end(*claimed)
+        assert await places(world, batch) == []
+        assert await world.findings() == {}
+    await visit(world)
+
+    assert await places(world, batch) == []
+    await release(world, batch)
+    assert numbers(await worker.claim()) == [2]
+
+
+async def test_jobs_that_come_while_the_gate_opens_are_admitted(world: World) -> None:
+    """Their commit found the gate closed, and the driver opens it before it can see them."""
+    batch = await world.submit(0)
+    opens_at = datetime.now(UTC) + timedelta(hours=1)
+    await licence(world, None, batch, opens_at=opens_at)
+    await visit(world)
+    update = await open_update(world, batch, 2)
+    await world.api.add_jobs(world.caller, batch, update.update_id, job_rows(2))
+    connection, driver = await world.connect("weft_api"), await world.connect()
+    async with connection.transaction():
+        await call_on(
+            connection, "commit_update", tenant_id=world.caller.tenant_id, batch_id=batch,
+            of_update_id=update.update_id,
+        )  # fmt: skip
+        later = opens_at + timedelta(seconds=1)
+        opening = await world.start_waiting(
+            call_on(driver, "pass_gates", epoch=await world.lead(), limit_jobs=100, at=later)
+        )
+    async with asyncio.timeout(60):
+        await opening
+    await visit(world)
+
+    assert len(await (await world.worker()).claim()) == 2
+
+
+async def test_job_that_is_being_claimed_is_not_overtaken(world: World) -> None:
+    batch = await world.submit(2, max_running=1)
+    worker, other = await world.worker(), await world.worker("other")
+    async with world.claiming(worker, 5) as rows:
+        async with asyncio.timeout(60):
+            await world.submit(job_rows(1, priority=9), batch=batch)
+        assert await other.claim() == []
+    assert [row["job_id"] for row in rows] == [1]
+    assert await other.claim() == []
+    assert await places(world, batch) == [1]
+
+
+async def test_two_batches_race_for_two_places(world: World) -> None:
+    first, second = [await world.submit(0) for _ in range(2)]
+    await licence(world, 2, first, second)
+    for batch in (first, second):
+        await world.submit(40, batch=batch)
+    workers = [await world.worker(f"w{number}") for number in range(3)]
+    epoch = await world.lead()
+    running = most = done = 0
+
+    async def work(worker: Worker) -> None:
+        nonlocal running, most, done
+        while done < 80:
+            claimed = await worker.claim(3)
+            running += len(claimed)
+            most = max(most, running)
+            await asyncio.sleep(0)
+            running -= len(claimed)
+            await worker.end(*claimed)
+            done += len(claimed)
+            await world.driver.sweep("pass_gates", epoch, limit_jobs=10)
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*map(work, workers))
+
+    assert (done, most) == (80, 2)
+
+
+async def test_a_gate_that_another_one_needs_loses_no_place(world: World) -> None:
+    """Its place became free while it was busy. A job that needs several gates cannot start yet;
+    whoever looks for it leaves what is free to the others.
+    """
+    name = f"l-{world.pool}"
+    await world.api.set_licence(world.caller, name, 2)
+    key, one, two = key_gate(1), licence_gates({name: 1}), licence_gates({name: 2})
+    batch, worker, (first, _second, third) = await world.submit_and_claim(
+        with_gates(one, one, key, [*two, *key], key)
+    )
+    async with world.transaction() as connection:
+        await connection.execute(
+            "SELECT FROM weft.gate g WHERE EXISTS (SELECT FROM weft.place p WHERE "
+            "p.gate_id = g.gate_id AND p.batch_id = $1 AND p.job_id = 3) FOR UPDATE", batch,
+        )  # fmt: skip
+        await worker.end(third)
+    await worker.end(first)
+    await visit(world)
+
+    assert await world.findings() == {}
+    assert numbers(await worker.claim()) == [5]
+
+
+async def test_a_place_is_taken_back_with_all_others_of_its_job(world: World) -> None:
+    """The licence is lowered: the job that had one also had the only place of the key."""
+    name = f"l-{world.pool}"
+    await world.api.set_licence(world.caller, name, 1)
+    key, one = key_gate(1), licence_gates({name: 1})
+    batch = await world.submit(with_gates([*one, *key], [*one, *key], key))
+    before = await places(world, batch)
+    await world.api.set_licence(world.caller, name, 0)
+    for _ in range(2):  # the first visit rings the driver for the key
+        await visit(world)
+
+    assert set(before) == {1}
+    assert await world.findings() == {}
+    assert numbers(await (await world.worker()).claim()) == [3]
+
+
+async def test_who_steps_back_in_vain_is_admitted_again(world: World) -> None:
+    """For a job that comes first and waits for something else besides."""
+    name = f"l-{world.pool}"
+    await world.api.set_licence(world.caller, name, 0)
+    key, other = key_gate(1), [*key_gate(1), *licence_gates({name: 1})]
+    batch = await world.submit(with_gates(key))
+    await world.submit(with_gates(other, priority=9))
+    await visit(world)
+
+    assert await places(world, batch) == [1]
+
+
+@pytest.mark.parametrize("what", ["job", "group"])
+async def test_job_that_is_released_before_it_was_parked_is_admitted(
+    world: World, what: str
+) -> None:
+    """Its gate had a free place only while it was held, when nobody admits it."""
+    batch, worker, (first,) = await world.submit_and_claim(with_gates(key_gate(1), key_gate(1)))
+    api, caller = world.api, world.caller
+    if what == "job":
+        await api.hold_jobs(caller, batch, [2])
+    else:
+        await api.hold_group(caller, batch, 0)
+    await worker.end(first)
+    await visit(world)
+    if what == "job":
+        await api.release_jobs(caller, batch, [2])
+    else:
+        await api.release_group(caller, batch, 0)
+    await park(world)
+    await visit(world)
+
+    assert await world.findings() == {}
+    assert numbers(await worker.claim()) == [2]
+
+
+async def test_job_that_became_ready_while_it_was_held_is_admitted(world: World) -> None:
+    """The driver has visited its gate, and has not parked it yet."""
+    batch, worker, (first,) = await world.submit_and_claim(
+        with_gates(key_gate(1), key_gate(1), parents={2: [1]})
+    )
+    await world.api.hold_jobs(world.caller, batch, [2])
+    await worker.end(first)
+    await visit(world)
+    await world.api.release_jobs(world.caller, batch, [2])
+    await park(world)
+    await visit(world)
+
+    assert await world.findings() == {}
+    assert numbers(await worker.claim()) == [2]
+
+
+def key_gate(n: int) -> list[Gate]:
+    return [JOB_GATES["concurrency_key"].gate(ConcurrencyKey("database", n))]
+
+
+def with_gates(*gates_of: list[Gate], **more: Any) -> JobRows:  # noqa: ANN401 (as job_rows)
+    """Return a job for each of these lists of gates."""
+    fields = {
+        f"j{number}": {"gates": msgspec.to_builtins(gates)}
+        for number, gates in enumerate(gates_of, 1)
+    }
+    return with_fields(job_rows(len(gates_of), **more), **fields)

@@ -1,16 +1,24 @@
-"""The audit of production lines names what breaks each of its sentences."""
+"""The audit of production lines names what breaks each of its sentences, and that of jobs
+that travel finds what must never be: each is broken once on purpose.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
+import pytest_asyncio
 
 from builders import job_rows
+from store.barriers import set_quota, visit
 from store.retries import release
 from store.test_lifecycle_exits import end
 from store.test_lifecycles import both
 from store.test_sinks import apply
+from store.test_transports import Rabbit, messages_of, open_rabbit
 from store.world import World
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.sql import text_of
+from weft.sql import files_of, text_of
 
 SOURCE = """
 [source.scenes]
@@ -133,3 +141,68 @@ async def test_job_that_waits_for_its_next_attempt_is_well(world: World) -> None
     await end(await world.worker(), 130)
     await release(world, in_s=3600)
     assert await both(world, batch) == ("external_error", "ready")
+
+
+OFFERED = "queued_jobs_are_offered"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def rabbit(world: World) -> Rabbit:
+    """Give a world with a queue that travels."""
+    return await open_rabbit(world)
+
+
+@asynccontextmanager
+async def undone(world: World) -> AsyncIterator[None]:
+    """Take all changes back."""
+    transaction = world.admin.transaction()
+    await transaction.start()
+    try:
+        yield
+    finally:
+        await transaction.rollback()
+
+
+async def found(world: World, batch: int) -> set[str]:
+    """Return which checks find something of a batch, or of no batch."""
+    checks = set()
+    for file in files_of("audit"):
+        rows = [dict(row) for row in await world.admin.fetch(file.text)]
+        if any(row.get("batch_id") in {None, batch} for row in rows):
+            checks.add(file.name)
+    return checks
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ("DELETE FROM weft.transport_offer WHERE batch_id = $1", OFFERED),
+        ("UPDATE weft.job SET state = 1, listed = true WHERE batch_id = $1", OFFERED),
+        (("UPDATE weft.job SET state = 4, attempt = 1, claimed_at = now(), incarnation_id = ("
+         "SELECT max(incarnation_id) FROM weft.worker_incarnation) WHERE batch_id = $1"), OFFERED),
+        ("UPDATE weft.transport_offer SET attempt = 1 WHERE batch_id = $1", OFFERED),
+        ("UPDATE weft.transport_offer SET job_id = job_id + 90 WHERE batch_id = $1", OFFERED),
+        (("UPDATE weft.job SET state = 9, cancelled_at = now() - interval '1 hour' "
+         "WHERE batch_id = $1"), OFFERED),
+        ("DELETE FROM weft.place WHERE batch_id = $1", "places_have_jobs"),
+        (("UPDATE weft.gate SET n_taken = 0 WHERE gate_id IN ("
+         "SELECT gate_id FROM weft.place WHERE batch_id = $1)"), "places_are_counted"),
+        (("UPDATE weft.user_share SET running_m = 0 WHERE user_id = ("
+         "SELECT user_id FROM weft.batch WHERE batch_id = $1)"), "shares_equal_jobs"),
+    ],
+)  # fmt: skip
+async def test_each_fault_is_named(rabbit: Rabbit, change: str, check: str) -> None:
+    world = rabbit.world
+    await set_quota(world, "ada", cores=3)
+    await visit(world)
+    batch = await rabbit.submit(2)
+    await rabbit.consumer()
+    assert len(messages_of(await rabbit.round())) == 2
+    await world.driver.note_transport(rabbit.epoch, rabbit.names[0], None, [])
+    await world.fold()
+    async with undone(world):
+        before = await found(world, batch)
+        await world.admin.execute(change, batch)
+        after = await found(world, batch)
+
+    assert check in after - before

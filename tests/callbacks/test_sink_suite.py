@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from weft_testing.callback_sender_suite import TIMEOUT_S, CallbackSenderSuite
+from weft_testing.sink_suite import SinkSuite
 
 from callbacks.sink_site import KEYS, ROW, site
 from web_server import Answer, Question, web_server
@@ -16,8 +18,6 @@ from weft.extensions.lines.sinks.s3 import S3Sink
 from weft.plugins.callback_senders.http import HttpCallbackSender
 from weft.ports.store import StoredFileStore
 from weft.run.driver_adapters import LineSinks, SinkCommands
-from weft.testing.callback_sender_suite import TIMEOUT_S, CallbackSenderSuite
-from weft.testing.sink_suite import SinkSuite
 
 
 class TestPrograms(SinkSuite):

@@ -12,6 +12,7 @@ from typing import Any
 import obstore
 import pytest
 from obstore.store import LocalStore, MemoryStore
+from weft_testing.log_store_suite import LogStoreSuite
 
 from weft.core.errors import LogBucketAway
 from weft.core.states import AttemptKey
@@ -26,7 +27,6 @@ from weft.plugins.log_stores.s3.keeping import BucketKeeping
 from weft.plugins.log_stores.s3.reader import BucketLogStore
 from weft.plugins.log_stores.s3.shipping import MERGED, BucketShipper, ShipTerms
 from weft.ports.log_store import AttemptLog, LogDirectory
-from weft.testing.log_store_suite import LogStoreSuite
 from weft.wire.log_format import (
     CUT,
     CUT_BODY,

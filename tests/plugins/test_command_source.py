@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 from weft.extensions.lines.sources.command import CommandSource
 from weft.extensions.lines.sources.schedule import ScheduleSource
 from weft.ports.source import Reading, SourceFailed, SourceSite
-from weft.testing.source_suite import SourceReader, SourceSuite
 
 
 def read(code: str, cursor: Any = None, **site: Any) -> Reading:  # noqa: ANN401 (of several types)

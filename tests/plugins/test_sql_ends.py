@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 import pytest
+from weft_testing.sink_suite import BODY, SinkSuite
 
 from callbacks.sink_site import KEYS, ROW, site
 from weft.core.addresses import parse_allowed_hosts
@@ -21,7 +22,6 @@ from weft.extensions.lines.sources.sql import SqlSource
 from weft.ports.lookup import LookUpAway
 from weft.ports.sink import SinkMessage
 from weft.ports.source import Reading, SourceFailed, SourceSite
-from weft.testing.sink_suite import BODY, SinkSuite
 
 HERE = parse_allowed_hosts("127.0.0.1")
 TABLES = """

@@ -14,6 +14,7 @@ from pathlib import Path
 import asyncssh
 import msgspec
 import pytest
+from weft_testing.provider_suite import wanted
 
 from plugins.provider_site import (
     CONNECT,
@@ -28,7 +29,6 @@ from plugins.ssh_hosts import DIRECTORY, SshdHost, hosts_file, sshd_hosts
 from weft.extensions.engines.ssh.provider import SshProvider, check_hosts
 from weft.extensions.engines.ssh.settings import SshSettings
 from weft.ports.provider import ProviderError, ProviderSite, WantedMachine
-from weft.testing.provider_suite import wanted
 
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(300)]
 PROGRAM = """#!/bin/sh

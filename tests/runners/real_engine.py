@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from weft_testing.remote_runner_suite import RemoteRunnerSuite
+from weft_testing.until import until
 
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
@@ -23,8 +25,6 @@ from weft.plugins.runners.remote import Engine, RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment
-from weft.testing.remote_runner_suite import RemoteRunnerSuite
-from weft.testing.until import until
 from weft.wire.spec import JobSpec
 
 GATEWAY = "hpc"

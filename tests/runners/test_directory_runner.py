@@ -1,4 +1,4 @@
-"""The fake remote runner of `weft.testing` passes the suites of the port."""
+"""The fake remote runner of `weft_testing` passes the suites of the port."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,6 +7,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 
 from runners.directory_engine import DirectoryEngine, moments
 from runners.real_engine import OnDiskSuite, dies_in, runner_of
@@ -14,9 +17,6 @@ from weft.core.states import Phase
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
-from weft.testing.engine_faults_suite import EngineFaultsSuite
-from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 from weft.wire.documents.files import LogDocument
 from weft.wire.documents.secrets import SecretUse
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from weft_testing.followed_output_suite import FollowedOutputSuite
 
 from runners.real_engine import LIMITS, OnDiskSuite, attempt, dies_in, runner_of
 from weft.core.ends.conditions import Blocked
@@ -16,7 +17,6 @@ from weft.core.errors import Unavailable
 from weft.core.states import Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.ports.runner import Assignment
-from weft.testing.followed_output_suite import FollowedOutputSuite
 from weft.wire.spec import JobSpec
 
 pytestmark = pytest.mark.slow

@@ -12,6 +12,9 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import assignment
 
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from runners.real_engine import GivenTwiceSuite, Watched, attempt, dies_in, limits_at
@@ -27,9 +30,6 @@ from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment, GivenSecret
-from weft.testing.engine_faults_suite import EngineFaultsSuite
-from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import assignment
 from weft.wire.documents.containers import ContainerDocument
 from weft.wire.documents.secrets import SecretUse
 from weft.wire.spec import CONTAINER, SECRETS, JobSpec

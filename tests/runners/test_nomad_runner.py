@@ -8,6 +8,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import RunnerWatch, assignment, begun
 
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from runners.real_engine import (
@@ -26,9 +29,6 @@ from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
-from weft.testing.engine_faults_suite import EngineFaultsSuite
-from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import RunnerWatch, assignment, begun
 from weft.wire.spec import JobSpec
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(300)]

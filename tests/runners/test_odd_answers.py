@@ -15,6 +15,7 @@ from signal import SIGTERM
 from typing import Any
 
 import pytest
+from weft_testing.runner_suite import assignment
 
 from callbacks.receiver import answering, receiving
 from cases import cases
@@ -42,7 +43,6 @@ from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import assignment
 from weft.wire.spec import FunctionSpec, JobSpec
 
 LIMITS = ExecutorLimits(grace_ms=1000, stream_bytes_max=1 << 20, stream_head_bytes=1 << 10)

@@ -7,6 +7,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import RunnerWatch, log_of
 
 from runners.ray_cluster import RayCluster, ray_cluster
 from runners.real_engine import RealEngineSuite, Watched, attempt, dies_in, limits_at, runner_of
@@ -18,9 +21,6 @@ from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.calls import HttpCalls
 from weft.ports.runner import Assignment
-from weft.testing.engine_faults_suite import EngineFaultsSuite
-from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import RunnerWatch, log_of
 from weft.wire.log_format import STDERR, STDOUT
 from weft.wire.spec import JobSpec
 
@@ -63,7 +63,7 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         self, tmp_path: Path, cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
     ) -> Iterator[None]:
         # A job of Ray begins with a Python of its own: twenty of them take their time.
-        monkeypatch.setattr("weft.testing.runner_suite.WITHIN_S", 90.0)
+        monkeypatch.setattr("weft_testing.runner_suite.WITHIN_S", 90.0)
         self.root = tmp_path
         self.cluster = cluster
         self.engines = []
@@ -189,7 +189,7 @@ class TestNodes:
         """A node, or the head with all that it knew: nothing of them runs when they are told to
         be lost, and the next attempt runs.
         """
-        monkeypatch.setattr("weft.testing.runner_suite.WITHIN_S", 90.0)
+        monkeypatch.setattr("weft_testing.runner_suite.WITHIN_S", 90.0)
         alive = tmp_path / "alive"
         script = f"while :; do date +%s.%N >{alive}; sleep 0.1; done"
         one = attempt(1, JobSpec(script=script))

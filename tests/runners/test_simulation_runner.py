@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from weft_testing.runner_suite import RunnerSuite, log_of
 
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
@@ -16,7 +17,6 @@ from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.runners.simulation import SimulationRunner
 from weft.ports.runner import Assignment
-from weft.testing.runner_suite import RunnerSuite, log_of
 from weft.wire.documents.simulations import (
     Compute,
     Fail,

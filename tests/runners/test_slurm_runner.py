@@ -7,6 +7,9 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import assignment
 
 from runners.real_engine import LIMITS, GivenTwiceSuite, Watched, attempt, limits_at
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
@@ -18,9 +21,6 @@ from weft.extensions.engines.slurm.runner.shell import LocalShell
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ssh import Answer
 from weft.ports.runner import Assignment, Happened
-from weft.testing.engine_faults_suite import EngineFaultsSuite
-from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import assignment
 from weft.wire.documents.containers import EngineOptions
 from weft.wire.spec import JobSpec
 

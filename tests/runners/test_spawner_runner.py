@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
+from weft_testing.runner_suite import RunnerSuite, assignment
 
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
@@ -14,7 +15,6 @@ from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, RunnerGone
-from weft.testing.runner_suite import RunnerSuite, assignment
 from weft.wire.spawner import Hello, StartProcess
 from weft.wire.spec import JobSpec
 

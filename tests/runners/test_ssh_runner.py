@@ -14,6 +14,10 @@ from types import SimpleNamespace
 
 import asyncssh
 import pytest
+from weft_testing.engine_faults_suite import EngineFaultsSuite
+from weft_testing.followed_output_suite import FollowedOutputSuite
+from weft_testing.runner_suite import assignment, begun
+from weft_testing.until import until
 
 from runners.real_engine import RealEngineSuite, Watched, attempt, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
@@ -30,10 +34,6 @@ from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.ssh import Login
 from weft.ports.log_store import Stored
 from weft.ports.runner import Assignment
-from weft.testing.engine_faults_suite import EngineFaultsSuite
-from weft.testing.followed_output_suite import FollowedOutputSuite
-from weft.testing.runner_suite import assignment, begun
-from weft.testing.until import until
 from weft.wire.log_format import STDOUT
 from weft.wire.spec import JobSpec
 

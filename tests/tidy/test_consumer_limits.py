@@ -26,7 +26,6 @@ def test_what_a_consumer_gets_is_bounded() -> None:
     found = [
         (path, ast.unparse(bound.value))
         for path, _, call in _calls("consume", "consuming")
-        if "testing/" not in path
         for bound in call.keywords
         if bound.arg == "limit"
     ]

@@ -6,12 +6,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from weft_testing.event_sink_suite import EventSinkSuite
 
 from transports.kafka_broker import KafkaBroker
 from transports.rabbit_broker import RabbitBroker
 from weft.ports.topics import Record
 from weft.ports.transport import Connection
-from weft.testing.event_sink_suite import EventSinkSuite
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")

@@ -15,13 +15,13 @@ from uuid import uuid4
 
 import pytest
 from structlog.testing import capture_logs
+from weft_testing.transport_suite import TransportSuite, a_route, following
 
 from servers.on_this_host import script_of
 from transports.kafka_broker import KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
 from weft.ports.topics import Arrival, Positions, Record
 from weft.ports.transport import Connection, Delivery, Route, TransportError
-from weft.testing.transport_suite import TransportSuite, a_route, following
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 

@@ -7,13 +7,13 @@ import threading
 from typing import Final
 
 import pytest
+from weft_testing.transport_suite import a_route
 
 from e2e.conftest import until
 from transports.kafka_broker import KafkaBroker
 from transports.site import Site
 from transports.test_kafka import connection, site
 from weft.ports.transport import Route, TransportError
-from weft.testing.transport_suite import a_route
 
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")
 

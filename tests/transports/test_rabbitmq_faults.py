@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from weft_testing.transport_suite import a_route, following
 
 from e2e.conftest import until
 from faults.books import query
@@ -20,7 +21,6 @@ from transports.test_rabbitmq import CONNECTION, connection, until_consumed, unt
 from transports.test_rabbitmq_dead import QUEUE, WITH_GUEST, letters, publish
 from weft.extensions.brokers.rabbitmq import RabbitTransport
 from weft.ports.transport import DEAD, Route, TransportError
-from weft.testing.transport_suite import a_route, following
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 

@@ -15,6 +15,8 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from weft_testing.sink_suite import SinkSuite
+from weft_testing.source_suite import SourceReader, SourceSuite
 
 from callbacks.sink_site import site
 from e2e.conftest import until
@@ -29,8 +31,6 @@ from weft.ports.topics import Record
 from weft.ports.transport import Connection
 from weft.run.isolated.asking.sources import SourceReads
 from weft.settings import Settings
-from weft.testing.sink_suite import SinkSuite
-from weft.testing.source_suite import SourceReader, SourceSuite
 
 pytest.importorskip("aio_pika", reason="the extra `rabbitmq` is not installed")
 pytest.importorskip("confluent_kafka", reason="the extra `kafka` is not installed")

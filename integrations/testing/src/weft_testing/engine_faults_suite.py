@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 
 from weft.core.states import Reason
-from weft.testing.remote_runner_suite import RemoteRunnerSuite
-from weft.testing.runner_suite import WITHIN_S, RunnerWatch, assignment, begun
+from weft_testing.remote_runner_suite import RemoteRunnerSuite
+from weft_testing.runner_suite import WITHIN_S, RunnerWatch, assignment, begun
 
 
 class EngineFaultsSuite(RemoteRunnerSuite):

@@ -7,7 +7,8 @@ from contextlib import AbstractAsyncContextManager
 from weft.core.states import Phase, Reason
 from weft.ports.log_store import LogStore
 from weft.ports.runner import Assignment, Happened
-from weft.testing.runner_suite import (
+from weft.wire.log_format import STDERR, STDOUT
+from weft_testing.runner_suite import (
     WITHIN_S,
     RunnerSuite,
     RunnerWatch,
@@ -16,7 +17,6 @@ from weft.testing.runner_suite import (
     log_of,
     over,
 )
-from weft.wire.log_format import STDERR, STDOUT
 
 
 def _said(happened: Happened) -> list[tuple[Phase, str]]:

@@ -19,7 +19,7 @@ import pytest
 from weft.core.pools import Flavour
 from weft.core.pools.pool import Option
 from weft.ports.provider import FoundMachine, Provider, ProviderError, WantedMachine
-from weft.testing.until import LOOK_S
+from weft_testing.until import LOOK_S
 
 WITHIN_S = 60.0
 

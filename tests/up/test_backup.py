@@ -62,8 +62,13 @@ def test_a_backup_is_restored_whole_or_not_at_all(tmp_path: Path, small_disk: Pa
     try:
         do(weft, "run", "--", "echo", "before")
         running = do(weft, "submit", "-", "--format", "json", stdin=SLEEPER).strip()
+        waits = {"script": f"while [ ! -e {tmp_path}/go ]; do sleep 0.1; done"}
+        document = json.dumps({"jobs": [waits]}).encode()
+        ran_on = do(weft, "submit", "-", "--format", "json", stdin=document).strip()
         do(weft, "backup", str(kept))
         do(weft, "run", "--", "echo", "lost")
+        (tmp_path / "go").touch()
+        do(weft, "wait", ran_on)
 
         assert "is not empty" in refused(weft, "backup", str(kept))
         assert "already running" in refused(weft, "restore", str(kept))
@@ -80,11 +85,16 @@ def test_a_backup_is_restored_whole_or_not_at_all(tmp_path: Path, small_disk: Pa
         assert not list(small_disk.glob("home/pg*"))
         assert (weft.home / "pg/global/pg_control").read_bytes() == was
 
-        do(weft, "restore", str(kept))
+        conflicts = json.loads(do(weft, "restore", str(kept), "--json"))["conflicts"]
+        assert conflicts["again"] == [f"{running}.j1", f"{ran_on}.j1"]
+        assert conflicts["missing"] == [{"first": "b4.j1", "n_jobs": 1}]
+        told = weft.run("doctor").stdout.decode()
+        assert "2 jobs ran after the backup that was restored, 1 came" in " ".join(told.split())
+        assert conflicts["file"] in told
         do(weft, "up", "--port", "0", "--detach")
         assert do(weft, "logs", "b1.j1") == "before\n"
         assert do(weft, "run", "--", "echo", "after") == "after\n"
-        assert do(weft, "logs", "b3.j1") == "after\n"
+        assert do(weft, "logs", "b4.j1") == "after\n"
         do(weft, "cancel", running)
         do(weft, "audit")
     finally:

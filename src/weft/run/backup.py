@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from weft import __version__
 from weft.core.bounded import Unreadable, read_json
-from weft.core.errors import Conflict
+from weft.core.errors import Conflict, WeftError
 from weft.run.admin import ask_owner
-from weft.run.home import Home
+from weft.run.home import Home, write_private
 from weft.run.login import password_of
 from weft.run.secrets_file import EMBEDDED
 from weft.settings import Settings
@@ -29,6 +29,8 @@ from weft.sql import number_of, whole_schema
 from weft.store.embedded import EmbeddedServer, take_backup, verify_backup
 
 _MANIFEST = "backup.json"
+CONFLICTS: Final = "restored-"
+"""Begins the name of a file of the home: what jobs a restore has forgotten."""
 _KEPT = ("weft.toml", "secrets.json", "secret-keys.json", "callback.json")
 
 
@@ -58,10 +60,14 @@ def run_backup(settings: Settings, target: Path) -> Mapping[str, Any]:
             )
         target.chmod(0o700)
         password = password_of(home.secrets(EMBEDDED)["admin"])
+        start = datetime.now(UTC).isoformat()
         take_backup(target / "pg", home.socket_dir(), password)
         _copy_kept(home.path, target)
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        facts = {"release": __version__, "schema": schema, "made_at": made, "sums": _sums(target)}
+        facts = {
+            "release": __version__, "schema": schema, "begun_at": start, "made_at": made,
+            "sums": _sums(target),
+        }  # fmt: skip
         (target / _MANIFEST).write_text(json.dumps(facts, indent=1))
         os.sync()
     return {"directory": str(target), **facts}
@@ -79,8 +85,10 @@ def run_restore(settings: Settings, source: Path) -> Mapping[str, Any]:
     with home.locked():
         manifest = _checked(source)
         server = EmbeddedServer(home.pg, home.socket_dir())
+        conflicts = None
         if server.is_initialised:
             server.stop()  # the remains of a killed `weft up`
+            conflicts = _conflicts(settings, server, manifest)
         fresh = home.path / "pg.restored"
         with _whole_or_removed(fresh):
             shutil.rmtree(fresh, ignore_errors=True)  # of a restore that was killed
@@ -88,7 +96,31 @@ def run_restore(settings: Settings, source: Path) -> Mapping[str, Any]:
             aside = _move_aside(home.pg)
             fresh.rename(home.pg)
         _take_secrets(home, Home(source))
-    return {"home": str(home.path), "moved_to": aside and str(aside), **manifest}
+        if conflicts is not None:
+            name = f"{CONFLICTS}{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}.json"
+            write_private(home.path / name, json.dumps(conflicts, indent=1))
+            conflicts["file"] = str(home.path / name)
+    facts = {"home": str(home.path), "moved_to": aside and str(aside), "conflicts": conflicts}
+    return {**facts, **manifest}
+
+
+def _conflicts(
+    settings: Settings, server: EmbeddedServer, manifest: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return which jobs the database that is given up has seen run, or come, since the backup;
+    None: it does not start any more.
+    """
+    since = datetime.fromisoformat(manifest.get("begun_at", manifest["made_at"]))
+    try:
+        server.start()
+        rows = ask_owner(settings, lambda admin: admin.changed_since(since))
+    except WeftError:
+        return None
+    finally:
+        server.stop()
+    again = [row["first"] for row in rows if row["n_jobs"] is None]
+    missing = [row for row in rows if row["n_jobs"] is not None]
+    return {"since": since.isoformat(), "again": again, "missing": missing}
 
 
 def _check_embedded(settings: Settings, command: str) -> None:

@@ -17,13 +17,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from weft import __version__
 from weft.client.api import Api
 from weft.client.http.address import Locator, NotRunning
 from weft.client.http.session import NotReachable
+from weft.core.bounded import read_json
 from weft.core.errors import WeftError, install_hint
 from weft.core.findings import Finding, Verdict, compare_clocks
+from weft.core.text.amounts import counted
 from weft.core.text.texts import parse_paths
 from weft.plugins.runners.spawner.job_cgroups import find_job_cgroup
 from weft.plugins.runners.spawner.sandbox import (
@@ -35,6 +38,7 @@ from weft.plugins.runners.spawner.sandbox import (
 )
 from weft.ports.extension import parts
 from weft.run.admin import NoDatabase, ask_owner
+from weft.run.backup import CONFLICTS
 from weft.run.doors import installed_doors
 from weft.run.home import Home, HomeNotUsable
 from weft.run.tls import certificate_finding, certificate_of
@@ -63,6 +67,7 @@ def examine(settings: Settings) -> list[Finding]:
         _installation,
         _server_programs,
         _home,
+        _restored,
         _disk,
         _certificate,
         _server,
@@ -165,6 +170,19 @@ def _home(settings: Settings) -> Iterator[Finding]:
         if file.exists() and stat.S_IMODE(file.stat().st_mode) & 0o077:
             found = f"others may read {file}"
             yield Finding("secrets", "wrong", found, f"chmod 600 {file}")
+
+
+def _restored(settings: Settings) -> Iterator[Finding]:
+    for file in sorted(settings.home.glob(f"{CONFLICTS}*.json")):
+        lists = read_json(file.read_bytes(), dict[str, Any])
+        again, missing = len(lists["again"]), sum(one["n_jobs"] for one in lists["missing"])
+        if again or missing:
+            ran = f"{counted(again, 'job')} ran after the backup that was restored"
+            advice = (
+                f"{file} names them: what they did may be done again, or is missing here. "
+                "Remove it when all is looked at."
+            )
+            yield Finding("restored", "warning", f"{ran}, {missing} came", advice)
 
 
 def _disk(settings: Settings) -> Iterator[Finding]:

@@ -309,6 +309,11 @@ class Admin:
         text = text_of("catalog", "machines_with_owners")
         return [dict(row) for row in await self._connection.fetch(text)]
 
+    async def changed_since(self, at: datetime) -> list[Mapping[str, Any]]:
+        """Return what jobs have run or came since, for who gives up this database for a copy."""
+        text = text_of("catalog", "changed_since")
+        return [dict(row) for row in await self._connection.fetch(text, at)]
+
 
 @asynccontextmanager
 async def open_admin(dsn: str) -> AsyncIterator[Admin]:

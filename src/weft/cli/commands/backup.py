@@ -1,12 +1,17 @@
 """`weft backup`, `restore`, `install`: keep the database of this host; make weft its service."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from weft.cli.input.options import LOCAL, Local
 from weft.cli.input.settings import settings_of
 from weft.cli.input.signature import Parameter
+from weft.cli.terminal.report import note
+from weft.core.text.amounts import counted
 from weft.settings import home_of
+
+_NAMED_MAX = 10
 
 
 def backup(directory: Path, /, *, shared: Local = LOCAL) -> None:
@@ -38,6 +43,23 @@ def restore(directory: Path, /, *, shared: Local = LOCAL) -> None:
 
     facts = run_restore(settings_of(shared), directory)
     shared.tell(facts, f"restored as of {facts['made_at']}; `weft up` starts it")
+    if shared.json:
+        return
+    if (conflicts := facts["conflicts"]) is None:
+        note("which jobs ran since is unknown: no database was there that starts")
+        return
+    if again := conflicts["again"]:
+        note(f"{counted(len(again), 'job')} that ran since may run again: {_first(again)}")
+    if missing := conflicts["missing"]:
+        count = counted(sum(one["n_jobs"] for one in missing), "job")
+        note(f"{count} that came since are missing: {_first([one['first'] for one in missing])}")
+    if again or missing:
+        note(f"{conflicts['file']} names all of them")
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED_MAX:,} more" * (len(names) > _NAMED_MAX)
+    return ", ".join(names[:_NAMED_MAX]) + more
 
 
 def install(

@@ -91,6 +91,7 @@ OBJECT_CALLS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
             "share": "share_job", "unshare": "unshare_job",
             "list_permissions": "list_job_permissions", "children": "list_children",
             "parents": "list_parents", "attempts": "list_attempts", "history": "job_history",
+            "notes": "list_notes",
         },
     ),
     "BatchCalls": (

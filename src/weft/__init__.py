@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft import aio
     from weft.client.functions.executor import Executor
-    from weft.client.functions.progress import progress
+    from weft.client.functions.progress import note, progress
     from weft.client.objects.job_keywords import JobKeywords
     from weft.client.sync import (
         Batch,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch", "BatchBuilder", "Blocked", "Client", "Executor", "GroupBuilder", "Job",
     "JobGroup", "JobKeywords", "JobTree", "JobTreeBuilder", "WeftError", "__version__",
-    "aio", "progress",
+    "aio", "note", "progress",
 ]  # fmt: skip
 __version__ = "0.1.0"
 
@@ -49,6 +49,7 @@ if not TYPE_CHECKING:  # else a checker takes every name
             "Blocked": "weft.core.ends.conditions",
             "WeftError": "weft.core.errors",
             "Executor": "weft.client.functions.executor",
+            "note": "weft.client.functions.progress",
             "progress": "weft.client.functions.progress",
             "JobKeywords": "weft.client.objects.job_keywords",
         }

@@ -56,7 +56,12 @@ _OUTSIDE = """
     note AS (
         INSERT INTO weft.attempt_note (batch_id, job_id, attempt, phase, tenant_id, at, message)
         SELECT batch_id, job_id, attempt, 1, tenant_id, now(), $1 FROM weft.attempt
-        JOIN weft.tenant USING (tenant_id) WHERE tenant.name = $1 || '-t' LIMIT 1)
+        JOIN weft.tenant USING (tenant_id) WHERE tenant.name = $1 || '-t' LIMIT 1),
+    own AS (
+        INSERT INTO weft.job_note
+        SELECT batch_id, job_id, $1, tenant_id, attempt, 'text', now(), convert_to($1, 'UTF8')
+        FROM weft.attempt JOIN weft.tenant USING (tenant_id)
+        WHERE tenant.name = $1 || '-t' LIMIT 1)
     INSERT INTO weft.source_item (source_id, n, tenant_id, key, fields, found_at, state, reason)
     SELECT source_id, 1, tenant_id, $1 || '-item', jsonb_build_object('word', $1), now(),
         'cancelled', $1

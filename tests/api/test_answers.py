@@ -18,6 +18,7 @@ from api.live import EventReader, LiveWorker, fold, leading
 from api.test_dead_messages import ask_dead_messages
 from benches.route_bodies import CALLS, MAKING, document_of
 from weft.core.ends.conditions import Ask
+from weft.core.notes import Note
 from weft.core.pictures import graph, timeline
 from weft.core.states import AttemptKey, JobState, Phase, Reason
 from weft.ports.store import ProgressReport
@@ -250,7 +251,8 @@ async def ask_attempts(ask: Described, worker: LiveWorker, key: AttemptKey) -> N
     job = "/v1/batches/{b}/jobs/{j}"
     said = ProgressReport(key.batch_id, key.job_id, key.attempt, 40.5, "epoch 4")
     await worker.store.record_progress(worker.incarnation_id, [said])
-    for part in ("/attempts", "/children", "/parents"):
+    await worker.store.record_note(worker.incarnation_id, key, Note("n", "text", b"x"))
+    for part in ("/attempts", "/children", "/parents", "/notes"):
         await ask("GET", job + part, b=key.batch_id, j=key.job_id)
     await worker.keep_samples(key, [UsageSample(5000, 1, 2)])
     await ask("GET", job + "/attempts/{a}/usage", b=key.batch_id, j=key.job_id, a=key.attempt)

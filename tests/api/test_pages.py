@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import asyncpg
 import httpx
@@ -13,6 +13,7 @@ from httpx import AsyncClient
 from api.live import NO_TLS, LiveApi, LiveWorker, submit
 from weft.api.app import route_rights
 from weft.api.html.assets import assets
+from weft.core.notes import Note
 from weft.core.states import AttemptKey
 from weft.ports.store import KeptFile, ProgressReport
 from weft.wire.log_format import STDERR, STDOUT
@@ -44,6 +45,16 @@ async def test_pages_without_anything_say_how_to_begin(browser: AsyncClient) -> 
     assert (root.status_code, root.headers["location"]) == (303, "/ui")
 
 
+PNG: Final = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x00\x02\x00\x00\x00\x02IEND\xaeB`\x82"
+NOTES: Final = (
+    Note("report", "markdown", b"# <script>x</script>"),
+    Note("loss", "table", b'a,b\n1,"<b>2"\n'),
+    Note("good", "link", b"https://example.org/"),
+    Note("bad", "link", b"javascript:alert(1)"),
+    Note("curve", "picture", PNG),
+)
+
+
 async def test_pages_show_a_batch_its_jobs_and_their_output(
     browser: AsyncClient, http: AsyncClient, worker: LiveWorker
 ) -> None:
@@ -52,6 +63,9 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     good, bad = await worker.claim_and_start()
     said = ProgressReport(batch_id, good.job_id, good.attempt, 40.5, "<b>epoch")
     await worker.store.record_progress(worker.incarnation_id, [said])
+    key = AttemptKey(batch_id, good.job_id, good.attempt)
+    for note in NOTES:
+        await worker.store.record_note(worker.incarnation_id, key, note)
     worker.write(good, (STDOUT, b"\x1b[31mred\x1b[0m \x1b]0;title\x07done\n"), (STDERR, b"<b>\n"))
     await worker.end([good], output=(28, 4))
     await worker.end([bad], exit_code=3)
@@ -71,6 +85,13 @@ async def test_pages_show_a_batch_its_jobs_and_their_output(
     assert '<span class="a-f1">red</span> \ufffd]0;title\ufffddone\n</pre>' in job.text
     assert "&lt;b&gt;" in job.text
     assert "Attempts" in job.text
+    assert "&lt;script&gt;x" in job.text
+    assert "<td><bdi>&lt;b&gt;2</bdi></td>" in job.text
+    assert '<a href="https://example.org/" rel="noopener noreferrer">' in job.text
+    assert "javascript:" not in job.text
+    shown = await browser.get(f"/v1/batches/{batch_id}/jobs/1/note", params={"title": "curve"})
+    assert (shown.status_code, shown.content) == (200, PNG)
+    assert shown.headers["x-content-type-options"] == "nosniff"
     assert "<dd><bdi>40.5 %, &lt;b&gt;epoch</bdi>, " in job.text
     proxy = {"name": "proxy", "command": ["true"], "service": {}}
     service = await submit(http, name="services", jobs=[proxy])

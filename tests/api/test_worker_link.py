@@ -24,6 +24,7 @@ from weft.core.errors import (
     Unavailable,
     WeftError,
 )
+from weft.core.notes import Note
 from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.serving.notices import told_of
@@ -131,6 +132,7 @@ async def test_calls_about_attempts_say_by_the_link_what_the_store_says(outside:
     await store.record_progress(worker, [ProgressReport(*held[0], 40.5, "so far")])
     batch = (await outside.http.get(f"/v1/batches/{batch_id}")).json()
     assert [(spoke["job_id"], spoke["text"]) for spoke in batch["progress"]] == [(1, "so far")]
+    assert await store.record_note(worker, key, Note("a", "text", b"x"))
     returned = end_report(other, Reason.PREEMPTED, start_age_us=None)
     ends = [end_report(one, Reason.BLOCKED), returned, end_report(fourth)]
     verdicts, (back,) = await store.complete_and_claim(worker, ends, request(1, call=3))

@@ -65,8 +65,8 @@ AGAVE_JOB = {
     "id": "a-007", "name": "old", "owner": "tester", "appId": "count-1.0", "status": "FAILED",
     "created": "2024-05-01T10:00:00Z", "ended": "2024-05-01T13:00:00Z",
 }  # fmt: skip
-READ_NONE = {("block",), ("progress",), ("down",), ("completion",), ("check-order",), ("bench",),
-             ("convert", "dax"), ("simulate",), ("app", "add"), ("install",),
+READ_NONE = {("block",), ("progress",), ("note",), ("down",), ("completion",), ("check-order",),
+             ("bench",), ("convert", "dax"), ("simulate",), ("app", "add"), ("install",),
              ("siege",)}  # fmt: skip
 """Commands that need no settings."""
 

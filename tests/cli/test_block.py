@@ -59,7 +59,7 @@ def test_a_job_says_how_far_it_is(
     assert file.read_text() == content
 
 
-@pytest.mark.parametrize("command", [["block"], ["progress", "40"]])
+@pytest.mark.parametrize("command", [["block"], ["progress", "40"], ["note", "x.md"]])
 def test_outside_of_a_job_it_says_so(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ _READING: Final = {
         show, tenant show""",
     "{batch}": "callback ls, check-order, dag, failures, groups, jobs, share, timeline",
     "{condition}": "condition show",
-    "{job}": "files ls, logs, status, usage, wait, when, why",
+    "{job}": "files ls, logs, notes, status, usage, wait, when, why",
     "snow": "lifecycle graph, lifecycle show, line deliveries, line show, source items",
     "2027-01-01": "param diff",
     "cloud_max": "param get, param history",
@@ -38,8 +38,8 @@ READING: Final[Mapping[str, str]] = {
 OTHERS: Final = frozenset(
     """
     answer api backup bench block cancel completion delete down driver each exec extend forward
-    hail-config hide hold import install login logout message open progress release rename restore
-    resubmit retry run set siege signal simulate submit unhide unshare up worker
+    hail-config hide hold import install login logout message note open progress release rename
+    restore resubmit retry run set siege signal simulate submit unhide unshare up worker
     """.split()  # noqa: SIM905 (a word for each command)
 ) | {
     "billing correct-rates", "billing set-rates", "callback redeliver", "convert dax",

@@ -42,7 +42,7 @@ def images() -> Iterator[Registry]:
 
 SAYS = """
 echo '{"type": "FSC"}' >>$WEFT_PRODUCTS; ls /weft/products
-echo 40 epoch 4 >$WEFT_PROGRESS
+echo 40 epoch 4 >$WEFT_PROGRESS; echo x >/weft/notes/loss.txt
 """
 
 
@@ -122,6 +122,7 @@ def test_container_shows_the_image_and_nothing_of_the_host(
     assert fourth["exit_code"] == 137
     assert fifth["state"] == "success"
     assert (sixth["state"], sixth["progress"]["text"]) == ("success", "epoch 4")
+    assert sixth["notes"] == ["loss"]
     assert [one["product"] for one in products] == [{"type": "FSC"}]
 
 

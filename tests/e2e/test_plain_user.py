@@ -76,7 +76,7 @@ def shell(script: str, **more: object) -> dict[str, object]:
     return {"command": ["sh", "-c", script], **more}
 
 
-SPEAK = 'echo 40 epoch 4 > "$WEFT_PROGRESS"'
+SPEAK = 'echo 40 epoch 4 > "$WEFT_PROGRESS"; echo x > "$WEFT_NOTES/loss.txt"'
 
 
 def test_sandboxed_job_has_its_own_and_sees_nothing_else(user: PlainUser) -> None:
@@ -105,6 +105,7 @@ def test_sandboxed_job_has_its_own_and_sees_nothing_else(user: PlainUser) -> Non
         user.weft("audit")
 
     assert (spoke["state"], spoke["progress"]["text"]) == ("success", "epoch 4")
+    assert spoke["notes"] == ["loss"]
     assert {"secrets.json", "client.json", "secret-keys.json"} <= {one.name for one in there}
     assert sockets
     assert states == ["success", "success"]

@@ -1612,6 +1612,19 @@ CREATE TABLE weft.job_label (
 );
 ALTER TABLE weft.job_label OWNER TO postgres;
 
+CREATE TABLE weft.job_note (
+    batch_id bigint NOT NULL,
+    job_id integer NOT NULL,
+    title text NOT NULL,
+    tenant_id integer NOT NULL,
+    attempt smallint NOT NULL,
+    kind text NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    body bytea NOT NULL,
+    CONSTRAINT job_note_is_short CHECK ((((length(title) >= 1) AND (length(title) <= 60)) AND (octet_length(body) <= 1048576)))
+);
+ALTER TABLE weft.job_note OWNER TO postgres;
+
 CREATE TABLE weft.job_spec (
     batch_id bigint NOT NULL,
     first_job integer NOT NULL,
@@ -2829,6 +2842,9 @@ ALTER TABLE ONLY weft.job_hold
 ALTER TABLE ONLY weft.job_label
     ADD CONSTRAINT job_label_pkey PRIMARY KEY (batch_id, job_id);
 
+ALTER TABLE ONLY weft.job_note
+    ADD CONSTRAINT job_note_pkey PRIMARY KEY (batch_id, job_id, title);
+
 ALTER TABLE ONLY weft.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (batch_id, job_id);
 
@@ -3957,6 +3973,8 @@ ALTER TABLE weft.job_hold ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_label ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.job_note ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.job_spec ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.job_status ENABLE ROW LEVEL SECURITY;
@@ -4225,6 +4243,8 @@ CREATE POLICY system_rows ON weft.job_hold TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_label TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.job_note TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.job_spec TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.job_status TO weft_system USING (true);
@@ -4472,6 +4492,8 @@ CREATE POLICY tenant_rows ON weft.job_group TO weft_tenant USING ((tenant_id = (
 CREATE POLICY tenant_rows ON weft.job_hold TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_label TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.job_note TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.job_spec TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -5075,6 +5097,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_label TO weft_system;
 GRANT SELECT ON TABLE weft.job_label TO weft_api;
 GRANT SELECT ON TABLE weft.job_label TO weft_driver;
 GRANT SELECT ON TABLE weft.job_label TO weft_views;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_note TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_note TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_spec TO weft_system;

@@ -6,7 +6,8 @@ import pytest
 
 from builders import end_report, job_rows
 from store.world import Worker, World
-from weft.core.states import Phase, Reason
+from weft.core.notes import Note
+from weft.core.states import AttemptKey, Phase, Reason
 from weft.ports.store import Claimed, EndReport, PhaseReport, ProgressReport
 from weft.store.end_columns import end_columns
 
@@ -138,6 +139,32 @@ async def test_phase_of_a_live_attempt_is_recorded_for_its_owner_only(world: Wor
     assert await worker.store.record_phases(worker.id, reports) == ["ok", "stale"]
     assert await worker.store.record_phases(worker.id, []) == []
     assert (await world.api.get_job(world.caller, batch, 1))["phase"] == "collecting"
+
+
+PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x10\x00\x00\x00\x00\x01"
+WRONG_NOTES = (
+    Note("a" * 61, "text", b""), Note("a", "text", b"x" * 65537), Note("a\x1b", "text", b""),
+    Note("a", "link", b"javascript:alert(1)"), Note("a", "link", b"https://x\nhttps://y"),
+    Note("a", "picture", b"x" * 24), Note("a", "picture", PNG[:-3] + b"\x02" + PNG[-2:]),
+    Note("a", "picture", PNG[:16] + b"\x01" + PNG[17:]),
+)  # fmt: skip
+
+
+async def test_notes_of_a_job_are_few_and_replace_those_of_their_titles(world: World) -> None:
+    """What is no note is passed over, also if a worker elsewhere says that it is one."""
+    batch = await world.submit(job_rows(1))
+    worker = await world.worker("w")
+    (one,) = await worker.claim()
+    key = AttemptKey(batch, one.job_id, 1)
+    for wrong in WRONG_NOTES:
+        assert await worker.store.record_note(worker.id, key, wrong)
+    for title in (*map(str, range(18)), "2"):  # what was said already keeps its date
+        await worker.store.record_note(worker.id, key, Note(title, "text", b"x"))
+    await worker.store.record_note(worker.id, key, Note("3", "picture", PNG + bytes(99_976)))
+    rows = await world.api.list_notes(world.caller, batch, one.job_id, title=None)
+    assert [row["title"] for row in rows] == ["3", *map(str, range(17, 3, -1)), "2"]
+    (picture,) = await world.api.list_notes(world.caller, batch, one.job_id, title="3")
+    assert (rows[0]["body"], len(picture["body"])) == (None, 100_000)
 
 
 async def test_progress_of_a_live_attempt_is_kept_with_it(world: World) -> None:

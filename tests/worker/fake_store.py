@@ -34,6 +34,7 @@ from weft.ports.store import (
 from weft.wire.sealed import SecretKeys, SecretRow
 from weft.wire.signed import CHUNK, Signer, sign
 from weft.wire.spec import JobSpec, encode_chunk
+from worker.fake_notes import FakeNotes
 
 BATCH, POOL = 1, 7
 WITHIN_S = 60.0
@@ -53,7 +54,7 @@ class FakeJob:
     ends: list[EndReport] = field(default_factory=list)
 
 
-class FakeStore:
+class FakeStore(FakeNotes):
     """`WorkerStore` and `Notices` in memory."""
 
     def __init__(self) -> None:

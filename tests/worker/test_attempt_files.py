@@ -212,7 +212,7 @@ def test_what_is_in_the_way_is_told(tmp_path: Path, put: Callable[[Path], object
     put(tmp_path / KEY.name)
     files = MessageFiles(tmp_path)
     said = files.add(KEY, 5, "x")
-    files.remove(KEY)
+    files.remove([KEY])
     files.wait()
 
     assert said.startswith("it cannot be written: ")
@@ -231,7 +231,7 @@ def test_links_in_the_directory_are_not_followed(tmp_path: Path) -> None:
         (place / name).symlink_to(outside)
     said = files.add(KEY, 5, "x")
     found = texts(place)
-    files.remove(KEY)
+    files.remove([KEY])
     files.wait()
 
     assert (said, found, outside.read_text()) == ("", ["x"], "kept")
@@ -246,7 +246,7 @@ def test_messages_that_others_left_are_removed(tmp_path: Path) -> None:
     files = MessageFiles(directory)
     files.prepare([OTHER])
     kept = [path.name for path in directory.iterdir()]
-    files.remove(OTHER)
+    files.remove([OTHER])
     files.wait()
 
     assert kept == [OTHER.name]
@@ -284,7 +284,7 @@ def test_deep_tree_in_place_of_messages_is_removed(tmp_path: Path) -> None:
     files, key = MessageFiles(tmp_path), AttemptKey(1, 1, 1)
     files.add(key, 1, "x")
     make_deep(tmp_path / key.name / "deep")
-    files.remove(key)
+    files.remove([key])
     files.wait()
 
     assert list(tmp_path.iterdir()) == []

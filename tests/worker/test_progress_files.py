@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weft
+from weft.core.notes import Note
 from weft.core.progress_file import (
     PROGRESS_BYTES_MAX,
     TEXT_CHARS_MAX,
@@ -102,6 +103,28 @@ async def test_what_is_no_progress_harms_nobody(worker: Worker) -> None:
 
     assert {one.exit_code for one in reports} == {0}
     assert told(worker) == [(len(WRONG) + 1, 50, "x" * TEXT_CHARS_MAX)]
+
+
+BAD_NOTES = (
+    "ln -s /etc/passwd $WEFT_NOTES/a.md", "mkfifo $WEFT_NOTES/b.md", "mkdir $WEFT_NOTES/c.md",
+    "head -c 9000000 /dev/zero > $WEFT_NOTES/d.md", "echo x > $WEFT_NOTES/e.exe",
+    "echo javascript:x > $WEFT_NOTES/f.url", "echo no > $WEFT_NOTES/g.png",
+    "echo x > $WEFT_NOTES/mistaken.md",
+)  # fmt: skip
+
+
+async def test_notes_are_told_once_and_what_is_none_harms_nobody(worker: Worker) -> None:
+    """Also by the next agent; the title is harmless, whatever the name of the file is."""
+    await worker.start()
+    odd = "echo y > $(printf '%s/%b.txt' $WEFT_NOTES 'a\\033b\\377%2Fc')"
+    lines = ["mkdir $WEFT_NOTES", *BAD_NOTES, odd, "echo x > $WEFT_NOTES/t.csv"]
+    worker.store.submit(sh("; ".join(lines)), sh("ln -s /etc $WEFT_NOTES"), sh("true"))
+    reports = await worker.store.until(3)
+
+    assert {one.exit_code for one in reports} == {0}
+    assert sorted(worker.store.notes) == [
+        (1, Note("a\ufffdb?/c", "text", b"y\n")), (1, Note("t", "table", b"x\n")),
+    ]  # fmt: skip
 
 
 @given(st.floats() | st.integers(0, 100), st.text())

@@ -62,6 +62,8 @@ _OWN_COMMANDS = {
     "condition": ("condition:app", "Show what blocked jobs wait for, and let them go on."),
     "block": ("inside_job:block", "Inside a job: say what it waits for, and exit with 75."),
     "progress": ("inside_job:progress", "Inside a job: say how much of it is done."),
+    "note": ("inside_job:note", "Inside a job: show a file or a link beside it."),
+    "notes": ("inside_job:notes", "Show what a job says about itself."),
     "minutes": ("system:minutes", "Show how many jobs waited, ran and ended in the last hour."),
     "dag": ("timeline:dag", "Draw the dependencies within a batch or a group."),
     "timeline": ("timeline:timeline", "Show when the jobs of a batch waited and ran, and where."),

@@ -79,6 +79,9 @@ class DriverSettings:
         "hour",
         within=(1, 3600),
     )
+    batch_notes_max: int = setting(
+        1000, "notes of running jobs that a batch keeps", within=(0, 100_000), in_sql=True
+    )
     events_keep_s: float = setting(
         86400.0, "seconds for which events can be read again", within=(60, 31536000)
     )

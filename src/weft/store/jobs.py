@@ -13,7 +13,7 @@ from weft.ports.store import Caller, JobEntry, ProductQuery, Row, StoredFileStor
 from weft.ports.store.callers import NewFileStore
 from weft.ports.store.queries import NEWEST, StoredFile
 from weft.store.database import StorePart, call_on, fetch_on
-from weft.store.declared import calls, documents, filled, parts, truth, user_id, value
+from weft.store.declared import calls, documents, filled, parts, records, truth, user_id, value
 from weft.store.documents import entry_of, reason_word, with_words
 from weft.store.queries import Queries, begin_query
 from weft.store.query_sql import select_products
@@ -102,6 +102,14 @@ class Jobs(StorePart):
     @calls(lambda rows: [with_words(row[0]) for row in rows])
     async def job_history(self, caller: Caller, batch_id: int, job_id: int) -> Sequence[Row]:
         """Return history documents, oldest first. Raise `JobNotFound`."""
+
+    @calls(records, title="of_title")
+    async def list_notes(
+        self, caller: Caller, batch_id: int, job_id: int, *, title: str | None
+    ) -> Sequence[Row]:
+        """Return the notes of a job, newest first, or that with a title; `body` is None of a
+        picture, unless it is asked for by its title. Raise `BatchNotFound`, `JobNotFound`.
+        """
 
     @calls(_attempt_logs, "log_places", batch_id="of_batch_id", attempt="of_attempt")
     async def list_attempt_logs(

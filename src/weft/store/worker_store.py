@@ -192,6 +192,9 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         percents=column("reports", "percent"),
         texts=column("reports", "text"),
     )(WorkerStore.record_progress)
+    record_note = calls(truth, **ATTEMPT, **parts("note", "title", "kind", "body"))(
+        WorkerStore.record_note
+    )
 
     async def complete_attempts(
         self, incarnation_id: int, reports: Sequence[EndReport]

@@ -6,7 +6,7 @@
 import subprocess
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 _COMMAND: Final = ("/bin/rm", "-rf", "--")
 _SIMPLE_ENTRIES_MAX: Final = 1000
@@ -15,12 +15,12 @@ _SIMPLE_ENTRIES_MAX: Final = 1000
 class TreeRemovals:
     """Remove trees without waiting for those that take long."""
 
-    def __init__(self) -> None:
-        self._begun: list[subprocess.Popen[bytes]] = []
+    _begun: ClassVar[list["subprocess.Popen[bytes]"]] = []
+    """Of all: they may outlive who has begun them."""
 
     def remove(self, path: Path) -> None:
         """Remove whatever has this path. It may stay, and nobody reads it then."""
-        self._begun = [process for process in self._begun if process.poll() is None]
+        self._begun[:] = [process for process in self._begun if process.poll() is None]
         try:
             if not path.is_dir() or path.is_symlink():
                 path.unlink(missing_ok=True)

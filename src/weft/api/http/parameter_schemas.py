@@ -114,6 +114,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     "format": ("The form of the answer, whatever `Accept` says.", {"enum": ["json", "csv"]}),
     "stream": ("One stream, or both as they were written.", {"enum": list(STREAMS)}),
     "path": ("The path of a file, as the list of files shows it.", _TEXT),
+    "title": ("The title of a note, as the list of notes shows it.", _TEXT),
     "attempt": ("An attempt; without it the last one.", _integer(1, ATTEMPTS_MAX)),
     "follow": ("Stream the output while the job runs.", {"type": "boolean", "default": False}),
     "first": ("The first job.", _integer(1, LAST_JOB, 1)),

@@ -1,4 +1,4 @@
-"""List and read the files that jobs have left, and those that running ones have."""
+"""List and read the files that jobs have left, those that running ones have, and notes."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,10 +13,11 @@ from weft.core.errors import FileElsewhere, FileNotFound, OutputGone
 from weft.core.files.file_paths import split_store
 from weft.core.ids import format_job_ref
 from weft.core.states import AttemptKey
+from weft.core.text.texts import harmless
 from weft.ports.file_store import FileProblem, FileReader
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store import Caller, Row
-from weft.wire.answers.files import JobFile
+from weft.wire.answers.files import JobFile, JobNote
 
 
 class OpenFile(NamedTuple):
@@ -116,6 +117,33 @@ async def _read_kept(store: FileReader, path: str, start: int, stop: int) -> Asy
         left -= len(piece)
         if left <= 0:
             return
+
+
+@call("GET /v1/batches/{b}/jobs/{j}/notes", Right.READ, page=JobNote, public=False)
+async def list_notes(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId
+) -> Sequence[Row]:
+    """List what a job says about itself, newest first: Markdown, texts, tables as CSV and links,
+    and which pictures there are. Raise `JobNotFound`.
+    """
+    rows = await services.store.list_notes(caller, batch_id, job_id, title=None)
+    return [
+        {**row, "body": None if body is None else harmless(body.decode(errors="replace"))}
+        for row in rows
+        for body in (row["body"],)
+    ]
+
+
+async def read_note(
+    services: Services, caller: Caller, batch_id: int, job_id: int, title: str
+) -> Row:
+    """Return a note of a job. Raise `JobNotFound`, `FileNotFound`."""
+    for row in await services.store.list_notes(caller, batch_id, job_id, title=title):
+        return row
+    job = format_job_ref(batch_id, job_id)
+    raise FileNotFound(
+        f"{job} has no note {title[:200]!r}", hint=f"`weft notes {job}` shows those that it has."
+    )
 
 
 @call(

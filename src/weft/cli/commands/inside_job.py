@@ -1,10 +1,17 @@
-"""`weft block` and `weft progress`: say from within a job what it waits for, and how far it is."""
+"""`weft block`, `weft progress`, `weft note`: say from within a job what it waits for, how far it
+is and what it has found; and `weft notes`, which shows that.
+"""
 
 import os
 from pathlib import Path
+from textwrap import indent
 
-from weft.cli.input.options import LOCAL, Local, Words, read_option
+from weft.cli.input.documents import able_to
+from weft.cli.input.options import LOCAL, SHARED, Local, Shared, Words, read_option
+from weft.cli.terminal.plain import moment, one_line, plain
+from weft.cli.terminal.screen import note as say
 from weft.cli.terminal.screen import print_json
+from weft.client.functions.progress import note as show
 from weft.client.functions.progress import progress as tell
 from weft.core.ends.conditions import (
     ALWAYS,
@@ -16,7 +23,10 @@ from weft.core.ends.conditions import (
     write_ask,
 )
 from weft.core.errors import Invalid
+from weft.core.ids import parse_job_ref
+from weft.core.notes import NOTES_VARIABLE, WrongNote
 from weft.core.progress_file import WrongProgress
+from weft.core.text.amounts import size
 
 
 class NotInJob(Invalid, code="CLI.NOT_IN_JOB"):
@@ -54,11 +64,7 @@ def block(
         ) from error
     file = os.environ.get(BLOCK_FILE_VARIABLE)
     if not file:
-        raise NotInJob(
-            "this is not a job of weft",
-            detail=f"The variable {BLOCK_FILE_VARIABLE} is not set.",
-            hint="Call `weft block` in the command of a job.",
-        )
+        raise _outside(BLOCK_FILE_VARIABLE, "block")
     try:
         Path(file).write_bytes(write_ask(ask))
     except OSError as error:
@@ -94,11 +100,7 @@ def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> Non
         text: What the job is doing.
     """
     if "WEFT_JOB" not in os.environ:
-        raise NotInJob(
-            "this is not a job of weft",
-            detail="The variable WEFT_JOB is not set.",
-            hint="Call `weft progress` in the command of a job.",
-        )
+        raise _outside("WEFT_JOB", "progress")
     try:
         tell(percent / 100, text)
     except WrongProgress as error:
@@ -107,3 +109,62 @@ def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> Non
         ) from error
     if shared.json:
         print_json({"percent": percent, "text": text})
+
+
+def note(file: str = "", /, *, title: str = "", link: str = "", shared: Local = LOCAL) -> None:
+    """Inside a job: show a file beside it, or a link. `weft notes b12.j7` and the page of the job
+    show it.
+
+        weft note report.md
+        weft note loss.png --title "Loss by epoch"
+        weft note --link https://example.org/run/7 --title "dashboard"
+
+    A note replaces that of the same title; the newest 16 of a job are kept.
+
+    Args:
+        file: .md, .txt, .csv (a table) or .png.
+        title: Default: the name of the file, or the link.
+        link: An address to show instead of a file: http, https or mailto.
+    """
+    if "WEFT_JOB" not in os.environ:
+        raise _outside("WEFT_JOB", "note")
+    try:
+        with able_to(f"read {file}", "Name a file that you can read."):
+            result = show(link, title or link, kind="link") if link else show(file, title)
+    except WrongNote as error:
+        raise Invalid(
+            "this cannot be a note",
+            detail=f"{link or file}: {error}.",
+            hint="`weft note --help` says what can be.",
+        ) from error
+    if NOTES_VARIABLE not in os.environ:
+        say("jobs like this one cannot show notes: nobody sees it")
+    if shared.json:
+        print_json({"title": result.title, "kind": result.kind})
+
+
+async def notes(target: str, /, *, shared: Shared = SHARED) -> int:
+    """Show what a job says about itself by `weft note`. Pictures are on its page.
+
+        weft notes b12.j7
+
+    Args:
+        target: `b12.j7`.
+    """
+    batch_id, job_id = parse_job_ref(target)
+    async with shared.client() as client:
+        rows = await client.list_notes(batch_id, job_id)
+    if not shared.as_json(rows):
+        for row in rows:
+            head = f"{row['title']} ({row['kind']}, {size(row['n_bytes'])})"
+            print(f"{one_line(head, width=200)}, {moment(row['told_at'])}")
+            print(indent(plain(row["body"] or ""), "  "))
+    return 0
+
+
+def _outside(variable: str, command: str) -> NotInJob:
+    return NotInJob(
+        "this is not a job of weft",
+        detail=f"The variable {variable} is not set.",
+        hint=f"Call `weft {command}` in the command of a job.",
+    )

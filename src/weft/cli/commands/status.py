@@ -233,6 +233,7 @@ def _print_job(
         "Status": job.get("status"), "Why": _why(job) if job["state"] in ENDED_WORDS else waits,
         "Messages": messages,
         "Phase": shown_phase(job), "Progress": _progress(job),
+        "Notes": one_line(", ".join(job.get("notes") or ()), width=500) or None,
         "App": job.get("app"),
         "Command": one_line(" ".join(command), width=500) if command else None,
         "Script": one_line(spec["script"], width=500) if spec.get("script") else None,

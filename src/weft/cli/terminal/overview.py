@@ -9,11 +9,11 @@ from weft.cli.terminal.plain import wrapped
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Run": (
         "run", "each", "submit", "wait", "resubmit", "schedule", "convert", "block", "app",
-        "store", "progress",
+        "store", "progress", "note",
     ),
     "Look": (
         "ls", "jobs", "groups", "status", "why", "when", "logs", "failures", "usage", "files",
-        "top", "open", "minutes", "dag", "timeline", "query", "check-order",
+        "notes", "top", "open", "minutes", "dag", "timeline", "query", "check-order",
         "export",
     ),
     "Act": (

@@ -319,7 +319,7 @@ class CountedJobs(Answer):
     completed_at: datetime | None
     """when the last job ended; null: not complete, or empty"""
     duration_ms: int
-    """milliseconds to the completion, or to now"""
+    """milliseconds to its completion or to now"""
     attributes: Answer
     callback: str | None
     cancel_after_n_failures: int | None
@@ -675,6 +675,19 @@ class JobMessaged(Answer):
     size_bytes: int
     result: str
     """`sent` to its worker; the history of the job says when it was delivered"""
+
+
+class JobNote(Answer):
+    """What a job says about itself."""
+
+    title: str
+    kind: Literal["markdown", "text", "table", "picture", "link"]
+    attempt: int
+    """which said it last"""
+    told_at: datetime
+    n_bytes: int
+    body: str | None
+    """null: it is a picture"""
 
 
 class JobNumber(Answer):
@@ -2527,6 +2540,8 @@ class JobDetail(Job):
     times: Times
     spec: Answer
     """what its executor runs"""
+    notes: list[str]
+    """of its notes, the newest first; missing: none"""
     key_holders: list[JobNumber]
     """that have its concurrency key, while it waits for that"""
     next_try_at: datetime

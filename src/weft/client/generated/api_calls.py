@@ -751,6 +751,18 @@ class ApiCalls(DocumentCalls):
         """
         return self._list(f"/v1/sinks/{segment(sink, 'sink')}/deliveries", {}, page_rows=page_rows)
 
+    async def list_notes(self, batch_id: int, job_id: int) -> list["answers.JobNote"]:
+        """List what a job says about itself, newest first: Markdown, texts, tables as CSV and
+        links, and which pictures there are. Raise `JobNotFound`.
+
+        Use case: `weft.api.use_cases.files.list_notes`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+        """
+        return await self._items(f"/v1/batches/{batch_id}/jobs/{job_id}/notes")
+
     def list_operations(
         self, *, batch_id: int | None = None, page_rows: int = PAGE_ROWS
     ) -> Listing["answers.Operation"]:

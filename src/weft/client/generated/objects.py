@@ -142,6 +142,14 @@ class JobCalls:
         """
         return await self._api.job_history(self.batch_id, self.job_id)
 
+    async def notes(self) -> list["answers.JobNote"]:
+        """List what a job says about itself, newest first: Markdown, texts, tables as CSV and
+        links, and which pictures there are. Raise `JobNotFound`.
+
+        Use case: `weft.api.use_cases.files.list_notes`.
+        """
+        return await self._api.list_notes(self.batch_id, self.job_id)
+
 
 class BatchCalls:
     """The declared calls of the client's objects, which know what they are about."""

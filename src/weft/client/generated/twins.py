@@ -48,6 +48,8 @@ class JobWaits(Twin[aio.Job]):
     list_permissions = lists(aio.Job.list_permissions)
     log = waits(aio.Job.log)
     message = waits(aio.Job.message)
+    note = waits(aio.Job.note)
+    notes = waits(aio.Job.notes)
     parents = lists(aio.Job.parents)
     release = waits(aio.Job.release)
     retry = waits(aio.Job.retry)

@@ -23,6 +23,14 @@ class ApiRoutes(DocumentCalls):
             async for chunk in reply.chunks():
                 yield chunk
 
+    async def read_note(self, batch_id: int, job_id: int, title: str) -> bytes:
+        """Return what a job says about itself under a title, as it has written it: a picture is a
+        PNG. Raise `FileNotFound`.
+        """
+        at = f"/v1/batches/{batch_id}/jobs/{job_id}/note"
+        async with await self._session.stream(at, query={"title": title}) as reply:
+            return b"".join([chunk async for chunk in reply.chunks()])
+
     async def try_files(self, inputs: Sequence[Document], stores: Sequence[str] = ()) -> Answer:
         """Look for files that jobs will need. Keys: `inputs`, `stores`, in this order, each with
         `problem` and `is_looked_at`.

@@ -169,6 +169,10 @@ class Job(JobCalls):
             stacklevel=2,
         )
 
+    async def note(self, title: str) -> bytes:
+        """Return what it says about itself under a title, as it has written it."""
+        return await self._api.read_note(self.batch_id, self.job_id, title)
+
     def follow_log(
         self, *, stream: Stream = "both", attempt: int | None = None
     ) -> AsyncGenerator[LogEvent, None]:

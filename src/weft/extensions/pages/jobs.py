@@ -6,10 +6,12 @@ What has become of these follows from the time that its attempt took: a step tak
 says, but for COMPUTE, of which nothing is known before the end.
 """
 
+import csv
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -23,7 +25,7 @@ from weft.api.http.requests import AnyRequest
 from weft.api.http.routing import Response
 from weft.api.services import Services
 from weft.api.use_cases import read, why
-from weft.api.use_cases.files import list_files
+from weft.api.use_cases.files import list_files, list_notes
 from weft.api.use_cases.output import STREAMS, Outputs, read_samples
 from weft.core.access.rights import Right
 from weft.core.billing.usage_points import UsagePoint, points_of
@@ -187,6 +189,8 @@ def _way(
 
 NEIGHBOURS: Final = 50
 FILES: Final = 100
+TABLE_ROWS: Final = 100
+TABLE_COLUMNS: Final = 20
 _APART: Final = frozenset({"command", "trace_id"})
 """Fields of a specification that its list leaves out."""
 _SHOWN: Final = ("parents", "children", "usage")
@@ -268,6 +272,8 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
         why=[one for one in explained["causes"] if one["kind"] != "stderr"],  # the log has it
         outputs=await _outputs_of(services, caller, batch_id, job_id),
         files=await _files_of(services, caller, batch_id, job_id),
+        notes=await list_notes(services, caller, batch_id, job_id) if "notes" in job else (),
+        table_of=table_of,
         attempts=attempts,
         service=service_words(job),
         usage=number and await usage_of(services, caller, job, number),
@@ -333,6 +339,12 @@ async def _files_of(services: Services, caller: Caller, batch_id: int, job_id: i
     except FileElsewhere as error:
         return Files(problem=error)
     return Files(rows[:FILES], more=len(rows) > FILES)
+
+
+def table_of(text: str) -> list[list[str]]:
+    """Return the first rows and columns of a note that is CSV."""
+    rows = islice(csv.reader(text.splitlines(keepends=True)), TABLE_ROWS)
+    return [row[:TABLE_COLUMNS] for row in rows]
 
 
 async def _outputs_of(

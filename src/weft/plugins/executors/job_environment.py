@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.notes import NOTES_ENDING, NOTES_VARIABLE
 from weft.core.progress_file import PROGRESS_VARIABLE
 from weft.core.states import AttemptKey
 from weft.ports.executor import ExecutorLimits, ToStart
@@ -76,7 +77,8 @@ def variables_of(key: AttemptKey, spec: JobSpec, limits: ExecutorLimits) -> dict
     if limits.product_files:
         variables[PRODUCTS_VARIABLE] = f"{limits.product_files}/{key.name}"
     if limits.progress_files:
-        variables[PROGRESS_VARIABLE] = f"{limits.progress_files}/{key.name}"
+        variables[PROGRESS_VARIABLE] = file = f"{limits.progress_files}/{key.name}"
+        variables[NOTES_VARIABLE] = f"{file}{NOTES_ENDING}"
     if spec.trace_id is not None:
         variables["WEFT_TRACE_ID"] = spec.trace_id
         variables["TRACEPARENT"] = format_traceparent(spec.trace_id, key.name)

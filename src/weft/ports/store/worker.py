@@ -20,12 +20,12 @@ from weft.core.bounds import (
     Name,
     Number,
     PathText,
-    Percent,
     ShortNumber,
     Signed,
     Text,
 )
 from weft.core.ends.conditions import Ask
+from weft.core.notes import Note
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.scheduling.offers import Offers
 from weft.core.states import AttemptKey, Command, PhaseNumber, ReasonNumber
@@ -33,6 +33,7 @@ from weft.ports.store.worker_files import (
     FileWanted,
     FoundFile,
     KeptFile,
+    ProgressReport,
     StoredFileStore,
     StoredSecret,
 )
@@ -100,17 +101,6 @@ class PhaseReport:
     """What the engine says; empty: nothing new."""
     age_us: Signed = 0
     """For so long it is in that phase, by a monotonic clock."""
-
-
-@dataclass(frozen=True)
-class ProgressReport:
-    """How far an attempt says that it is."""
-
-    batch_id: LongNumber
-    job_id: Number
-    attempt: ShortNumber
-    percent: Percent
-    text: Name
 
 
 class EndReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -376,6 +366,11 @@ class WorkerStore(Protocol):
         self, incarnation_id: Number, reports: Annotated[Sequence[ProgressReport], Entries]
     ) -> None:
         """Record how far live attempts say that they are, instead of what they said before."""
+
+    async def record_note(self, incarnation_id: Number, key: AttemptKey, note: Note) -> bool:
+        """Keep what a running attempt says about its job, instead of what was said under this
+        title. Return whether this worker has the attempt. Repeats are harmless.
+        """
 
     async def complete_attempts(
         self, incarnation_id: Number, reports: Annotated[Sequence[EndReport], Entries]

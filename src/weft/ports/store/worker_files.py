@@ -5,7 +5,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from weft.core.bounds import Count, Digest, LongNumber, Number, PathText, Text
+from weft.core.bounds import (
+    Count,
+    Digest,
+    LongNumber,
+    Name,
+    Number,
+    PathText,
+    Percent,
+    ShortNumber,
+    Text,
+)  # fmt: skip
 from weft.wire.sealed import SecretRow
 
 
@@ -71,3 +81,14 @@ class KeptFile(msgspec.Struct, frozen=True, array_like=True):
     """Where it is kept; None: weft keeps it itself."""
     message: Text | None = None
     """Its text, if it is a message for a sink."""
+
+
+@dataclass(frozen=True)
+class ProgressReport:
+    """How far an attempt says that it is."""
+
+    batch_id: LongNumber
+    job_id: Number
+    attempt: ShortNumber
+    percent: Percent
+    text: Name

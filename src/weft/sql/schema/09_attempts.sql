@@ -83,6 +83,20 @@ CREATE TABLE weft.attempt_note (
 );
 CREATE INDEX attempt_note_progress_idx ON weft.attempt_note (batch_id, at) WHERE phase = 0;
 
+-- What running jobs say about themselves, for people: the newest of each title, whatever attempt said it.
+CREATE TABLE weft.job_note (
+    batch_id bigint NOT NULL,
+    job_id int NOT NULL,
+    title text NOT NULL,
+    tenant_id int NOT NULL,
+    attempt smallint NOT NULL,
+    kind text NOT NULL,
+    told_at timestamptz NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (batch_id, job_id, title),
+    CONSTRAINT job_note_is_short CHECK (length(title) BETWEEN 1 AND 60 AND octet_length(body) <= 1048576)
+);
+
 -- Attempts that the driver has ended, and whose processes may still be there.
 CREATE TABLE weft.attempt_stop (
     batch_id bigint NOT NULL,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.files import ProgressOfJob, ProgressOfJobs
+from weft.wire.answers.files import NoteTitles, ProgressOfJob, ProgressOfJobs
 from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
 from weft.wire.keys import Rate
@@ -82,9 +82,7 @@ class CountedJobs(Struct, kw_only=True):
     completed_at: Annotated[
         datetime | None, Meta(description="when the last job ended; null: not complete, or empty")
     ]
-    duration_ms: Annotated[
-        int, Meta(ge=0, description="milliseconds to the completion, or to now")
-    ]
+    duration_ms: Annotated[int, Meta(ge=0, description="milliseconds to its completion or to now")]
     attributes: dict[str, str]
     callback: str | None
     cancel_after_n_failures: int | None
@@ -215,6 +213,7 @@ class JobDetail(Job, kw_only=True):
     max_attempts: int
     times: Times
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
+    notes: NoteTitles = UNSET
     key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET
     next_try_at: Annotated[
         datetime | UnsetType, Meta(description="when it is ready again, while it is blocked")

@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.core.notes import NoteKind
+
 
 class JobFile(Struct, kw_only=True):
     """A file that a job has left, or has at the moment."""
@@ -93,6 +95,22 @@ ProgressOfJobs = Annotated[
     list[JobProgress] | UnsetType,
     Meta(description="what running jobs say, the newest 10; missing in lists, and if none"),
 ]
+
+
+NoteTitles = Annotated[
+    list[str] | UnsetType, Meta(description="of its notes, the newest first; missing: none")
+]
+
+
+class JobNote(Struct, kw_only=True):
+    """What a job says about itself."""
+
+    title: str
+    kind: NoteKind
+    attempt: Annotated[int, Meta(ge=1, description="which said it last")]
+    told_at: datetime
+    n_bytes: Annotated[int, Meta(ge=0)]
+    body: Annotated[str | None, Meta(description="null: it is a picture")]
 
 
 class AttemptSample(Struct, kw_only=True):

@@ -6,9 +6,11 @@ import asyncio
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,17 +18,32 @@ import msgspec
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
 from weft.core.files.products import WrongProducts, read_products
+from weft.core.notes import (
+    NOTES_ENDING,
+    NOTES_MAX,
+    Note,
+    WrongNote,
+    bytes_max_of,
+    checked_note,
+    named_note,
+)
 from weft.core.progress_file import PROGRESS_BYTES_MAX, Progress, WrongProgress, read_progress
 from weft.core.states import AttemptKey, Reason, parse_attempt_name
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended, without_products
 from weft.ports.store import ProgressReport, WorkerStore
 from weft.settings import Settings
+from weft.telemetry.log import log
 from weft.wire.documents.files import FileInput
 from weft.worker.private_files import make_private
 from weft.worker.trees import TreeRemovals
 
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_IN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOTES_SEEN_MAX: Final = 1000
+"""Of this number of files in its directory the newest notes of an attempt are found."""
+_NoteFile = tuple[int, int, int, str]
+"""When the file of a note was changed, which it is, its bytes and its name."""
 
 
 class AttemptFiles:
@@ -34,21 +51,23 @@ class AttemptFiles:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._removals = TreeRemovals()
 
     def prepare(self, kept: Iterable[AttemptKey]) -> None:
         """Make the directory, and remove what attempts left that are not these."""
         make_private(os.fspath(self._directory))
         names = {key.name for key in kept}
         for entry in self._directory.iterdir():
-            if entry.name not in names:
-                _remove(entry)
+            if entry.name.removesuffix(NOTES_ENDING) not in names:
+                self._removals.remove(entry)
 
     def names(self) -> Collection[str]:
         """Return the names of attempts that have one."""
         try:
-            return os.listdir(self._directory)  # noqa: PTH208 (texts)
+            names = os.listdir(self._directory)  # noqa: PTH208 (texts)
         except FileNotFoundError:
             return ()
+        return {name.removesuffix(NOTES_ENDING) for name in names}
 
     def is_written(self, key: AttemptKey) -> bool:
         """Say whether an attempt put something into its file, which all have in sandboxes, or
@@ -61,24 +80,24 @@ class AttemptFiles:
 
     def content(self, key: AttemptKey, bytes_max: int) -> bytes:
         """Return what an attempt wrote, or one byte too many. Raise `OSError`."""
-        descriptor = os.open(self._directory / key.name, _FLAGS)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise OSError(errno.EINVAL, "it is not a plain file")
-            return os.read(descriptor, bytes_max + 1)
-        finally:  # `os.fdopen` leaves a directory open
-            os.close(descriptor)
+        return _content(self._directory / key.name, bytes_max)
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
         """Remove the files of attempts, if there are any: one look for all, as most have none."""
         names = self.names()
         for name in {key.name for key in keys}.intersection(names) if names else ():
-            _remove(self._directory / name)
+            for ending in ("", NOTES_ENDING):
+                self._removals.remove(self._directory / f"{name}{ending}")
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):  # a directory stays, and nobody reads it
-        path.unlink()
+def _content(path: Path | str, bytes_max: int, directory: int | None = None) -> bytes:
+    descriptor = os.open(path, _FLAGS, dir_fd=directory)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a plain file")
+        return os.read(descriptor, bytes_max + 1)
+    finally:  # `os.fdopen` leaves a directory open
+        os.close(descriptor)
 
 
 BLOCKS: Final = "blocks"
@@ -103,13 +122,17 @@ PROGRESS: Final = "progress"
 
 
 class ProgressFiles(AttemptFiles):
-    """The progress of attempts of one incarnation; what is wrong is left out."""
+    """Progress and notes of attempts of one incarnation; what is wrong is left out.
+
+    The notes of an attempt are in a directory beside its progress, so that one look finds both.
+    """
 
     def __init__(self, directory: Path, store: WorkerStore, incarnation_id: int) -> None:
         super().__init__(directory)
         self._store = store
         self._incarnation_id = incarnation_id
         self._told: dict[AttemptKey, Progress] = {}
+        self._notes: dict[AttemptKey, Mapping[_NoteFile, Note | None]] = {}
         self._telling = asyncio.Lock()
         """An older word is never recorded after a newer one."""
 
@@ -135,11 +158,34 @@ class ProgressFiles(AttemptFiles):
                     lambda: self._store.record_progress(self._incarnation_id, reports)
                 )
                 self._told |= new
+            for key in sorted(keys):
+                await self._tell_notes(key)
+
+    async def _tell_notes(self, key: AttemptKey) -> None:
+        """Record the notes that are new, the oldest first. One that fails is passed over."""
+        path, earlier = self._directory / f"{key.name}{NOTES_ENDING}", self._notes.get(key, {})
+        notes = await asyncio.to_thread(_newest_notes, path, earlier)
+        for note in filter(None, notes.values()):
+            try:
+                await until_answered(
+                    partial(self._store.record_note, self._incarnation_id, key, note)
+                )
+            except Exception:
+                log.exception("attempt.note_failed", key=key, title=note.title)
+        if notes:
+            self._notes[key] = dict.fromkeys(notes)
+
+    def is_written(self, key: AttemptKey) -> bool:
+        with suppress(OSError):
+            if os.listdir(self._directory / f"{key.name}{NOTES_ENDING}"):  # noqa: PTH208 (texts)
+                return True
+        return super().is_written(key)
 
     def remove(self, keys: Sequence[AttemptKey]) -> None:
         super().remove(keys)
-        for key in self._told.keys() & keys if self._told else ():
-            del self._told[key]
+        for words in (self._told, self._notes):
+            for key in words.keys() & keys if words else ():
+                del words[key]
 
     def _new(self, keys: AbstractSet[AttemptKey]) -> dict[AttemptKey, Progress]:
         new = {}
@@ -151,6 +197,36 @@ class ProgressFiles(AttemptFiles):
             if progress != self._told.get(key):
                 new[key] = progress
         return new
+
+
+def _newest_notes(
+    path: Path, earlier: Mapping[_NoteFile, Note | None]
+) -> Mapping[_NoteFile, Note | None]:
+    """Read the newest notes of an attempt, the oldest first. None: it was told before, or it is no
+    note, as the job may have put anything there. One that is being written begins with a point.
+    """
+    notes: dict[_NoteFile, Note | None] = {}
+    with suppress(OSError):
+        directory = os.open(path, _IN_DIRECTORY)
+        try:
+            files = []
+            with os.scandir(directory) as entries:
+                for entry in islice(entries, _NOTES_SEEN_MAX):
+                    if entry.name[0] != "." and entry.is_file(follow_symlinks=False):
+                        now = entry.stat(follow_symlinks=False)
+                        files.append((now.st_mtime_ns, now.st_ino, now.st_size, entry.name))
+            for file in sorted(files)[-NOTES_MAX:]:
+                notes[file] = None if file in earlier else _read_note(directory, file[-1])
+        finally:
+            os.close(directory)
+    return notes
+
+
+def _read_note(directory: int, name: str) -> Note | None:
+    with suppress(OSError, WrongNote):
+        title, kind = named_note(name)
+        return checked_note(title, kind, _content(name, bytes_max_of(kind), directory))
+    return None
 
 
 PRODUCTS: Final = "products"
@@ -204,32 +280,15 @@ class ProductFiles(AttemptFiles):
 MESSAGES: Final = "messages"
 """Their directory in the worker's scratch directory."""
 _UNFINISHED: Final = ".unfinished"
-_IN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
-class MessageFiles:
+class MessageFiles(AttemptFiles):
     """One directory per attempt that got a message. The job may put anything in its place."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self._having: set[AttemptKey] = set()
-        self._removals = TreeRemovals()
-
-    def prepare(self, kept: Iterable[AttemptKey]) -> None:
-        """Make the directory, and remove what attempts left that are not these."""
-        make_private(os.fspath(self._directory))
-        keys = {key.name: key for key in kept}
-        for entry in self._directory.iterdir():
-            if entry.name in keys:
-                self._having.add(keys[entry.name])
-            else:
-                self._removals.remove(entry)
 
     def add(self, key: AttemptKey, number: int, text: str) -> str:
         """Give an attempt a message; return why not, or nothing. A repeat is the same file."""
         path = self._directory / key.name
-        self._having.add(key)
         try:
             path.mkdir(mode=0o700, exist_ok=True)
             directory = os.open(path, _IN_DIRECTORY)
@@ -240,12 +299,6 @@ class MessageFiles:
         except OSError as error:
             return f"it cannot be written: {error.strerror}"
         return ""
-
-    def remove(self, key: AttemptKey) -> None:
-        """Remove the messages of an attempt, if it got any."""
-        if key in self._having:
-            self._having.remove(key)
-            self._removals.remove(self._directory / key.name)
 
     def wait(self) -> None:
         """Wait until what was removed is gone."""

@@ -122,9 +122,9 @@ class Attempts:
         self._block_files.remove(keys)
         self._products.remove(keys)
         self._progress.remove(keys)
+        self._message_files.remove(keys)
         for key in keys:
             self.held.forget(key)
-            self._message_files.remove(key)
             self._files.remove(key)
             self._checkpoints.forget(key)
         self._ring()

@@ -242,8 +242,8 @@ async def _answer_look(parts: Parts, asked: Asked) -> None:
 _OWN: Final = About.ITS_OWN
 _PASSED: Final = (
     "finish_drain", "leave", "list_consumed", "wait_for_work", "start_attempts", "record_phases",
-    "record_progress", "ask_block", "list_to_stop", "list_commands", "acknowledge_commands",
-    "note_avoided", "find_files",
+    "record_progress", "record_note", "ask_block", "list_to_stop", "list_commands",
+    "acknowledge_commands", "note_avoided", "find_files",
 )  # fmt: skip
 _FREE: Final = ("home_tenant", "list_ended_jobs", "list_removed")
 CALLS: Final[Mapping[str, Rule]] = MappingProxyType({

@@ -19,6 +19,7 @@ from typing import Final
 
 from weft.core.errors import Conflict, WeftError
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.notes import NOTES_VARIABLE
 from weft.core.progress_file import PROGRESS_VARIABLE
 from weft.core.states import AttemptKey, Reason
 from weft.core.text.texts import parse_paths
@@ -99,7 +100,10 @@ _PROGRAMS: Final = ("bwrap", "skopeo", "umoci")
 _OF_NETWORK: Final = ("/etc/resolv.conf", "/etc/hosts")
 _OF_GPUS: Final = ("/dev/dri", "/dev/kfd")
 _IMAGE_AT: Final = "/weft/image"
-_FILES_AT: Final = ((PRODUCTS_VARIABLE, "/weft/products"), (PROGRESS_VARIABLE, "/weft/progress"))
+_FILES_AT: Final = (
+    (PRODUCTS_VARIABLE, "/weft/products"), (PROGRESS_VARIABLE, "/weft/progress"),
+    (NOTES_VARIABLE, "/weft/notes"),
+)  # fmt: skip
 _SAID_MAX: Final = 120
 _INSTALL: Final = (
     "Install bubblewrap, skopeo and umoci, allow user namespaces, and run the worker as a plain "
@@ -182,7 +186,10 @@ class ContainerExecutor:
         words = self._words(image, attempt)
         for name, there in _FILES_AT:
             if file := variables.get(name):
-                Path(file).touch(0o600)  # its user is the worker's, whatever number it has there
+                if name == NOTES_VARIABLE:
+                    Path(file).mkdir(0o700, exist_ok=True)
+                else:
+                    Path(file).touch(0o600)  # its user is the worker's, whatever its number there
                 words, env[name] = (*words, "--bind", file, there), there
         if script is None:
             self._check_program(image, spec, argv[0], env.get("PATH", USUAL_PATH))

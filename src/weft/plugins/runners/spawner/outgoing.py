@@ -9,6 +9,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.notes import NOTES_ENDING
 from weft.plugins.runners.spawner.job_cgroups import cgroup_limits
 from weft.plugins.runners.spawner.sandbox import find_no_network, find_own_root
 from weft.ports.executor import (
@@ -74,8 +75,10 @@ class Outgoing:
                 sandbox = (*sandbox, "--ro-bind", packages, packages)
             if self._limits.progress_files:
                 file = f"{self._limits.progress_files}/{process.key.name}"
+                notes = f"{file}{NOTES_ENDING}"
                 Path(file).touch(0o600)
-                sandbox = (*sandbox, "--bind", file, file)
+                Path(notes).mkdir(0o700, exist_ok=True)
+                sandbox = (*sandbox, "--bind", file, file, "--bind", notes, notes)
             process = msgspec.structs.replace(
                 process, sandbox=sandbox, hidden_files=self._hidden_files
             )

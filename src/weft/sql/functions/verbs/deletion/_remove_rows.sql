@@ -13,7 +13,7 @@ BEGIN
         FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
             'admission', 'cascade', 'parent_end', 'ready_job', 'late_job', 'blocked_job', 'block_request', 'dead_letter',
             'job_deadline', 'job_array', 'job_spec', 'preemption', 'reservation', 'transport_offer', 'transport_cancel', 'job_command',
-            'attempt_watch', 'attempt_note', 'attempt_stop', 'job_status', 'job_status_change', 'job_file', 'attempt_staging',
+            'attempt_watch', 'attempt_note', 'job_note', 'attempt_stop', 'job_status', 'job_status_change', 'job_file', 'attempt_staging',
             'service', 'job_cache', 'job'] LOOP
             v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
                 WHEN 'job_deadline' THEN 'first_job' WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;

@@ -44,6 +44,8 @@ BEGIN
                 FROM (SELECT ARRAY(SELECT e.parent_id FROM weft.edge e WHERE e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id
                     ORDER BY e.parent_id LIMIT greatest(limit_parents::bigint, limit_counted::bigint + 1)) AS ids OFFSET 0) x)
             || coalesce(weft._progress_of(j.batch_id, j.job_id, j.attempt, or_before => j.state < STATE_SUCCESS), '{}')
+            || coalesce((SELECT jsonb_build_object('notes', jsonb_agg(n.title ORDER BY n.told_at DESC, n.title)) FROM weft.job_note n
+                WHERE n.batch_id = j.batch_id AND n.job_id = j.job_id HAVING count(*) > 0), '{}')
             || coalesce((SELECT jsonb_build_object('next_try_at', b.next_at) FROM weft.blocked_job b
                 WHERE b.batch_id = get_job.batch_id AND b.job_id = get_job.job_id), '{}')
             || coalesce(CASE WHEN j.state = STATE_READY THEN weft._key_holders(get_job.tenant_id,

@@ -15,7 +15,7 @@ import pytest
 
 from api.ask_lines import ask_imports, ask_lines, ask_sinks
 from api.live import EventReader, LiveWorker, fold, leading
-from api.test_dead_messages import ask_dead_messages
+from api.test_messages_told import ask_dead_messages
 from benches.route_bodies import CALLS, MAKING, document_of
 from weft.core.ends.conditions import Ask
 from weft.core.notes import Note

@@ -31,6 +31,7 @@ FREE: Mapping[str, str] = {
     "a status, of which each lifecycle has its own": "line-set-1",
     "a version of Python, of which each worker has its own": "--python",
     "how far a job is, and a word on it": "progress-0 progress-1",
+    "a port of a job": "forward-1",
     "what a job shows, and under which title": "note--title note--link",
     "a number, a size or an amount of money": """
         --attempt quota-set--batches --bytes --cores --cpu --days --gpu --gpus --last --limit

@@ -14,6 +14,7 @@ from weft.cli.input.documents import Format, parse_document
 from weft.cli.input.job_file import expand
 from weft.cli.input.job_values import with_values
 from weft.cli.input.mistake_lines import point_to_lines
+from weft.client.progress_bar import Counts
 from weft.client.submission.upload import fill_in_bunches
 from weft.core.errors import FieldError, InvalidDocument, InvalidValue, WrongType
 
@@ -275,8 +276,8 @@ def test_interrupt_while_reading_ends_at_once_and_sends_nothing(
     file = tmp_path / "p.yaml"
     file.write_text("jobs:\n" + "- {name: a, command: [x]}\n" * 50_000)
 
-    def draw(_line: object, done: int, total: int) -> None:
-        if done >= reached * total:
+    def draw(_line: object, counts: Counts) -> None:
+        if counts.done >= reached * (counts.total or 0):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("weft.cli.commands.submit.is_bar_drawable", lambda: True)

@@ -281,7 +281,7 @@ ELSEWHERE = {
     "a part of one batch, by its key; who sees the batch sees all of it": (
         "list_attempts list_callbacks list_causes list_child_groups list_children list_edges "
         "list_group_edges list_groups list_job_entries list_job_permissions list_jobs "
-        "list_parent_groups list_parents list_permissions list_sets list_files"
+        "list_notes list_parent_groups list_parents list_permissions list_sets list_files"
     ),
     "a part of one source, sink or job of a topic, by its key": (
         "list_source_items list_messages list_topic_runs"

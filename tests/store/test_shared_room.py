@@ -32,7 +32,7 @@ ALONE = {
     },
     "of one request, text or job": {
         "api/use_cases/file_stores.py", "core/deliveries/mail.py",
-        "core/graph/dax.py", "core/queues/guard.py",
+        "core/graph/dax.py", "core/queues/guard.py", "extensions/exec/relay.py",
     },
     "it counts those of a tenant itself": {"worker/spawner/execs.py"},
     "of one host of one tenant": {"driver/loops/deliveries_in_flight.py"},

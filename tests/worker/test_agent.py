@@ -48,8 +48,8 @@ async def test_environment_is_documented_and_small(worker: Worker) -> None:
     assert set(lines) == {
         "A", "HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", "TRACEPARENT",
         "WEFT_ATTEMPT", "WEFT_ATTEMPT_NO", "WEFT_BATCH", "WEFT_BLOCK_FILE",
-        "WEFT_CHECKPOINT_DIR", "WEFT_GRACE_S", "WEFT_JOB", "WEFT_MESSAGES", "WEFT_PRODUCTS",
-        "WEFT_PROGRESS", "WEFT_TRACE_ID",
+        "WEFT_CHECKPOINT_DIR", "WEFT_GRACE_S", "WEFT_JOB", "WEFT_MESSAGES", "WEFT_NOTES",
+        "WEFT_PRODUCTS", "WEFT_PROGRESS", "WEFT_TRACE_ID",
     }  # fmt: skip
     assert lines["WEFT_GRACE_S"] == "0.3"
     assert lines["WEFT_JOB"] == "b1.j1"

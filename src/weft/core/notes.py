@@ -7,8 +7,10 @@ import struct
 from collections.abc import Mapping
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 from urllib.parse import unquote
+
+from msgspec import Meta
 
 from weft.core.text.texts import harmless
 
@@ -40,9 +42,9 @@ class WrongNote(ValueError):
 class Note(NamedTuple):
     """What a job says about itself, for people."""
 
-    title: str
+    title: Annotated[str, Meta(max_length=TITLE_CHARS_MAX)]
     kind: NoteKind
-    body: bytes
+    body: Annotated[bytes, Meta(max_length=PICTURE_BYTES_MAX)]
 
     @property
     def file_name(self) -> str:

@@ -50,7 +50,7 @@ NAMED = {"GET /v1/saved-queries/{saved}", "GET /v1/whoami"}
 """What is another one for each user of the tenant."""
 STREAMS = {
     "GET /ui/batches/{b}/jobs/{j}/log/live", "GET /ui/events", "GET /v1/events",
-    "GET /v1/batches/{b}/jobs/{j}/file",  # it takes a path
+    "GET /v1/batches/{b}/jobs/{j}/file", "GET /v1/batches/{b}/jobs/{j}/note",  # a path, a title
 }  # fmt: skip
 COUNTING = {
     "GET /metrics", "GET /ui/batches/{b}", "GET /ui/batches/{b}/jobs/{j}",

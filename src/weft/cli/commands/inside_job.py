@@ -112,8 +112,7 @@ def progress(percent: float, text: str = "", /, *, shared: Local = LOCAL) -> Non
 
 
 def note(file: str = "", /, *, title: str = "", link: str = "", shared: Local = LOCAL) -> None:
-    """Inside a job: show a file beside it, or a link. `weft notes b12.j7` and the page of the job
-    show it.
+    """Inside a job: show a file beside it, or a link: on its page, and to whoever asks for notes.
 
         weft note report.md
         weft note loss.png --title "Loss by epoch"
@@ -128,6 +127,10 @@ def note(file: str = "", /, *, title: str = "", link: str = "", shared: Local = 
     """
     if "WEFT_JOB" not in os.environ:
         raise _outside("WEFT_JOB", "note")
+    if bool(file) == bool(link):
+        raise Invalid(
+            "a note is a file or a link", hint="Name a file, or a link with --link, and not both."
+        )
     try:
         with able_to(f"read {file}", "Name a file that you can read."):
             result = show(link, title or link, kind="link") if link else show(file, title)

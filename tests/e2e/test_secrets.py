@@ -25,6 +25,7 @@ NOT_SHOWN = {
     "GET /": {303}, "GET /batches/{b}": {303}, "GET /login/oidc/callback": {401},
     "GET /login/oidc/start": {404}, "GET /v1/worker-link/notices": {400},
     "GET /v1/batches/{b}/jobs/{j}/file": {404}, "GET /batches/{b}/jobs/{j}": {303},
+    "GET /v1/batches/{b}/jobs/{j}/note": {404},
 }  # fmt: skip
 """Routes that show nothing here, and how they answer."""
 OF_NO_JOB = re.compile(r"\{(aloe|task)_id\}")

@@ -126,6 +126,18 @@ async def test_of_two_at_once_one_has_the_key(world: World, how: str, *, empty: 
     assert {one["id"] for one in seen if one["cancelled"]} == replaced
 
 
+async def test_a_batch_that_is_being_started_is_not_replaced(world: World, worker: Worker) -> None:
+    first, *_ = await submit(world, while_="waiting")
+    async with world.claiming(worker, 1):
+        replacing = await world.start_waiting(
+            submit(world, while_="waiting", on_conflict="replace")
+        )
+    second, is_new, answer = await replacing
+
+    assert (second > first, is_new, answer) == (True, True, {})
+    assert not (await world.api.get_batch(world.caller, first))["cancelled"]
+
+
 async def test_waiting_within_and_cancelled(world: World, worker: Worker) -> None:
     first, *_ = await submit(world, while_="waiting")
     assert (await submit(world, while_="waiting"))[0] == first

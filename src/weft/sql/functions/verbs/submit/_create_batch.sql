@@ -1,6 +1,7 @@
 -- _create_batch: make a batch with its root group.
 -- Safe to repeat: yes with an idempotency key; same key and digest give the same batch.
--- Locks: as _key_holder; batch_row (new); as _cancel_group.   Plan: project, queue and key by index; as _key_holder.
+-- Locks: as _key_holder; batch_row (new: nobody else but repeats of its idempotency key); as _cancel_group.
+-- Plan: project, queue and key by index; as _key_holder.
 -- batch: name, billing_project, attributes, callback, cancel_after_n_failures, gates (as _intern_gates), door, foreign_trace, foreign_id,
 --   foreign_document, foreign_kind, lifecycle, sink (a name, or several), subscriptions (name, url, event, persistent, policy),
 --   output_keep_s (NULL: as its tenant says), created_at and ended_at (in another system, of which it is a record; NULL: now, and not yet),

@@ -3,7 +3,7 @@
 -- is cancelled or deleted. An empty batch waits: its jobs are on their way.
 -- Safe to repeat: yes; an idempotency key that was skipped for a batch is so again.   For: _create_batch.
 -- asked: key, while (waiting, alive), within_s, on_conflict (skip, replace).
--- Locks: unique_key.   Plan: by key.   Raises WF201 (idempotency key used with another body).   Owner: weft_tenant.
+-- Locks: unique_key; batch (exclusive).   Plan: by key.   Raises WF201 (idempotency key used with another body).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._key_holder(of_tenant_id int, of_user_id int, asked jsonb, repeat_key text, digest bytea, at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -21,6 +21,12 @@ BEGIN
                 format('It was answered with batch b%s.', v_skipped.batch_id), 'Send the same body again, or choose a new key.');
         END IF;
         RETURN v_skipped.batch_id;
+    END IF;
+    IF NOT v_skips AND asked ->> 'while' = 'waiting' THEN
+        -- It must not be cancelled once it has started: claims pass it by from here on, and those before are seen below.
+        PERFORM pg_advisory_xact_lock(b.batch_id) FROM (SELECT x.batch_id FROM weft.batch x
+            WHERE x.user_id = of_user_id AND x.unique_key = asked ->> 'key' AND x.deleted_at IS NULL
+            ORDER BY x.batch_id DESC LIMIT 1) b;
     END IF;
     SELECT b.batch_id, c.n_completed = 0 AND c.n_begun = 0 AS waits, c.n_open > 0 OR c.n_completed = 0 AS lives,
         b.created_at + make_interval(secs => (asked ->> 'within_s')::float8) > _key_holder.at AS is_young,

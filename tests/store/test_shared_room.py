@@ -69,7 +69,7 @@ ALONE = {
     },
 }  # fmt: skip
 """What does a few or many things at a time without turns of tenants, and why."""
-CALLERS = {"bench", "cli", "client", "simulator", "testing", "each", "siege", "top"}
+CALLERS = {"bench", "cli", "client", "simulator", "each", "siege", "top"}
 """Run for one user."""
 POOLS = {"Semaphore", "BoundedSemaphore", "ThreadPoolExecutor", "ProcessPoolExecutor", "DueWork"}
 BOUND = re.compile(r"_?[a-zA-Z_]*(_MAX|AT_ONCE|_max|at_once)")

@@ -78,7 +78,8 @@ class Fortress:
         keepers = []
         try:
             await self._until_ready("api", *targets_of("driver", 2), "worker")
-            await self._invite()
+            if self._linked:
+                await self._invite()
             keepers = [asyncio.create_task(self._keep(name)) for name in self._apart]
             await self._until_ready(*self._apart)
             yield self
@@ -108,11 +109,10 @@ class Fortress:
     async def _invite(self) -> None:
         """Give the worker outside a home, and in it a token for its name alone."""
         self._outside.mkdir(mode=0o700)
-        name = self._linked or "nobody"
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.cli", "token", "create", name, "--pool", "default",
-            "--workers", name, env=self._environ, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            sys.executable, "-P", "-m", "weft.cli", "token", "create", self._linked,
+            "--pool", "default", "--workers", self._linked, env=self._environ,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         token, _ = await process.communicate()
         (self._outside / "token").touch(0o600)

@@ -48,6 +48,11 @@ async def test_an_invitation_gives_one_worker_a_token_of_its_name(
     file.write_text(first.json()["token"])
     store = outside.store(outside.caller(file))
     assert (await store.register_worker(**facts(name="node[1]"))).incarnation_id
+    again = (await ask(await invite(outside))).json()
+    assert (again["code"], again["hint"]) == (
+        "WORKER.NAME_TAKEN",
+        "Add `--worker-name NAME` to the line: the invitation was not used.",
+    )
     with pytest.raises(Forbidden):
         await store.register_worker(**facts(name="node1", incarnation="other"))
     expired = await invite(outside, valid_s=0.001)

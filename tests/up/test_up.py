@@ -95,6 +95,8 @@ def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> N
     (home / "weft.toml").write_text("port = [broken\n")
     stopped = run_weft("down", "--home", str(home))
     nothing = run_weft("down", "--home", str(home))
+    (home / "weft.toml").unlink()
+    plan = run_weft("db", "migrate", "--plan", "--home", str(home))
 
     assert (started.returncode, stopped.returncode, nothing.returncode) == (0, 0, 0)
     assert client_of(home)["url"] in started.stdout
@@ -103,6 +105,7 @@ def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> N
     assert listed["items"] == []
     assert "has stopped" in stopped.stdout
     assert "is not running" in nothing.stdout
+    assert "`weft up` starts it" in plan.stderr
     until_gone(*alive)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from weft.core.billing.rates import kept_prices, machine_prices
-from weft.core.errors import Invalid, Unavailable
+from weft.core.errors import Invalid, StoreUnavailable, Unavailable
 from weft.run.home import Home
 from weft.run.host.worker_name import user_name
 from weft.run.login import check_dsn, with_login
@@ -172,4 +172,9 @@ def ask_owner(settings: Settings, question: Question[Answer]) -> Answer:
         async with open_admin(admin_dsn(settings)) as admin:
             return await question(admin)
 
-    return asyncio.run(ask())
+    try:
+        return asyncio.run(ask())
+    except StoreUnavailable as error:
+        if settings.database is None and isinstance(error.__cause__, FileNotFoundError):
+            error.hint = "weft is not running: `weft up` starts it, and migrates to this release."
+        raise

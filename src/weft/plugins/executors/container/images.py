@@ -127,6 +127,8 @@ async def _run(
 ) -> bytes:
     """Run a program to its end; return what it says. Raise `CannotRun`."""
     env = outer_environment()
+    # Without it they look for logins below /run/containers, closed to many users.
+    env.setdefault("XDG_RUNTIME_DIR", "/nonexistent")
     if scratch is not None:
         env["TMPDIR"] = str(scratch)
     fds = []

@@ -1,7 +1,8 @@
 -- accept_invitation: give a worker that was invited a token of its own, for its name alone. The invitation counts no more.
 -- Safe to repeat: no; who lost the reply needs another invitation.
 -- Locks: user (nothing is ended meanwhile); token.   Plan: token by key.
--- Returns: as authenticate.  Raises WF182 (unknown, used or expired).   Owner: weft_system.  Granted to: weft_api.
+-- Returns: as authenticate.  Raises WF182 (unknown, used or expired), WF301 (such a worker runs; it still counts).
+--   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.accept_invitation(of_hash bytea, worker_hash bytea, of_worker text,
     at timestamptz DEFAULT clock_timestamp())
 RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, token_id bigint, scopes text[], left_s double precision,
@@ -18,6 +19,11 @@ BEGIN
                 WHEN v_by.expires_at <= accept_invitation.at THEN 'It has expired.'
                 ELSE 'The server does not know it: it was revoked, or is of another server.' END,
             'Ask for another one: `weft worker invite`. What has joined once needs none to start again.');
+    END IF;
+    IF EXISTS (SELECT FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id) JOIN weft.pool p ON p.pool_id = w.pool_id
+               WHERE w.name = of_worker AND p.name = v_by.pool AND i.ended_at IS NULL) THEN
+        PERFORM weft._fail('WF301', format('worker "%s" is already running', of_worker), 'A machine joins with a name of its own.',
+            'Add `--worker-name NAME` to the line: the invitation was not used.');
     END IF;
     UPDATE weft.token t SET opened_from = of_worker WHERE t.token_hash = of_hash;
     INSERT INTO weft.token (token_hash, tenant_id, user_id, name, scopes, created_at, expires_at, made_by, pool, worker_names)

@@ -1,7 +1,7 @@
 """A store that answers what a test told it, and says when it was asked."""
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -42,13 +42,10 @@ class FakeDriverStore(DriverStore):
         self.counted: deque[int] = deque()
         self.parked: deque[int] = deque()
         self.gated: deque[int] = deque()
-        self.next_gates: deque[float | None] = deque()
-        self.next_deadlines: deque[float | None] = deque()
-        self.next_recoveries: deque[float | None] = deque()
+        self.dates: defaultdict[str, deque[float | None]] = defaultdict(deque)
         self.overdue: deque[Sequence[Row]] = deque()
         self.patrolled: deque[Patrolled | None] = deque()
         self.positions: list[Position] = []
-        self.next_conditions: deque[float | None] = deque()
         self.conditions: deque[list[DueCondition]] = deque()
         self.busy: list[list[int]] = []
         self.postponing: deque[int] = deque()
@@ -157,6 +154,13 @@ class FakeDriverStore(DriverStore):
         self.positions.append(position)
         return self.patrolled.popleft() if self.patrolled else None
 
+    async def loop_due(
+        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2
+    ) -> float | None:
+        assert len(busy) <= limit
+        await self._ask(f"{loop} due", epoch)
+        return self.dates[loop].popleft() if self.dates[loop] else None
+
     async def due_conditions(
         self, epoch: int, busy: Sequence[int], *, limit: int
     ) -> Sequence[DueCondition]:
@@ -262,21 +266,19 @@ def _next_of(name: str, default: object) -> Callable[..., object]:
 
 
 _CONSTANT: Mapping[str, object] = {
-    "lose_workers": [], "schedules_due": None, "remove_old": 0, "trim_trail": 0,
+    "lose_workers": [], "remove_old": 0, "trim_trail": 0,
     "remove_outputs": 0, "reserve_rounds": (), "pool_rounds": (), "add_own_machines": [],
     "move_machine": True, "record_machine": None, "count_machines": None, "reconcile_machines":
     (), "configure": None, "add_machine_token": True, "list_notified": None, "record_notices":
-    None, "sources_due": None, "due_sources": [],
+    None, "due_sources": [],
 }  # fmt: skip
 _ANSWERS: Mapping[str, Callable[..., object]] = {
     **{name: _next_of("nothing", answer) for name, answer in _CONSTANT.items()},
     **{
         function: _next_of(name, default)
         for function, name, default in (
-            ("next_due", "due", None), ("gates_due", "next_gates", None),
-            ("deadlines_due", "next_deadlines", None), ("stop_overdue", "overdue", []),
-            ("recovery_due", "next_recoveries", None), ("due_schedules", "schedules", []),
-            ("conditions_due", "next_conditions", None), ("idle_driver", "idle", True),
+            ("next_due", "due", None), ("stop_overdue", "overdue", []),
+            ("due_schedules", "schedules", []), ("idle_driver", "idle", True),
             ("next_callback", "next_callbacks", None),
         )
     },

@@ -149,7 +149,7 @@ async def test_each_due_schedule_gets_its_runs_and_its_next_time() -> None:
         store, 0, Settings(), Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
     )
     running = asyncio.ensure_future(schedules.LOOP.run(context))
-    await store.until("schedules_due", 1)
+    await store.until("schedules due", 1)
     running.cancel()
 
     tomorrow, later = due + timedelta(days=1), due + timedelta(days=2)

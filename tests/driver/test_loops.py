@@ -219,23 +219,20 @@ async def test_reaper_waits_for_those_that_were_suspended_with_it(
 
 
 @pytest.mark.parametrize(
-    ("step", "dates", "asked"),
+    ("loop", "step"),
     [
-        ("pass_gates", "next_gates", "gates_due"),
-        ("sweep_deadlines", "next_deadlines", "deadlines_due"),
-        ("release_blocked", "next_recoveries", "recovery_due"),
-        ("due_conditions", "next_conditions", "conditions_due"),
+        ("gates", "pass_gates"),
+        ("deadlines", "sweep_deadlines"),
+        ("recovery", "release_blocked"),
+        ("conditions", "due_conditions"),
     ],
-    ids=["gates", "deadlines", "blocked jobs", "conditions"],
 )
-async def test_step_is_taken_at_the_date_that_the_database_names(
-    step: str, dates: str, asked: str
-) -> None:
+async def test_step_is_taken_at_the_date_that_the_database_names(loop: str, step: str) -> None:
     driver = Running()
-    getattr(driver.store, dates).extend([0.01, None])
+    driver.store.dates[loop].extend([0.01, None])
     async with running(driver):
         await driver.store.until(step, 2)
-        await driver.until(asked, 2)
+        await driver.until(f"{loop} due", 2)
 
     assert driver.store.calls[step] == 2
 
@@ -253,9 +250,9 @@ async def test_heartbeat_brings_a_new_date_to_the_gates() -> None:
 async def test_gates_that_cannot_be_passed_yet_are_tried_again_after_a_pause() -> None:
     """A row that is locked keeps a place overdue."""
     driver = Running()
-    driver.store.next_gates.extend([-5.0, None])
+    driver.store.dates["gates"].extend([-5.0, None])
     async with running(driver):
-        await driver.until("gates_due", 1)
+        await driver.until("gates due", 1)
         at_once = driver.store.calls["pass_gates"]
         await driver.store.until("pass_gates", 2)
 

@@ -113,7 +113,7 @@ async def test_a_schedule_that_cannot_be_moved_waits(
     running = Term(store, 0, SETTINGS, Adapters(), loops=[schedules.LOOP])
     task = asyncio.create_task(running.run())
     async with asyncio.timeout(30):
-        while not store.calls["schedules_due"]:
+        while not store.calls["schedules due"]:
             await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

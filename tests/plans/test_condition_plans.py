@@ -46,7 +46,7 @@ async def test_what_is_due_is_read(own_world: World) -> None:
     connection = await own_world.connect("weft_driver")
     calls: dict[str, dict[str, Any]] = {
         "due_conditions": {"busy": [], "limit_rows": 10, "at": at},
-        "conditions_due": {"busy": [], "limit_rows": 10},
+        "loop_due": {"of_loop": "conditions", "busy": [], "limit_rows": 10},
         "postpone_conditions": {"condition_ids": [one], "limit_jobs": 50, "at": at},
         "record_tests": {
             "condition_ids": [one], "have_passed": [True], "messages": [""], "at": at,

@@ -253,7 +253,7 @@ async def test_only_what_is_due_is_read(own_world: World) -> None:
     driver, api = await own_world.connect("weft_driver"), await own_world.connect("weft_api")
     async with reads(driver, *SCHEDULE_TABLES) as by_driver:
         rows = await call_on(driver, "due_schedules", epoch=epoch, limit_rows=100)
-        await call_on(driver, "schedules_due", epoch=epoch)
+        await call_on(driver, "loop_due", epoch=epoch, of_loop="schedules")
     async with reads(api, *SCHEDULE_TABLES) as by_api:
         await call_on(api, "take_schedule_runs", limit_rows=10, lease_s=1.0, besides=[])
         await call_on(api, "next_schedule_run", besides=[])

@@ -233,10 +233,10 @@ async def test_step_reads_the_jobs_that_are_due(own_world: World, worker: Worker
             connection, "release_blocked", epoch=epoch, limit_jobs=100,
             at=datetime.now(UTC) + timedelta(minutes=2),
         )  # fmt: skip
-        due = await call_on(connection, "recovery_due", epoch=epoch)
+        due = await call_on(connection, "loop_due", epoch=epoch, of_loop="recovery")
 
     assert row["release_blocked"] == 100
-    assert timedelta() < due[0]["recovery_due"] <= timedelta(minutes=1)
+    assert timedelta() < due[0]["loop_due"] <= timedelta(minutes=1)
     assert scanned(found) == []
     assert await listed(own_world, batch) == 0
     assert found["blocked_job"].rows_by_index < 500

@@ -447,8 +447,8 @@ async def test_tenant_whose_server_is_silent_leaves_half_of_the_tests(
         await ask_http(own_world, port, "/greedy", 6)
         busy = [one.condition_id for one in await store.due_conditions(epoch, (), limit=4)]
         assert len(busy) == 2
-        assert await store.conditions_due(epoch, busy[:1], limit=4) is not None
-        assert await store.conditions_due(epoch, busy, limit=4) is None
+        assert await store.loop_due(epoch, "conditions", busy[:1], limit=4) is not None
+        assert await store.loop_due(epoch, "conditions", busy, limit=4) is None
         context = LoopContext(
             store, epoch, settings, bell, DueDate(), lambda: None, lambda _: None,
             adapters=Adapters(loop.ConditionTester(tests.test)),

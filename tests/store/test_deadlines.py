@@ -61,12 +61,12 @@ async def test_waiting_jobs_end_wherever_they_stand(world: World) -> None:
 
 
 async def test_driver_is_told_the_next_deadline(own_world: World) -> None:
-    epoch, ask = await own_world.lead(), own_world.driver.deadlines_due
-    before = await ask(epoch)
+    epoch, ask = await own_world.lead(), own_world.driver.loop_due
+    before = await ask(epoch, "deadlines")
     await own_world.submit(due(job_rows(1), 1000, 1))
-    later_s = await ask(epoch)
+    later_s = await ask(epoch, "deadlines")
     await own_world.submit(due(job_rows(1), 0, 1))
-    soon_s = await ask(epoch)
+    soon_s = await ask(epoch, "deadlines")
     await look(own_world)
 
     assert before is None

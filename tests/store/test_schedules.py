@@ -73,7 +73,7 @@ async def test_schedule_that_is_due_moves_on_once(site: Site) -> None:
     """Its runs are there once; it is due again when they have ended. A notice tells apis."""
     schedule_id = await add_schedule(site, due_in_s=-60)
     epoch = await site.lead()
-    assert (await site.driver.schedules_due(epoch) or 0) < 0
+    assert (await site.driver.loop_due(epoch, "schedules") or 0) < 0
     moves = []
 
     async def begin() -> None:

@@ -83,8 +83,8 @@ async def test_one_tenant_has_half_of_the_readings(site: Site) -> None:
     busy = [one.source_id for one in due]
     again = await driver.due_sources(epoch, busy, limit=2 * HALF)
     assert own not in {one.tenant_id for one in again}
-    assert await driver.sources_due(epoch, busy[:1], limit=2 * HALF) is not None
-    assert await driver.sources_due(epoch, busy, limit=HALF) is None
+    assert await driver.loop_due(epoch, "sources", busy[:1], limit=2 * HALF) is not None
+    assert await driver.loop_due(epoch, "sources", busy, limit=HALF) is None
 
 
 async def test_source_of_objects_comes_with_its_store(site: Site) -> None:
@@ -136,7 +136,7 @@ async def test_sources_are_read_and_their_items_kept_once(site: Site) -> None:
     ]
     assert await keep_items(site, due, found) == len(found)
     assert await due_source(site, name) is None
-    due_s = await site.driver.sources_due(await site.lead(), (), limit=MANY)
+    due_s = await site.driver.loop_due(await site.lead(), "sources", limit=MANY)
     assert due_s is not None
     assert await keep_items(site, due, found) == 0
     assert await item_states(site, name) == {"a": ("new", None), "b": ("refused", "bad")}

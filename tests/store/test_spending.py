@@ -348,7 +348,7 @@ async def test_driver_is_done_with_a_limit_that_was_taken_away(own_world: World)
     """It does not look again at each heartbeat."""
     for cost_max in (None, ENOUGH, None):
         await limit(own_world, cost_max)
-        due = await own_world.admin.fetch("SELECT loop FROM weft._loops_due(1)")
+        due = await own_world.admin.fetch("SELECT loop FROM weft._loops_due(1, '{}', 2)")
         assert "spending" not in {row["loop"] for row in due}
 
 

@@ -55,12 +55,6 @@ from weft.store.worker_files import store_of
 class DueConditions(StorePart):
     """The driver's calls about conditions."""
 
-    @calls(seconds, limit="limit_rows")
-    async def conditions_due(self, epoch: int, busy: Sequence[int], *, limit: int) -> float | None:
-        """Return in how many seconds a condition needs the driver, as `gates_due`, or there is
-        another for `due_conditions`.
-        """
-
     @calls(lambda rows: [DueCondition(**row) for row in rows], limit="limit_rows")
     async def due_conditions(
         self, epoch: int, busy: Sequence[int], *, limit: int
@@ -266,25 +260,15 @@ class DriverStore(
         )
         return None if distance is None else datetime.now(UTC) + distance
 
-    @calls(seconds)
-    async def gates_due(self, epoch: int) -> float | None:
-        """Return in how many seconds a gate needs the driver if no notice comes before.
+    @calls(seconds, loop="of_loop", limit="limit_rows")
+    async def loop_due(
+        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2
+    ) -> float | None:
+        """Return in how many seconds a loop has something to do if no notice comes before.
 
-        Negative: it is overdue; None: nothing will be due.
-        """
-
-    @calls(seconds)
-    async def deadlines_due(self, epoch: int) -> float | None:
-        """Return in how many seconds a deadline needs the driver, as `gates_due`."""
-
-    @calls(seconds)
-    async def recovery_due(self, epoch: int) -> float | None:
-        """Return in how many seconds a blocked job needs the driver, as `gates_due`."""
-
-    @calls(seconds)
-    async def schedules_due(self, epoch: int) -> float | None:
-        """Return in how many seconds a schedule needs the driver, as `gates_due`. One whose runs
-        wait for an api needs it when they have ended.
+        Negative: it is overdue; None: nothing will be due. `busy`, `limit`: as `due_conditions`
+        and `due_sources` have them, where there may be another one then. A schedule whose runs
+        wait for an api needs the driver when they have ended.
         """
 
     @calls(lambda rows: [DueSchedule(**row) for row in rows], limit="limit_rows")

@@ -19,7 +19,6 @@ from weft.store.declared import (
     nothing,
     owner_in,
     parts,
-    seconds,
     user_id,
     value,
 )
@@ -161,10 +160,6 @@ class Sources(StorePart):
 
 class SourceItems(StorePart):
     """The calls of the driver about sources."""
-
-    @calls(seconds, limit="limit_rows")
-    async def sources_due(self, epoch: int, busy: Sequence[int], *, limit: int) -> float | None:
-        """Return in how many seconds `due_sources` has another source, as `gates_due`."""
 
     @calls(lambda rows: [DueSource(**row) for row in rows], limit="limit_rows")
     async def due_sources(

@@ -59,8 +59,8 @@ class _Conditions:
                 await self._let_go()
                 await self._begin_tests()
                 await context.bell.heard_by(
-                    await context.store.conditions_due(
-                        context.epoch, self._busy(), limit=TESTS_MAX
+                    await context.store.loop_due(
+                        context.epoch, "conditions", self._busy(), limit=TESTS_MAX
                     )
                 )
                 if len(self._tests) > _MANY:

@@ -25,7 +25,7 @@ async def _run(context: LoopContext) -> None:
     while True:
         while due := await context.store.due_schedules(context.epoch, limit=PASS_SCHEDULES_MAX):
             await settle_each(due, partial(_move, context), partial(_put_off, context))
-        await context.bell.heard_by(await context.store.schedules_due(context.epoch))
+        await context.bell.heard_by(await context.store.loop_due(context.epoch, "schedules"))
 
 
 async def _move(context: LoopContext, due: Sequence[DueSchedule]) -> None:

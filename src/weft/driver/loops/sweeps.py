@@ -6,12 +6,11 @@ pass, and the leader's heartbeats move it.
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Final
 
 from weft.core.loop_periods import sweep_pause_s
 from weft.driver.loops.loop import Loop, LoopContext
-from weft.store import DriverStore
 from weft.telemetry import metrics
 from weft.telemetry.log import log
 
@@ -64,12 +63,9 @@ async def _settle(context: LoopContext) -> None:
         await context.bell.heard()
 
 
-Due = Callable[[DriverStore, int], Awaitable[float | None]]
-
-
 def _sweep(
     name: str, function: str, most: int, *, told: Callable[[LoopContext, int], None] | None = None,
-    due: Due | None = None,
+    has_dates: bool = False,
 ) -> Loop:  # fmt: skip
     """Return a loop. `most`: per call, which is some ten milliseconds, so that rows are not locked
     for long and no gate is busy for long. `told`: of how many rows a pass met, if it met any.
@@ -80,10 +76,10 @@ def _sweep(
             n_rows = await context.sweep_all(function, limit_jobs=most)
             if n_rows and told is not None:
                 told(context, n_rows)
-            if due is None:
-                await context.bell.heard()
+            if has_dates:
+                await context.bell.heard_by(await context.store.loop_due(context.epoch, name))
             else:
-                await context.bell.heard_by(await due(context.store, context.epoch))
+                await context.bell.heard()
 
     return Loop(name, run)
 
@@ -101,10 +97,7 @@ def _ended(context: LoopContext, n_jobs: int) -> None:
 LOOPS: Final = (
     Loop("cancel", _cancel),
     # Ends jobs that cannot end by their deadline, and stops those that run at it.
-    _sweep(
-        "deadlines", "sweep_deadlines", 1_000, told=_ended,
-        due=lambda store, epoch: store.deadlines_due(epoch),
-    ),
+    _sweep("deadlines", "sweep_deadlines", 1_000, told=_ended, has_dates=True),
     # Adds up why jobs failed. Readers add what is not added up yet: only the number of rows that
     # they read depends on it.
     _sweep("failures", "fold_failures", 5_000),
@@ -112,7 +105,7 @@ LOOPS: Final = (
     # dates, and takes places back from admitted jobs that are not claimed while others could use
     # them.
     _sweep(
-        "gates", "pass_gates", 1_000, due=lambda store, epoch: store.gates_due(epoch),
+        "gates", "pass_gates", 1_000, has_dates=True,
         told=lambda _, n_jobs: log.debug("gates.passed", jobs=n_jobs),
     ),
     # Parks ready jobs of held groups, and lists those of released groups.
@@ -121,10 +114,7 @@ LOOPS: Final = (
         told=lambda _, n_jobs: log.info("holds.swept", jobs=n_jobs),
     ),
     # Makes blocked jobs ready again when their dates come; what blocks jobs rings it.
-    _sweep(
-        "recovery", "release_blocked", 1_000, told=_released,
-        due=lambda store, epoch: store.recovery_due(epoch),
-    ),
+    _sweep("recovery", "release_blocked", 1_000, told=_released, has_dates=True),
     Loop("settle", _settle, after=("cancel", "deadlines")),  # what they end may have children
     # Seals the trail: it numbers what is committed, in a chain of digests.
     _sweep(

@@ -45,7 +45,9 @@ class _Sources:
                     task.add_done_callback(lambda _: context.bell.ring())
                     self._readings[task] = source
                 await context.bell.heard_by(
-                    await context.store.sources_due(context.epoch, self._busy(), limit=most)
+                    await context.store.loop_due(
+                        context.epoch, "sources", self._busy(), limit=most
+                    )
                 )
 
     def _busy(self) -> list[int]:

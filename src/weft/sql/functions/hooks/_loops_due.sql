@@ -1,8 +1,10 @@
 -- _loops_due: in how much time a loop of the driver has something to do that no notice tells. One SELECT for each (weft/driver/loops).
 -- Plan: incarnations that live; callbacks, and attempts that are watched or stopped, by the index of dates; limits, which are few;
---   as _gates_due, _schedules_due, _recovery_due, _conditions_due, _black_holes, _sources_due.
+--   blocked jobs and deadlines, the first by date; as _gates_due, _schedules_due, _conditions_due, _black_holes, _sources_due.
+--   No LIMIT in a SELECT of its own: who asks for one loop (loop_due) runs its SELECT alone.
 -- Returns: no row, or a NULL, for a loop that waits for no date; a negative time if the date has passed.   Owner: weft_system.
-CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision, busy bigint[], limit_rows int)
+RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$
     SELECT 'reaper', weft._reaper_due(_loops_due.grace_s)
     UNION ALL
     SELECT 'callback', min(d.next_at) - clock_timestamp() FROM weft.callback_delivery d
@@ -10,13 +12,14 @@ CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TAB
     UNION ALL
     SELECT 'gates', weft._gates_due()
     UNION ALL
-    SELECT 'deadlines', weft._deadlines_due()
+    SELECT 'deadlines', min(e.due_at) - clock_timestamp() FROM weft.job_deadline e WHERE e.due_at IS NOT NULL
     UNION ALL
     SELECT 'schedules', weft._schedules_due()
     UNION ALL
-    SELECT 'recovery', weft._recovery_due()
+    -- Jobs that wait for a date alone.
+    SELECT 'recovery', min(k.next_at) - clock_timestamp() FROM weft.blocked_job k WHERE k.condition_id IS NULL
     UNION ALL
-    SELECT 'conditions', weft._conditions_due('{}', 2)
+    SELECT 'conditions', weft._conditions_due(busy, limit_rows)
     UNION ALL
     SELECT 'monitor', least((SELECT min(w.due_at) FROM weft.attempt_watch w), (SELECT min(s.due_at) FROM weft.attempt_stop s))
         - clock_timestamp()
@@ -24,8 +27,8 @@ CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision) RETURNS TAB
     SELECT 'black_holes', min(b.due_at) - clock_timestamp() FROM weft._black_holes() b
     UNION ALL
     -- At once if a limit was changed, or if batches do not agree with one.
-    (SELECT 'spending', interval '0' FROM weft.spend_limit l
-        WHERE l.applied_at IS NULL OR l.judged_version IS DISTINCT FROM l.version LIMIT 1)
+    SELECT 'spending', interval '0' WHERE EXISTS (SELECT FROM weft.spend_limit l
+        WHERE l.applied_at IS NULL OR l.judged_version IS DISTINCT FROM l.version)
     UNION ALL
-    SELECT 'sources', weft._sources_due('{}', 2)
+    SELECT 'sources', weft._sources_due(busy, limit_rows)
 $$;

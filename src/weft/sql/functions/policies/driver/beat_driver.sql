@@ -5,5 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.beat_driver(epoch bigint, grace_s double precision)
 RETURNS TABLE (idle boolean, loops text[], due_in interval[]) LANGUAGE sql VOLATILE SET enable_seqscan = off AS $$
     SELECT weft.idle_driver(beat_driver.epoch), coalesce(array_agg(d.loop), '{}'), coalesce(array_agg(d.due_in), '{}')
-    FROM (SELECT x.loop, min(x.due_in) AS due_in FROM weft._loops_due(beat_driver.grace_s) x WHERE x.due_in IS NOT NULL GROUP BY x.loop) d
+    FROM (SELECT x.loop, min(x.due_in) AS due_in FROM weft._loops_due(beat_driver.grace_s, '{}', 2) x
+        WHERE x.due_in IS NOT NULL GROUP BY x.loop) d
 $$;

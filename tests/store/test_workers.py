@@ -79,8 +79,8 @@ async def test_the_first_of_several_dates_of_a_loop_counts(world: World) -> None
     undone = world.admin.transaction()
     await undone.start()
     await world.admin.execute(
-        "CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision, "
-        "busy bigint[], limit_rows int) RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$ "
+        "CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision, busy bigint[], "
+        "limit_rows int) RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$ "
         "VALUES ('gates', interval '9 s'), ('gates', '2 s'), ('gates', NULL), ('gates', '5 s') $$"
     )
     (row,) = await world.admin.fetch("SELECT * FROM weft.beat_driver($1, 30)", epoch)

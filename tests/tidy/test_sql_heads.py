@@ -18,6 +18,11 @@ FOR_TENANT = re.compile(
     r"Owner: weft_tenant\.  Granted to: .*weft_api.*\n[^$]*\btenant_id int\b[^$]*plpgsql"
 )
 
+IN_TERM = re.compile(
+    r"Owner: weft_system\.  Granted to: .*weft_driver.*\n[^$]*\(\s*epoch bigint\b[^$]*plpgsql"
+)
+FENCE = re.compile(r"PERFORM weft\._check_(epoch|term)\(")
+
 
 def function(owner: str, clauses: str, body: str = "\nBEGIN") -> str:
     head = f"-- f: does.\n-- Safe to repeat: yes.   Owner: {owner}.\n"
@@ -72,6 +77,9 @@ def test_each_function_has_its_clauses() -> None:
     assert len(walled) > 170
     assert [text for text in walled if "weft._as_tenant(" not in text] == []
     assert [name for name in chosen if "LANGUAGE plpgsql" in found[name][1]] == []
+    fenced = {name: text for name, (_, text) in found.items() if IN_TERM.search(text)}
+    assert len(fenced) > 85
+    assert [name for name, text in fenced.items() if not FENCE.search(text)] == []
 
 
 def test_no_function_writes_what_follows() -> None:
@@ -155,7 +163,7 @@ def test_what_only_reads_compares_the_term_and_locks_nothing() -> None:
     locking = [
         one.name
         for one in files_of("functions")
-        if "yes, it only reads" in one.source and "weft._check_epoch(" in one.source
+        if "yes, it only reads" in one.source and "weft._check_epoch(" in one.text
     ]
 
     assert locking == ["_check_term"], locking

@@ -24,7 +24,9 @@ safe places; a function that the roles of functions call says SECURITY DEFINER i
 In PL/pgSQL a name that is a column and a variable is the column, unless the body says otherwise:
 that is put on the first line of a body, whose lines keep their numbers. What the api calls for
 a tenant (`tenant_id int` is among its parameters) sees the rows of no other: it begins with
-`_as_tenant`, unless the body says where.
+`_as_tenant`, unless the body says where. What a driver calls in its term (`epoch bigint` is the
+first parameter) is refused when that is over: it begins with `_check_epoch`, or `_check_term` if
+it only reads, unless the body says where.
 """
 
 import hashlib
@@ -49,6 +51,9 @@ _SAFE_PATH = "SET search_path = pg_catalog, pg_temp"
 _CONFLICT = "#variable_conflict"
 _FOR_TENANT = re.compile(r"FUNCTION weft\.(\w+)\([^$]*?\btenant_id int\b[^$]*LANGUAGE plpgsql")
 _WALL = "weft._as_tenant("
+_IN_TERM = re.compile(r"FUNCTION weft\.(\w+)\(\s*epoch bigint\b[^$]*LANGUAGE plpgsql")
+_FENCES = "weft._check_epoch(", "weft._check_term("
+_READS = "yes, it only reads"
 
 
 @dataclass(frozen=True)
@@ -81,15 +86,19 @@ def with_clauses(source: str) -> str:
         choice = f" {_CONFLICT} use_column" if language == "plpgsql" and not has_choice else ""
         return f"LANGUAGE {language}{rest}{choice}"
 
-    return _CLAUSES.sub(clauses, _walled(source, rights), count=1)
+    return _CLAUSES.sub(clauses, _begun(source, rights), count=1)
 
 
-def _walled(source: str, rights: Rights) -> str:
-    of_tenant = rights.owner == "weft_tenant" and "weft_api" in rights.granted_to
-    name = _FOR_TENANT.search(source) if of_tenant and _WALL not in source else None
-    if name is None:
-        return source
-    return source.replace("\nBEGIN\n", f"\nBEGIN PERFORM {_WALL}{name[1]}.tenant_id);\n", 1)
+def _begun(source: str, rights: Rights) -> str:
+    """Put first what walls a call for a tenant, or fences one of a driver."""
+    first = None
+    if rights.owner == "weft_tenant" and "weft_api" in rights.granted_to and _WALL not in source:
+        name = _FOR_TENANT.search(source)
+        first = name and f"{_WALL}{name[1]}.tenant_id)"
+    elif "weft_driver" in rights.granted_to and not any(fence in source for fence in _FENCES):
+        name = _IN_TERM.search(source)
+        first = name and f"{_FENCES[_READS in source]}{name[1]}.epoch)"
+    return source.replace("\nBEGIN\n", f"\nBEGIN PERFORM {first};\n", 1) if first else source
 
 
 FIRST_SCHEMA = 1

@@ -22,8 +22,7 @@ CREATE TABLE weft.pool_change (
     reason text NOT NULL CHECK (length(reason) <= 1000),
     PRIMARY KEY (pool_id, change_id)
 );
-ALTER TABLE weft.pool_change ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.pool_change TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.pool_change;
 
 -- What the machines of pools cost, and how much of them jobs used.
 CREATE TABLE weft.pool_cost (
@@ -36,8 +35,7 @@ CREATE TABLE weft.pool_cost (
     used_cost numeric NOT NULL,
     PRIMARY KEY (pool_id, spent_on, flavour)
 );
-ALTER TABLE weft.pool_cost ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.pool_cost TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.pool_cost;
 
 -- What jobs use of each pool: the sum of user_share.running_m.
 CREATE TABLE weft.pool_load (
@@ -126,8 +124,7 @@ CREATE UNLOGGED TABLE weft.look (
     answer bytea,  -- NULL: there is none yet, or the api that asked has heard it itself
     asked_at timestamptz NOT NULL
 );
-ALTER TABLE weft.look ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.look TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.look;
 
 CREATE FUNCTION weft._count_worker() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -169,8 +166,7 @@ CREATE TABLE weft.black_hole (
         CHECK ((try_batch_id IS NULL) = (try_job_id IS NULL)
             AND (try_batch_id IS NULL) = (try_attempt IS NULL))
 );
-ALTER TABLE weft.black_hole ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.black_hole TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.black_hole;
 
 -- Machines that a provider makes for the pools (ADR 33).
 CREATE TABLE weft.machine (
@@ -249,8 +245,7 @@ CREATE TRIGGER machines_change AFTER UPDATE ON weft.machine
     FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
 CREATE TRIGGER machines_go AFTER DELETE ON weft.machine REFERENCING OLD TABLE AS old_rows
     FOR EACH STATEMENT EXECUTE FUNCTION weft._sum_machines();
-ALTER TABLE weft.machine ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.machine TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.machine;
 
 -- How many machines each pool has by flavour and state, and sums from which follows what they cost since
 -- their costs were counted, at any moment: what pages show of pools is read from few rows. Each statement on

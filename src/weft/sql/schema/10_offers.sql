@@ -137,8 +137,7 @@ CREATE TABLE weft.reservation (
     fill_until timestamptz,
     UNIQUE (batch_id, job_id)
 );
-ALTER TABLE weft.reservation ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.reservation TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.reservation;
 
 -- Attempts that are stopped so that a job of a queue of higher priority can start (weft.core.scheduling.preemption).
 CREATE TABLE weft.preemption (

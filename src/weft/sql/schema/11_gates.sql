@@ -16,8 +16,7 @@ CREATE TABLE weft.gate (
 CREATE INDEX gate_batch_id_idx ON weft.gate (batch_id) WHERE batch_id IS NOT NULL;
 -- Gates that open at a date: the driver sleeps until the first one.
 CREATE INDEX gate_opens_at_idx ON weft.gate (opens_at) WHERE opens_at IS NOT NULL;
-ALTER TABLE weft.gate ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.gate;
 INSERT INTO weft.gate (kind, key) VALUES ('switch', '');
 
 -- Sets of gates, interned. 0: no gate, its jobs are offered. 1: closed switches, its jobs are parked until a
@@ -28,8 +27,7 @@ CREATE TABLE weft.gate_set (
     batch_id bigint  -- the batch with which one of its gates goes
 );
 CREATE INDEX gate_set_batch_id_idx ON weft.gate_set (batch_id) WHERE batch_id IS NOT NULL;
-ALTER TABLE weft.gate_set ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.gate_set TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.gate_set;
 INSERT INTO weft.gate_set (gate_set_id, gate_ids) OVERRIDING SYSTEM VALUE VALUES (0, '{}');
 INSERT INTO weft.gate_set (gate_ids) SELECT ARRAY[g.gate_id] FROM weft.gate g;
 
@@ -44,8 +42,7 @@ CREATE TABLE weft.gate_member (
 );
 CREATE INDEX gate_member_gate_set_id_idx ON weft.gate_member (gate_set_id, gate_id);
 CREATE INDEX gate_member_batch_id_idx ON weft.gate_member (batch_id) WHERE batch_id IS NOT NULL;
-ALTER TABLE weft.gate_member ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.gate_member TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.gate_member;
 
 -- Something has happened at a gate: places were given back, or jobs came (0). Whoever has the gate next takes
 -- its notes off.
@@ -58,8 +55,7 @@ CREATE TABLE weft.gate_note (
     max_places int,
     PRIMARY KEY (gate_id, note_id)
 );
-ALTER TABLE weft.gate_note ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.gate_note TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.gate_note;
 
 -- Places that come back at a date: those of starts, at gates that count them (_gate_kinds).
 CREATE TABLE weft.gate_return (
@@ -68,8 +64,7 @@ CREATE TABLE weft.gate_return (
     n int NOT NULL CHECK (n > 0)
 );
 CREATE INDEX gate_return_due_at_idx ON weft.gate_return (due_at);
-ALTER TABLE weft.gate_return ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.gate_return TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.gate_return;
 
 -- Jobs of this shape that passed the gate were not claimed in this pool: others go first for a while.
 CREATE TABLE weft.gate_pause (
@@ -79,8 +74,7 @@ CREATE TABLE weft.gate_pause (
     until_at timestamptz NOT NULL,
     PRIMARY KEY (gate_id, pool_id, shape_id)
 );
-ALTER TABLE weft.gate_pause ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.gate_pause TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.gate_pause;
 
 -- A job that passed a gate, from then until it is claimed and has ended, or gives its place back.
 CREATE TABLE weft.place (
@@ -102,5 +96,4 @@ CREATE TABLE weft.licence (
     set_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     set_by text NOT NULL
 );
-ALTER TABLE weft.licence ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.licence TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.licence;

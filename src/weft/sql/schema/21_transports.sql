@@ -27,8 +27,7 @@ CREATE TABLE weft.transport_state (
     away_since timestamptz,  -- NULL: it answered
     error text CHECK (length(error) <= 1000)  -- why it did not
 );
-ALTER TABLE weft.transport_state ENABLE ROW LEVEL SECURITY;
-CREATE POLICY system_rows ON weft.transport_state TO weft_system USING (true);
+ROWS_OF_SYSTEM weft.transport_state;
 
 -- What a transport holds of a queue, as it said then.
 CREATE TABLE weft.transport_depth (

@@ -1,5 +1,5 @@
 -- _check_epoch: raise WF401 unless this is the term of the leader; a driver that was asleep is refused.
--- Safe to repeat: yes.   For: every function of the driver, first.
+-- Safe to repeat: yes.   For: every function of the driver, first; put in there.
 -- Locks: term (its key, shared). A new term waits for the work of the old one; whether the driver sleeps may change.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._check_epoch(of_epoch bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -9,7 +9,6 @@ LANGUAGE plpgsql PLAN_ONCE AS $$
 DECLARE
     v_head weft.trail_head; v_row record; v_new weft.trail_entry; v_n bigint := 0;
 BEGIN
-    PERFORM weft._check_epoch(seal_trail.epoch);
     IF NOT EXISTS (SELECT FROM weft.trail_unsealed) THEN
         RETURN 0;
     END IF;

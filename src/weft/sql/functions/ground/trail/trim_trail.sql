@@ -9,7 +9,6 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_last weft.trail_entry; v_n bigint;
 BEGIN
-    PERFORM weft._check_epoch(trim_trail.epoch);
     PERFORM FROM weft.trail_head h FOR NO KEY UPDATE;
     SELECT x.* INTO v_last FROM (SELECT t.* FROM weft.trail_entry t ORDER BY t.number LIMIT limit_rows) x
     WHERE x.sealed_at < trim_trail.at - greatest(keep_s, 86400) * interval '1 second' ORDER BY x.number DESC LIMIT 1;

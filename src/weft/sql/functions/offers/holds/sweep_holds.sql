@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURN
 DECLARE
     v_hold weft.group_hold; v_batch record; v_last int; v_to bigint; v_all int[]; v_job int[]; v_is_whole boolean := true; v_n bigint;
 BEGIN
-    PERFORM weft._check_epoch(sweep_holds.epoch);
     v_n := weft._park_noted(limit_jobs);
     IF v_n > 0 THEN
         RETURN v_n;  -- the next call writes notes without holding job rows, so it may wait

@@ -10,7 +10,6 @@ RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_worker record; v_try_at timestamptz := clock_timestamp() + retry_s * interval '1 second';
 BEGIN
-    PERFORM weft._check_epoch(move_black_hole.epoch);
     SELECT w.name, w.pool_id, p.name AS pool, i.incarnation_id, w.cordoned_at IS NOT NULL AS cordoned, b.worker_id IS NOT NULL AS known
     INTO v_worker
     FROM weft.worker w JOIN weft.pool p USING (pool_id)

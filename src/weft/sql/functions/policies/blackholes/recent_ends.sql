@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.recent_ends(epoch bigint, window_s double precis
 RETURNS TABLE (worker_id int, pool_id int, batch_id bigint, at timestamptz, successes bigint, fast_failures bigint, slow_failures bigint,
     is_active boolean) LANGUAGE plpgsql PLAN_BY_KEY AS $$
 BEGIN
-    PERFORM weft._check_term(recent_ends.epoch);
     RETURN QUERY
     WITH newest AS MATERIALIZED (
         SELECT e.xid, e.event_id, e.at, e.batch_id, e.from_state, e.to_state, e.jobs FROM weft.event e

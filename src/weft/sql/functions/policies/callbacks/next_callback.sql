@@ -4,6 +4,5 @@
 CREATE OR REPLACE FUNCTION weft.next_callback(epoch bigint, at timestamptz DEFAULT clock_timestamp()) RETURNS interval
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-    PERFORM weft._check_term(next_callback.epoch);
     RETURN (SELECT min(d.next_at) - next_callback.at FROM weft.callback_delivery d WHERE d.next_at > next_callback.at AND NOT d.behind);
 END $$;

@@ -11,7 +11,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_messages boolean; v_recorded bigint[]; v_notices boolean;
 BEGIN
-    PERFORM weft._check_epoch(record_deliveries.epoch);
     PERFORM FROM weft.callback_delivery d JOIN weft.job j ON j.batch_id = d.batch_id AND j.job_id = d.job_id
     WHERE d.delivery_id = ANY (record_deliveries.delivery_ids) AND d.kind = 'message'
     ORDER BY j.batch_id, j.job_id FOR UPDATE OF j;

@@ -12,7 +12,6 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     v_due bigint[]; v_over bigint[]; v_gone bigint[]; v_large bigint;
 BEGIN
-    PERFORM weft._check_epoch(due_conditions.epoch);
     SELECT array_agg(d.condition_id) INTO v_due FROM (
         SELECT c.condition_id FROM weft._next_tests(busy, limit_rows, limit_rows, due_conditions.at) n
         JOIN weft.condition c USING (condition_id) WHERE c.next_test_at <= due_conditions.at

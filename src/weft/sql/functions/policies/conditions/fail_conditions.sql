@@ -8,7 +8,6 @@ LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_id bigint; v_by text; v_batch bigint; v_job int[];
 BEGIN
-    PERFORM weft._check_epoch(fail_conditions.epoch);
     SELECT c.condition_id, c.failed_by INTO v_id, v_by FROM weft.condition c WHERE c.failed_by IS NOT NULL
     ORDER BY c.condition_id LIMIT 1;
     IF v_id IS NULL THEN

@@ -11,7 +11,6 @@ RETURNS bigint LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_settled record;
 BEGIN
-    PERFORM weft._check_epoch(postpone_conditions.epoch);
     SELECT array_agg(l.batch_id), array_agg(l.job_id) INTO v_batch, v_job
     FROM (
         SELECT d.batch_id, d.job_id FROM (

@@ -9,7 +9,6 @@ LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_condition bigint[]; v_batch bigint[]; v_job int[]; v_of bigint[];
 BEGIN
-    PERFORM weft._check_epoch(release_conditions.epoch);
     SELECT array_agg(c.condition_id) INTO v_condition FROM (
         SELECT x.condition_id FROM weft.condition x WHERE x.n_going > 0 ORDER BY x.condition_id LIMIT 100) c;
     IF v_condition IS NULL THEN

@@ -9,7 +9,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_found int; v_stuck bigint;
 BEGIN
-    PERFORM weft._check_term(test_gateway.epoch);
     SELECT count(DISTINCT i.incarnation_id), count(j.job_id) INTO v_found, v_stuck
     FROM weft.condition c
     JOIN weft.worker w ON w.name = of_worker

@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.test_pool(epoch bigint, of_condition_id bigint, 
 DECLARE
     v_pool int; v_active bigint; v_free bigint;
 BEGIN
-    PERFORM weft._check_term(test_pool.epoch);
     SELECT p.pool_id INTO v_pool FROM weft.condition c JOIN weft.pool p ON p.name = of_pool AND weft._serves_tenant(p, c.tenant_id)
     WHERE c.condition_id = of_condition_id;
     SELECT count(*), count(*) FILTER (WHERE free_cpu_m = 0 OR i.cpu_m - free_cpu_m >= (

@@ -12,7 +12,6 @@ DECLARE
     v_batch bigint; v_row record; v_waiting int[] := '{}'; v_running int[] := '{}'; v_left int := limit_jobs; v_n int; v_last int;
     v_wait int[]; v_run int[]; v_counts boolean; v_pend int[]; v_pending int[] := '{}'; v_rest int[];
 BEGIN
-    PERFORM weft._check_epoch(sweep_deadlines.epoch);
     SELECT l.batch_id INTO v_batch FROM weft.late_job l LIMIT 1;
     IF v_batch IS NOT NULL THEN
         SELECT array_agg(s.job_id) FILTER (WHERE s.state = STATE_PENDING), array_agg(s.job_id) INTO v_pend, v_waiting FROM (

@@ -4,7 +4,6 @@
 -- Returns: true: a notice on channel driver will come; false: go on.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.idle_driver(epoch bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(idle_driver.epoch);
     PERFORM FROM weft.driver_state FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND OR NOT pg_try_advisory_xact_lock(7701, 0) THEN
         RETURN false;

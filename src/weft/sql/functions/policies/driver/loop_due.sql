@@ -5,6 +5,5 @@
 CREATE OR REPLACE FUNCTION weft.loop_due(epoch bigint, of_loop text, busy bigint[] DEFAULT '{}', limit_rows int DEFAULT 2)
 RETURNS interval LANGUAGE plpgsql PLAN_BY_KEY AS $$
 BEGIN
-    PERFORM weft._check_term(loop_due.epoch);
     RETURN (SELECT d.due_in FROM weft._loops_due(NULL, loop_due.busy, loop_due.limit_rows) d WHERE d.loop = of_loop);
 END $$;

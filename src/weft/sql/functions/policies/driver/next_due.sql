@@ -3,6 +3,5 @@
 -- Returns: how long until then, or NULL without workers.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.next_due(epoch bigint, grace_s double precision) RETURNS interval LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_term(next_due.epoch);
     RETURN weft._reaper_due(next_due.grace_s);
 END $$;

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.fold_failures(epoch bigint, limit_jobs int) RETU
 DECLARE
     v_n bigint; v_batch bigint[]; v_cause bigint[];
 BEGIN
-    PERFORM weft._check_epoch(fold_failures.epoch);
     WITH gone AS (
         DELETE FROM weft.failure_delta d
         WHERE d.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.failure_delta x LIMIT limit_jobs)) RETURNING d.*),

@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.add_own_machines(epoch bigint, of_pool_id int, f
 DECLARE
     v_names text[]; v_one record;
 BEGIN
-    PERFORM weft._check_epoch(add_own_machines.epoch);
     PERFORM FROM weft.pool p WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;
     SELECT weft._note_machines(of_pool_id, array_agg(x.flavour ORDER BY x.n), array_agg(x.region ORDER BY x.n),
         array_agg(x.reason ORDER BY x.n), array_agg(x.batch_id ORDER BY x.n), array_agg(x.job_id ORDER BY x.n))

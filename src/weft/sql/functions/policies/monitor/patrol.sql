@@ -10,7 +10,6 @@ DECLARE
     v_batch record; v_look record; v_after int; v_left int := limit_jobs; v_live int := 0; v_orphans jsonb := '[]';
     v_ended jsonb;
 BEGIN
-    PERFORM weft._check_epoch(patrol.epoch);
     FOR v_batch IN
         SELECT c.tenant_id, c.batch_id FROM weft.group_count c
         WHERE c.group_id = 0 AND NOT c.complete AND (c.tenant_id, c.batch_id) >= (from_tenant, from_batch)

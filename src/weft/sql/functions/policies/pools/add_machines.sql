@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.add_machines(epoch bigint, of_pool_id int, flavours text[], regions text[], reasons text[])
 RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(add_machines.epoch);
     PERFORM FROM weft.pool p WHERE p.pool_id = of_pool_id FOR NO KEY UPDATE;
     RETURN QUERY SELECT unnest(weft._note_machines(of_pool_id, flavours, regions, reasons, '{}', '{}'));
 END $$;

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.move_machine(epoch bigint, machine text, decisio
 DECLARE
     v_machine record; v_lives boolean; v_by text; v_broken boolean;
 BEGIN
-    PERFORM weft._check_epoch(move_machine.epoch);
     SELECT m.machine_id, m.pool_id, m.state, p.name AS pool INTO v_machine FROM weft.machine m JOIN weft.pool p USING (pool_id)
     WHERE m.name = move_machine.machine FOR NO KEY UPDATE OF m;
     SELECT w.cordoned_by, EXISTS (SELECT FROM weft.worker_incarnation i WHERE i.worker_id = w.worker_id AND i.ended_at IS NULL),

@@ -6,7 +6,6 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.pool_rounds(epoch bigint, limit_jobs int) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(pool_rounds.epoch);
     PERFORM weft._release_machines();
     UPDATE weft.machine m SET state = 'active', changed_at = clock_timestamp(), reason = 'its worker takes jobs',
         came_at = CASE WHEN m.state = 'creating' THEN greatest(n.registered_at, m.created_at) ELSE m.came_at END

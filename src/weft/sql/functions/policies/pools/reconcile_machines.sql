@@ -13,7 +13,6 @@ RETURNS TABLE (pool text, machine text, finding text) LANGUAGE plpgsql AS $$
 DECLARE
     v_wrong record; v_before timestamptz := clock_timestamp() - (asked_s + 120) * interval '1 second';
 BEGIN
-    PERFORM weft._check_epoch(reconcile_machines.epoch);
     UPDATE weft.token t SET expires_at = clock_timestamp() + interval '7 days'
     WHERE t.kind = 'machine' AND t.name = ANY (names) AND t.expires_at < clock_timestamp() + interval '6 days';
     UPDATE weft.machine m SET waits = n.waits, changed_at = CASE WHEN n.waits IS NULL THEN clock_timestamp() ELSE m.changed_at END

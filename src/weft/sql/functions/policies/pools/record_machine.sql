@@ -7,7 +7,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_machine record;
 BEGIN
-    PERFORM weft._check_epoch(record_machine.epoch);
     IF kind = 'gone' THEN
         PERFORM weft._end_tokens(x.user_id, x.ids) FROM (
             SELECT t.user_id, array_agg(t.token_id) AS ids FROM weft.token t

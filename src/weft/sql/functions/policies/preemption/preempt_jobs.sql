@@ -12,7 +12,6 @@ CREATE OR REPLACE FUNCTION weft.preempt_jobs(
 DECLARE
     v_at timestamptz := clock_timestamp(); v_waiting weft.job; v_job weft.job; v_n int := 0; v_one record;
 BEGIN
-    PERFORM weft._check_epoch(preempt_jobs.epoch);
     SELECT j.* INTO v_waiting FROM weft.job j
     WHERE j.batch_id = waiting_batch_id AND j.job_id = waiting_job_id
       AND (j.state = STATE_READY OR j.state = STATE_RUNNING AND j.started_at IS NULL)

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.preemption_rounds(epoch bigint) RETURNS SETOF js
 DECLARE
     v_queues text[]; v_lanes int[]; v_pool record; v_waiting jsonb; v_hosts jsonb;
 BEGIN
-    PERFORM weft._check_term(preemption_rounds.epoch);
     v_queues := ARRAY(SELECT DISTINCT q.name FROM weft.queue q WHERE q.priority IS NOT NULL AND q.name <> 'default');
     IF v_queues = '{}' THEN
         RETURN;

@@ -9,7 +9,6 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant record; v_batch record; v_excess bigint; v_n bigint := 0; v_why text;
 BEGIN
-    PERFORM weft._check_epoch(remove_outputs.epoch);
     FOR v_batch IN
         SELECT t.batch_id, t.keep_s FROM weft.output_term t
         WHERE t.keep_s IS NOT NULL AND t.removed_at IS NULL

@@ -8,7 +8,6 @@ LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_batch bigint[]; v_job int[];
 BEGIN
-    PERFORM weft._check_epoch(release_blocked.epoch);
     SELECT array_agg(l.batch_id), array_agg(l.job_id) INTO v_batch, v_job
     FROM (
         SELECT d.batch_id, d.job_id FROM (

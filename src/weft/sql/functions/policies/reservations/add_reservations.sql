@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.add_reservations(
 DECLARE
     v_n int; v_at timestamptz := clock_timestamp();
 BEGIN
-    PERFORM weft._check_epoch(add_reservations.epoch);
     UPDATE weft.reservation r SET fill_until = least(r.fill_until, v_at + x.s * interval '1 second')
     FROM (
         SELECT y.ctid AS tid, t.s FROM unnest(incarnation_ids, batch_ids, job_ids, fill_seconds) t (i, b, j, s)

@@ -8,7 +8,6 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.reserve_rounds(epoch bigint, after_s double precision) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(reserve_rounds.epoch);
     DELETE FROM weft.reservation r WHERE r.incarnation_id IN (
         SELECT x.incarnation_id FROM weft.reservation x JOIN weft.worker_incarnation i USING (incarnation_id)
         WHERE i.ended_at IS NOT NULL OR NOT weft._kept_for(x) FOR UPDATE OF x SKIP LOCKED);

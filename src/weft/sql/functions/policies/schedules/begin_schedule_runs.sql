@@ -9,7 +9,6 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_runs bigint;
 BEGIN
-    PERFORM weft._check_epoch(begin_schedule_runs.epoch);
     PERFORM FROM weft.schedule s WHERE s.schedule_id = ANY (schedule_ids) ORDER BY s.schedule_id FOR UPDATE;
     WITH moved AS (
         UPDATE weft.schedule s SET next_at = t.next_at, n_missed = s.n_missed + t.n_missed,

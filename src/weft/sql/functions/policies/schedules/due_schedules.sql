@@ -5,7 +5,6 @@ CREATE OR REPLACE FUNCTION weft.due_schedules(epoch bigint, limit_rows int, at t
 RETURNS TABLE (schedule_id bigint, cron text, time_zone text, missed text, next_at timestamptz, now timestamptz)
 LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 BEGIN
-    PERFORM weft._check_term(due_schedules.epoch);
     RETURN QUERY
     SELECT s.schedule_id, s.cron, s.time_zone, s.missed, s.next_at, due_schedules.at FROM weft.schedule s
     WHERE s.next_at <= due_schedules.at

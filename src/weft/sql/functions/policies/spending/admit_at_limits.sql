@@ -15,7 +15,6 @@ DECLARE
     v_rooms numeric[] := rooms; v_next record; v_over int[]; v_short int[]; v_less int[]; v_batch bigint; v_batches bigint[];
     v_fit weft.admission[] := '{}';
 BEGIN
-    PERFORM weft._check_epoch(admit_at_limits.epoch);
     v_less := ARRAY(SELECT t.l FROM unnest(admit_at_limits.limit_ids, v_rooms) t (l, room) WHERE t.room < 0);
     v_short := v_less;
     FOR v_next IN

@@ -11,7 +11,6 @@ CREATE OR REPLACE FUNCTION weft.apply_limits(epoch bigint, limit_jobs int) RETUR
 DECLARE
     v_limit weft.spend_limit; v_n int;
 BEGIN
-    PERFORM weft._check_epoch(apply_limits.epoch);
     FOR v_limit IN
         SELECT l.* FROM weft.spend_limit l
         WHERE l.applied_at IS NULL OR (l.stage = 'reached' OR l.near) AND (l.batch_id IS NULL

@@ -6,7 +6,6 @@
 CREATE OR REPLACE FUNCTION weft.judge_limit(epoch bigint, limit_id int, version int, stage text, near boolean) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(judge_limit.epoch);
     UPDATE weft.spend_limit l SET judged_version = judge_limit.version, stage = judge_limit.stage, near = judge_limit.near,
         applied_at = NULL
     WHERE l.limit_id = judge_limit.limit_id AND l.version = judge_limit.version;

@@ -9,7 +9,6 @@ RETURNS TABLE (limit_id int, version int, is_new boolean, kind text, name text, 
     amount_soft_max numeric, on_limit text, stage text, used numeric, used_per_hour numeric, near boolean,
     could_use_per_hour numeric, admitted_per_hour numeric) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_term(limit_rounds.epoch);
     IF NOT EXISTS (SELECT FROM weft.spend_limit) THEN
         RETURN;
     END IF;

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.weigh_users(epoch bigint, limit_jobs int) RETURN
 DECLARE
     v_n bigint;
 BEGIN
-    PERFORM weft._check_epoch(weigh_users.epoch);
     WITH slowed AS MATERIALIZED (
         SELECT b.user_id, b.batch_id, max(CASE WHEN o.group_id = 0 THEN 1 ELSE coalesce(least(g.n::float8 / nullif(w.n, 0), 1), 0) END)
             AS share

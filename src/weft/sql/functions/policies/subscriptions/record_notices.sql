@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.record_notices(epoch bigint, notices jsonb, xid 
     at timestamptz DEFAULT clock_timestamp())
 RETURNS void LANGUAGE plpgsql PLAN_BY_KEY AS $$
 BEGIN
-    PERFORM weft._check_epoch(record_notices.epoch);
     PERFORM FROM weft.subscription s WHERE s.subscription_id IN (SELECT (n ->> 'subscription_id')::bigint
         FROM jsonb_array_elements(record_notices.notices) n) ORDER BY s.subscription_id FOR SHARE;
     INSERT INTO weft.callback_delivery (kind, batch_id, tenant_id, subscription_id, event_key, order_key, url, host, body, created_at,

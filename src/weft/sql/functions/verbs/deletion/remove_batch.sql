@@ -10,7 +10,6 @@ RETURNS text LANGUAGE plpgsql PLAN_BY_INDEX AS $$
 DECLARE
     v_operation weft.operation;
 BEGIN
-    PERFORM weft._check_epoch(remove_batch.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'moved';

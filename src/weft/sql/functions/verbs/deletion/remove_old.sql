@@ -12,7 +12,6 @@ RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_update record; v_n bigint; v_total bigint := 0; v_xid xid8; v_event bigint;
 BEGIN
-    PERFORM weft._check_epoch(remove_old.epoch);
     WITH old AS (
         SELECT e.xid, e.event_id FROM (SELECT * FROM weft.event ORDER BY xid, event_id LIMIT 10000) e
         WHERE e.at < remove_old.at - remove_old.events_keep_s * interval '1 second'),

@@ -15,7 +15,6 @@ DECLARE
     v_old pg_snapshot; v_new pg_snapshot; v_n bigint; v_failed boolean; v_takes_back boolean; v_sums weft.job_delta[]; v_batch bigint[];
     v_group int[]; v_grown boolean[]; v_pool int[]; v_user int[]; v_ready bigint[]; v_ready_m bigint[]; v_running_m bigint[];
 BEGIN
-    PERFORM weft._check_epoch(fold_deltas.epoch);
     PERFORM weft._end_sleep();
     SELECT f.upto INTO v_old FROM weft.fold f FOR UPDATE;
     v_new := pg_current_snapshot();

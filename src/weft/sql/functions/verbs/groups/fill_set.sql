@@ -8,7 +8,6 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_set int; v_added record; v_result jsonb; v_is_done boolean;
 BEGIN
-    PERFORM weft._check_epoch(fill_set.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN true;

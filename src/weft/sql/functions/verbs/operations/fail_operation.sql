@@ -4,7 +4,6 @@
 CREATE OR REPLACE FUNCTION weft.fail_operation(epoch bigint, of_operation_id bigint, error jsonb, at timestamptz DEFAULT clock_timestamp())
     RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(fail_operation.epoch);
     UPDATE weft.job_group g SET name = format('/failed %s', of_operation_id)
     FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' AND o.kind = 'fill_set'
       AND g.batch_id = o.batch_id AND g.group_id = (o.arguments ->> 'group_id')::int AND g.hidden;

@@ -11,7 +11,6 @@ DECLARE
     v_operation weft.operation; v_group int; v_priority smallint; v_span record; v_all int[]; v_job int[]; v_busy int; v_to bigint;
     v_result jsonb;
 BEGIN
-    PERFORM weft._check_epoch(set_priorities.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'moved';

@@ -10,7 +10,6 @@ CREATE OR REPLACE FUNCTION weft.add_resubmitted(epoch bigint, of_operation_id bi
 DECLARE
     v_operation weft.operation; v_new bigint; v_first int; v_n int := cardinality(job_ids);
 BEGIN
-    PERFORM weft._check_epoch(add_resubmitted.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o
     WHERE o.operation_id = of_operation_id AND o.state = 'running' AND o.position = after_job FOR UPDATE;
     IF NOT FOUND THEN

@@ -11,7 +11,6 @@ RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     v_operation weft.operation; v_new bigint; v_copied jsonb; v_checks boolean; v_n int;
 BEGIN
-    PERFORM weft._check_epoch(copy_batch.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'moved';

@@ -15,7 +15,6 @@ RETURNS TABLE (upto bigint, new_first int, job_id int, cpu_m bigint, memory_mib 
 DECLARE
     v_operation weft.operation; v_batch bigint; v_new bigint; v_first int; v_page record; v_job bigint;
 BEGIN
-    PERFORM weft._check_term(list_resubmitted.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running';
     IF NOT FOUND THEN
         RETURN;

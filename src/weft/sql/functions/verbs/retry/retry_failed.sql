@@ -11,7 +11,6 @@ CREATE OR REPLACE FUNCTION weft.retry_failed(epoch bigint, of_operation_id bigin
 DECLARE
     v_operation weft.operation; v_lifted int[]; v_batch record; v_named int[]; v_last bigint; v_found record; v_result jsonb;
 BEGIN
-    PERFORM weft._check_epoch(retry_failed.epoch);
     SELECT o.* INTO v_operation FROM weft.operation o WHERE o.operation_id = of_operation_id AND o.state = 'running' FOR UPDATE;
     IF NOT FOUND THEN
         RETURN 'moved';

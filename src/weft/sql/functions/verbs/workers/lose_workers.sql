@@ -8,7 +8,6 @@ RETURNS TABLE (worker text, incarnation_id int, n_attempts bigint, silent_s doub
 DECLARE
     v_lost record;
 BEGIN
-    PERFORM weft._check_epoch(lose_workers.epoch);
     FOR v_lost IN
         SELECT i.incarnation_id, w.name, date_part('epoch', lose_workers.at - i.heartbeat_at) AS silent_s
         FROM weft.worker_incarnation i JOIN weft.worker w USING (worker_id)

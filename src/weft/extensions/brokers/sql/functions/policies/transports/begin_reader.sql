@@ -7,7 +7,6 @@ RETURNS TABLE (tenant_id int, user_id int, user_name text, role text, xid bigint
 DECLARE
     v_user weft.tenant_user;
 BEGIN
-    PERFORM weft._check_epoch(begin_reader.epoch);
     SELECT u.* INTO v_user FROM weft.tenant t JOIN weft.tenant_user u USING (tenant_id)
     WHERE t.name = of_tenant AND u.name = of_user AND u.removed_at IS NULL;
     IF v_user.user_id IS NULL THEN

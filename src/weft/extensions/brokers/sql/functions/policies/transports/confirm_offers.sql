@@ -5,7 +5,6 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.confirm_offers(epoch bigint, offer_ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(confirm_offers.epoch);
     WITH sent AS (
         SELECT o.offer_id FROM weft.transport_offer o
         WHERE o.offer_id = ANY (confirm_offers.offer_ids) AND o.attempt IS NULL ORDER BY o.offer_id FOR UPDATE SKIP LOCKED)

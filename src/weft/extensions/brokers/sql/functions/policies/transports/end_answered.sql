@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.end_answered(epoch bigint, transport text, tenan
 DECLARE
     v_words text[] := array_fill('settled'::text, ARRAY[cardinality(offer_ids)]); v_set record; v_of int; v_n bigint;
 BEGIN
-    PERFORM weft._check_epoch(end_answered.epoch);
     FOR v_set IN
         SELECT a.incarnation_id, array_agg(a.n) AS ns, array_agg(a.offer_id) AS offer_ids,
             array_agg(a.batch_id) AS batch_ids, array_agg(a.job_id) AS job_ids,

@@ -3,7 +3,6 @@
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.end_dead_messages(epoch bigint, dead_ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(end_dead_messages.epoch);
     DELETE FROM weft.dead_message d USING (
         SELECT x.dead_id FROM weft.dead_message x WHERE x.dead_id = ANY (dead_ids) ORDER BY x.dead_id FOR UPDATE) gone
     WHERE d.dead_id = gone.dead_id;

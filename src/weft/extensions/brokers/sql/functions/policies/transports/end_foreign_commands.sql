@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.end_foreign_commands(epoch bigint, offer_ids bigint[], command_ids bigint[], incarnation_ids int[],
     attempts smallint[], outcomes text[], at timestamptz DEFAULT clock_timestamp()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(end_foreign_commands.epoch);
     DELETE FROM weft.transport_cancel c WHERE c.offer_id = ANY (end_foreign_commands.offer_ids);
     PERFORM weft.acknowledge_commands(x.i, x.c, x.a, x.o, end_foreign_commands.at) FROM (
         SELECT t.i, array_agg(t.c) AS c, array_agg(t.a) AS a, array_agg(t.o) AS o

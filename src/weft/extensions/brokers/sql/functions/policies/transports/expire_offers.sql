@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.expire_offers(epoch bigint, transports text[], t
 DECLARE
     v_batch bigint[]; v_job int[]; v_tenant int[]; v_s int[]; v_new record;
 BEGIN
-    PERFORM weft._check_epoch(expire_offers.epoch);
     SELECT array_agg(x.batch_id), array_agg(x.job_id), array_agg(x.tenant_id), array_agg(x.queued_s)
     INTO v_batch, v_job, v_tenant, v_s FROM (
         SELECT j.batch_id, j.job_id, j.tenant_id, s.queued_s

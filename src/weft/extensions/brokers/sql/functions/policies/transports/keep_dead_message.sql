@@ -8,7 +8,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     v_tenant int;
 BEGIN
-    PERFORM weft._check_epoch(keep_dead_message.epoch);
     SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE t.name = of_tenant;
     IF v_tenant IS NULL THEN
         RETURN;

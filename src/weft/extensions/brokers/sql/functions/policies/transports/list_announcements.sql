@@ -11,7 +11,6 @@ LANGUAGE plpgsql PLAN_BY_KEY AS $$
 DECLARE
     v_tenant int; v_reader weft.event_reader; v_behind boolean; v_horizon xid8 := pg_snapshot_xmin(pg_current_snapshot()); v_answer jsonb;
 BEGIN
-    PERFORM weft._check_epoch(list_announcements.epoch);
     SELECT t.tenant_id INTO v_tenant FROM weft.tenant t WHERE t.name = list_announcements.tenant;
     IF v_tenant IS NULL THEN
         RETURN NULL;

@@ -5,7 +5,6 @@
 CREATE OR REPLACE FUNCTION weft.list_foreign(epoch bigint, transports text[])
 RETURNS TABLE (transport text, tenant text, pool_id int) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_term(list_foreign.epoch);
     RETURN QUERY
     SELECT q.transport, t.name, p.pool_id FROM weft.queue q JOIN weft.tenant t USING (tenant_id) JOIN weft.pool p ON p.name = ANY (q.pools)
     WHERE q.consumers = 'foreign' AND q.transport = ANY (list_foreign.transports)

@@ -7,7 +7,6 @@ CREATE OR REPLACE FUNCTION weft.note_transport(epoch bigint, transport text, err
 DECLARE
     v_at timestamptz := clock_timestamp(); v_before timestamptz;
 BEGIN
-    PERFORM weft._check_epoch(note_transport.epoch);
     SELECT s.away_since INTO v_before FROM weft.transport_state s WHERE s.transport = note_transport.transport;
     INSERT INTO weft.transport_state AS s (transport, looked_at, away_since, error)
     VALUES (note_transport.transport, v_at, CASE WHEN note_transport.error IS NOT NULL THEN v_at END, left(note_transport.error, 1000))

@@ -15,7 +15,6 @@ DECLARE
     v_queue record; v_consumer weft.worker_incarnation; v_shares weft.shares; v_several boolean;
     v_keep int; v_left int; v_now int; v_part int; v_got int; v_n int := 0;
 BEGIN
-    PERFORM weft._check_epoch(offer_jobs.epoch);
     FOR v_queue IN SELECT * FROM weft._consumed_lanes(offer_jobs.transports) LOOP
         offered := 0; slots := v_queue.slots; waiting := v_queue.waiting;
         key := CASE WHEN v_queue.tenant_id IS NULL THEN concat_ws(' ', v_queue.pool_id, v_queue.transport, v_queue.queue) ELSE '' END;

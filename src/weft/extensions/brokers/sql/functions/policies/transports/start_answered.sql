@@ -13,7 +13,6 @@ DECLARE
     v_words text[] := array_fill('settled'::text, ARRAY[cardinality(offer_ids)]); v_one record; v_claimed record;
     v_worker weft.worker_incarnation; v_heard bigint[] := '{}';
 BEGIN
-    PERFORM weft._check_epoch(start_answered.epoch);
     FOR v_one IN
         SELECT a.* FROM weft._answered(start_answered.transport, start_answered.tenant, start_answered.offer_ids,
             start_answered.fences) a WHERE a.offer_id IS NOT NULL

@@ -10,7 +10,6 @@ RETURNS TABLE (transport text, tenant text, batch_id bigint, job_id int, offer_i
 DECLARE
     v_worker int; v_live record;
 BEGIN
-    PERFORM weft._check_epoch(take_foreign_commands.epoch);
     DELETE FROM weft.transport_cancel c WHERE c.at < take_foreign_commands.at - interval '1 hour';
     IF EXISTS (SELECT FROM weft.job_command) THEN
         FOR v_worker IN

@@ -8,7 +8,6 @@ CREATE OR REPLACE FUNCTION weft.take_offers(epoch bigint, transports text[], aga
 RETURNS TABLE (offer_id bigint, batch_id bigint, job_id int, tenant text, queue text, transport text, fence uuid, until timestamptz,
     spec_first int, trace_id text) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_epoch(take_offers.epoch);
     RETURN QUERY
     WITH due AS (
         SELECT o.offer_id FROM weft.transport_offer o

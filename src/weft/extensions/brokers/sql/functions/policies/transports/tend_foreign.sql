@@ -10,7 +10,6 @@ AS $$
 DECLARE
     v_worker weft.worker_incarnation; v_live record; v_stop record; v_end record;
 BEGIN
-    PERFORM weft._check_epoch(tend_foreign.epoch);
     PERFORM weft._foreign_worker(of_pool_id, true, tend_foreign.at);
     SELECT i.* INTO v_worker FROM weft.worker w JOIN weft.worker_incarnation i USING (worker_id)
     WHERE w.pool_id = of_pool_id AND w.name = 'foreign' AND i.ended_at IS NULL AND i.offers ? 'foreign';

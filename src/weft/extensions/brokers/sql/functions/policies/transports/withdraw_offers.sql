@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.withdraw_offers(epoch bigint, transports text[],
 DECLARE
     v_batch bigint[]; v_job int[]; v_new record;
 BEGIN
-    PERFORM weft._check_epoch(withdraw_offers.epoch);
     -- A claim changes the job and its offer together. What is asked here of the job never holds before that, so an offer that was
     -- claimed since this statement began is left alone.
     DELETE FROM weft.transport_offer o USING weft.job j

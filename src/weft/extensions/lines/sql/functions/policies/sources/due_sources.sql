@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION weft.due_sources(epoch bigint, busy int[], limit_rows
 RETURNS TABLE (source_id int, name text, kind text, options jsonb, every_s double precision, generation int, cursor jsonb, n_failures int,
     sealed jsonb, tenant_id int) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._check_term(due_sources.epoch);
     RETURN QUERY
     SELECT s.source_id, s.name, s.kind, weft._filled(s.tenant_id, s.options), s.every_s,
         s.generation, s.cursor, s.n_failures, weft._sealed_of(s), s.tenant_id

@@ -9,7 +9,6 @@ CREATE OR REPLACE FUNCTION weft.store_items(epoch bigint, of_source_id int, gene
 DECLARE
     v_source weft.source; v_new int;
 BEGIN
-    PERFORM weft._check_epoch(store_items.epoch);
     SELECT s.* INTO v_source FROM weft.source s WHERE s.source_id = of_source_id FOR UPDATE;
     IF v_source.next_at IS NULL OR v_source.generation <> store_items.generation THEN
         RETURN NULL;

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -53,7 +53,6 @@ class FakeDriverStore(DriverStore):
         self.tested: dict[int, Tested] = {}
         self.gates_due_at: datetime | None = None
         self.idle: deque[bool] = deque()
-        self.due: deque[datetime | None] = deque()
         self.operations: deque[list[Operation]] = deque()
         self.found: list[Operation] = []
         self.steps: deque[bool | WeftError] = deque()
@@ -155,9 +154,11 @@ class FakeDriverStore(DriverStore):
         return self.patrolled.popleft() if self.patrolled else None
 
     async def loop_due(
-        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2
-    ) -> float | None:
+        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2,
+        grace_s: float | None = None,
+    ) -> float | None:  # fmt: skip
         assert len(busy) <= limit
+        assert (grace_s is None) == (loop != "reaper")
         await self._ask(f"{loop} due", epoch)
         return self.dates[loop].popleft() if self.dates[loop] else None
 
@@ -192,8 +193,8 @@ class FakeDriverStore(DriverStore):
         assert grace_s > 0
         await self._ask("beat", epoch)
         due = {}
-        if self.due and (due_at := self.due.popleft()) is not None:
-            due["reaper"] = due_at
+        if self.dates["reaper"] and (due_s := self.dates["reaper"].popleft()) is not None:
+            due["reaper"] = datetime.now(UTC) + timedelta(seconds=due_s)
         if self.gates_due_at is not None:
             due["gates"] = self.gates_due_at
         if self.callbacks:
@@ -277,7 +278,7 @@ _ANSWERS: Mapping[str, Callable[..., object]] = {
     **{
         function: _next_of(name, default)
         for function, name, default in (
-            ("next_due", "due", None), ("stop_overdue", "overdue", []),
+            ("stop_overdue", "overdue", []),
             ("due_schedules", "schedules", []), ("idle_driver", "idle", True),
             ("next_callback", "next_callbacks", None),
         )

@@ -76,12 +76,12 @@ async def until_true(connection: asyncpg.Connection, question: str) -> None:
 
 
 def calls_but_of_the_timer() -> dict[str, float]:
-    """Return how often each function was called, but that which asks who is due next."""
+    """Return how often each function was called, but that which asks when a loop is due."""
     return {
         sample.labels["function"]: sample.value
         for family in metrics.STORE_CALL_SECONDS.collect()
         for sample in family.samples
-        if sample.name.endswith("_count") and sample.labels["function"] != "next_due"
+        if sample.name.endswith("_count") and sample.labels["function"] != "loop_due"
     }
 
 

@@ -187,7 +187,7 @@ async def test_awake_driver_sweeps_with_each_fold_because_nobody_sends_notices()
 
 async def test_reaper_looks_when_the_first_worker_is_due() -> None:
     driver = Running(replace(SETTINGS, lost_after_s=0.1))
-    driver.store.due.append(datetime.now(UTC) - timedelta(seconds=5))
+    driver.store.dates["reaper"].append(-5.0)
     async with running(driver):
         await driver.store.until("lose_workers", 1)
 
@@ -196,7 +196,7 @@ async def test_reaper_looks_when_the_first_worker_is_due() -> None:
 
 async def test_reaper_waits_for_those_whom_an_absent_database_made_silent() -> None:
     driver = Running(replace(SETTINGS, lost_after_s=3600))
-    driver.store.due.append(datetime.now(UTC) - timedelta(seconds=5))
+    driver.store.dates["reaper"].append(-5.0)
     async with running(driver):
         await driver.until("idle_driver", 1)
 
@@ -210,12 +210,11 @@ async def test_reaper_waits_for_those_that_were_suspended_with_it(
     suspended_s = itertools.chain([0.0], itertools.repeat(3600.0))
     monkeypatch.setattr(reaper, "_suspended_s", lambda: next(suspended_s))
     driver = Running(replace(SETTINGS, lost_after_s=0.1))
-    long_ago = datetime.now(UTC) - timedelta(seconds=3600)
-    driver.store.due.extend([long_ago, long_ago])
+    driver.store.dates["reaper"].extend([-3600.0, -3600.0])
     async with running(driver):
         await driver.store.until("lose_workers", 1)
 
-    assert driver.store.calls["next_due"] == 2
+    assert driver.store.calls["reaper due"] == 2
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,9 @@ async def test_what_an_engine_runs_is_lost_by_no_silence(world: World) -> None:
     await world.age("worker_incarnation", "heartbeat_at", by_s=86_400, incarnation_id=worker.id)
 
     assert not await world.driver.lose_workers(epoch, GRACE_S)
-    assert await world.driver.next_due(epoch, GRACE_S) is not None  # of the other
+    assert (
+        await world.driver.loop_due(epoch, "reaper", grace_s=GRACE_S) is not None
+    )  # of the other
     shown = await world.api.get_worker(world.caller, "gateway", world.pool)
     facts = await world.api.why_job(world.caller, batch, 1)
     with pytest.raises(errors.WorkerAlive) as refused:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import asyncpg
@@ -253,22 +253,17 @@ class DriverStore(
         going_on = Position(found["tenant_id"], found["batch_id"], found["job_id"])
         return Patrolled(going_on, found["n_live"], found["orphans"], found["ended"])
 
-    async def next_due(self, epoch: int, grace_s: float) -> datetime | None:
-        """Return when the next worker would be lost, perhaps a past date; None: there is none."""
-        distance: timedelta | None = await self._database.value(
-            "next_due", epoch=epoch, grace_s=grace_s
-        )
-        return None if distance is None else datetime.now(UTC) + distance
-
     @calls(seconds, loop="of_loop", limit="limit_rows")
     async def loop_due(
-        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2
-    ) -> float | None:
+        self, epoch: int, loop: str, busy: Sequence[int] = (), *, limit: int = 2,
+        grace_s: float | None = None,
+    ) -> float | None:  # fmt: skip
         """Return in how many seconds a loop has something to do if no notice comes before.
 
         Negative: it is overdue; None: nothing will be due. `busy`, `limit`: as `due_conditions`
-        and `due_sources` have them, where there may be another one then. A schedule whose runs
-        wait for an api needs the driver when they have ended.
+        and `due_sources` have them, where there may be another one then. `grace_s`: that of
+        `lose_workers`. A schedule whose runs wait for an api needs the driver when they have
+        ended.
         """
 
     @calls(lambda rows: [DueSchedule(**row) for row in rows], limit="limit_rows")

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from weft.core.loop_periods import first_look_s
 from weft.driver.loops.loop import Loop, LoopContext
@@ -44,7 +44,8 @@ async def _steady_looks(
     """
     while True:
         asked_at = time.monotonic()
-        due_at = await context.store.next_due(context.epoch, grace_s)
+        due_s = await context.store.loop_due(context.epoch, "reaper", grace_s=grace_s)
+        due_at = None if due_s is None else datetime.now(UTC) + timedelta(seconds=due_s)
         context.due.move(due_at)
         if max(time.monotonic() - asked_at, _suspended_s() - suspended_s) > SLOW_S:
             return

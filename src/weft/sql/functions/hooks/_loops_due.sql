@@ -5,7 +5,8 @@
 -- Returns: no row, or a NULL, for a loop that waits for no date; a negative time if the date has passed.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision, busy bigint[], limit_rows int)
 RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$
-    SELECT 'reaper', weft._reaper_due(_loops_due.grace_s)
+    SELECT 'reaper', min(i.heartbeat_at) + _loops_due.grace_s * interval '1 second' - clock_timestamp()
+    FROM weft.worker_incarnation i WHERE i.ended_at IS NULL AND NOT i.outlives
     UNION ALL
     SELECT 'callback', min(d.next_at) - clock_timestamp() FROM weft.callback_delivery d
     WHERE d.next_at IS NOT NULL AND NOT d.behind

@@ -2,10 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-import asyncpg
 import httpx
 import pytest
 from httpx import AsyncClient
@@ -13,8 +12,9 @@ from httpx import AsyncClient
 from api import fakes
 from api.fakes import RecordingStore, SilentNotices
 from api.hail_door import Hail
-from api.live import TOKEN, Commands, LiveApi, LiveWorker, logged_in, make_user, open_worker
-from api.openid import Provider, provider
+from api.live import TOKEN, Commands, LiveApi, logged_in, make_user, open_worker
+from api.openid import provider
+from contexts import async_fixture_of, fixture_of
 from kept_sessions import kept_session
 from weft.api.app import Application, create_app
 from weft.api.http.doors import ApiDoor
@@ -29,11 +29,8 @@ def store() -> RecordingStore:
     return RecordingStore()
 
 
-@pytest.fixture
-async def admin(database: dict[str, str]) -> AsyncIterator[asyncpg.Connection]:
-    """Give a connection that may do all."""
-    async with kept_session(database["admin"]) as connection:
-        yield connection
+admin = async_fixture_of(lambda database: kept_session(database["admin"]))
+"""A connection that may do all."""
 
 
 @pytest.fixture
@@ -78,11 +75,8 @@ async def api(
     await live.stop()
 
 
-@pytest.fixture
-async def http(api: LiveApi) -> AsyncIterator[AsyncClient]:
-    """Give a client of the live api."""
-    async with api.client() as found:
-        yield found
+http = async_fixture_of(lambda api: api.client())
+"""A client of the live api."""
 
 
 @pytest.fixture
@@ -101,11 +95,8 @@ def command(
     return run
 
 
-@pytest.fixture
-async def browser(api: LiveApi, http: AsyncClient) -> AsyncIterator[AsyncClient]:
-    """Give a browser that has logged in."""
-    async with logged_in(api, http) as found:
-        yield found
+browser = async_fixture_of(logged_in)
+"""A browser that has logged in."""
 
 
 @pytest.fixture
@@ -124,15 +115,9 @@ def hail(http: AsyncClient) -> Hail:
     return Hail(http)
 
 
-@pytest.fixture
-def openid() -> Iterator[Provider]:
-    """Give a provider at which people log in."""
-    with provider() as found:
-        yield found
-
-
-@pytest.fixture
-async def worker(database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveWorker]:
-    """Give a worker of two cores and 4 GiB."""
-    async with open_worker(database["weft_worker"], tmp_path / "logs") as found:
-        yield found
+openid = fixture_of(provider)
+"""A provider at which people log in."""
+worker = async_fixture_of(
+    lambda database, tmp_path: open_worker(database["weft_worker"], tmp_path / "logs")
+)
+"""A worker of two cores and 4 GiB."""

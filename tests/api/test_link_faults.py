@@ -1,13 +1,14 @@
 """The link over a bad network: a real proxy delays, cuts, truncates and loses what passes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 
 from api.test_worker_link import Outside, facts, outside
 from builders import end_report, key_of, request
+from contexts import fixture_of
 from middle import Middle
 from weft.core.errors import Unavailable
 from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
@@ -17,12 +18,7 @@ from weft.ports.store import Registered, WorkerStore
 __all__ = ["outside"]
 pytestmark = pytest.mark.slow
 SOON_S = 0.5
-
-
-@pytest.fixture
-def middle(outside: Outside) -> Iterator[Middle]:
-    with Middle("127.0.0.1", outside.api.port).running() as one:
-        yield one
+middle = fixture_of(lambda outside: Middle("127.0.0.1", outside.api.port).running())
 
 
 class Far:

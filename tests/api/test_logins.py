@@ -19,6 +19,7 @@ from structlog.testing import capture_logs
 
 from api.live import NO_TLS, Dsns, LiveApi, make_user, trail
 from api.openid import CLIENT, Provider, entry_of, provider
+from contexts import async_fixture_of
 from weft.api.web_tokens.issuers import read_issuers
 from weft.core.access.browser_logins import VALID_S, BrowserLogin
 from weft.settings import Settings
@@ -50,10 +51,9 @@ async def api(database: Dsns, tmp_path: Path, openid: Provider) -> AsyncIterator
         yield live
 
 
-@pytest.fixture
-async def browser(api: LiveApi) -> AsyncIterator[AsyncClient]:
-    async with AsyncClient(base_url=api.url, headers={"user-agent": "Firefox"}) as found:
-        yield found
+browser = async_fixture_of(
+    lambda api: AsyncClient(base_url=api.url, headers={"user-agent": "Firefox"})
+)
 
 
 async def come_back(browser: AsyncClient) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from api.live import DEADLINE_S, Dsns, EventReader, LiveApi, LiveWorker, add, tr
 from api.problems import code_of, problem_of
 from api.test_tenants import create
 from cases import cases, part
+from contexts import async_fixture_of
 from weft.api.app import Application, create_app
 from weft.api.http import visits as visiting
 from weft.api.http.doors import DoorPaths
@@ -97,11 +97,8 @@ async def app(store: _Store, tmp_path: Path) -> Application:
     return create_app(store, SilentNotices(), None, Settings(home=tmp_path), doors=api_doors())  # type: ignore[arg-type]  # doubles
 
 
-@pytest.fixture
-async def client(app: Application) -> AsyncIterator[AsyncClient]:
-    """Give a client whose token is that of an administrator of the site."""
-    async with client_of(app, authorization="Bearer admin") as found:
-        yield found
+client = async_fixture_of(lambda app: client_of(app, authorization="Bearer admin"))
+"""A client whose token is that of an administrator of the site."""
 
 
 def routes_of(app: Application) -> dict[str, Right]:

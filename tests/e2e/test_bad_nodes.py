@@ -1,11 +1,11 @@
 """A bad node behind a gateway is avoided and shown; what attempts used is in their history."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft
 from e2e.test_engines_together import gateway, told, weft
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
@@ -19,12 +19,7 @@ i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done
 """
 BATCHES = 4
 WITHIN_S = 300.0
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    with slurm_cluster() as found:
-        yield found
+cluster = fixture_of(slurm_cluster, "module")
 
 
 def test_bad_node_is_avoided_and_shown(weft: Weft, cluster: SlurmCluster, tmp_path: Path) -> None:

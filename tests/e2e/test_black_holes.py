@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import PROGRAM, Weft, weft_up
 from weft import Client
 
@@ -18,12 +19,7 @@ SETTINGS = {
     "WEFT_BLACK_HOLE_BATCHES": "2",
     "WEFT_BLACK_HOLE_RETRY_S": "1",
 }
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Weft]:
-    with weft_up(tmp_path / "home", **SETTINGS) as found:
-        yield found
+own = fixture_of(lambda tmp_path: weft_up(tmp_path / "home", **SETTINGS))
 
 
 @pytest.fixture

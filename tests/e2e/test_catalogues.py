@@ -1,11 +1,11 @@
 """A production line as a stranger sets it up: a catalogue by HTTP, parameters, jobs."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, until, weft_up
 from plugins.test_http_source import Catalogue, catalogue
 
@@ -30,12 +30,9 @@ command = ["sh", "-c", "echo limit $LIMIT"]
 cancel_if = "item.cloud > param.clouds"
 env = { LIMIT = "param.clouds" }
 """
-
-
-@pytest.fixture
-def line(tmp_path: Path) -> Iterator[Weft]:
-    with weft_up(tmp_path / "home", WEFT_SOURCE_PRIVATE_HOSTS="127.0.0.1") as weft:
-        yield weft
+line = fixture_of(
+    lambda tmp_path: weft_up(tmp_path / "home", WEFT_SOURCE_PRIVATE_HOSTS="127.0.0.1")
+)
 
 
 def items(weft: Weft) -> dict[str, str]:

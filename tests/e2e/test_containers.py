@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import until
 from e2e.plain_user import UID, WEFT, PlainUser, plain_user
 from e2e.registry import Registry, registry, trust
@@ -34,10 +35,7 @@ def user() -> Iterator[PlainUser]:
         yield found
 
 
-@pytest.fixture
-def images() -> Iterator[Registry]:
-    with registry() as found:
-        yield found
+images = fixture_of(registry)
 
 
 SAYS = """

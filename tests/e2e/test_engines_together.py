@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import PROGRAM, Weft, weft_up
 from runners.kubernetes_cluster import kubernetes_cluster
 from runners.nomad_cluster import nomad_cluster
@@ -45,10 +46,7 @@ def gateway(
         process.wait(60)
 
 
-@pytest.fixture
-def weft(tmp_path: Path) -> Iterator[Weft]:
-    with weft_up(tmp_path / "home") as found:
-        yield found
+weft = fixture_of(lambda tmp_path: weft_up(tmp_path / "home"))
 
 
 def test_one_batch_runs_on_two_engines(weft: Weft, tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, weft_up
 from e2e.pool_site import process_pool, queue_of
 from faults.books import query
@@ -20,13 +20,8 @@ WITHIN_S = 90
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "queues-and-pools.md"
 QUICKER = {"idle_s = 60": "idle_s = 1", "sleep 5": "sleep 0.2", "pools.toml": "pools.toml --yes"}
 """What the guide has for people: a look at the changes, and time to look at machines."""
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Weft]:
-    """Give a server that looks at its pools every second."""
-    with weft_up(tmp_path / "home", WEFT_AUTOSCALE_S="1") as found:
-        yield found
+own = fixture_of(lambda tmp_path: weft_up(tmp_path / "home", WEFT_AUTOSCALE_S="1"))
+"""A server that looks at its pools every second."""
 
 
 def break_workers(weft: Weft, *pools: str) -> None:

@@ -2,12 +2,12 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, until
 from e2e.test_workers_outside import Outside, submit
 
@@ -28,13 +28,8 @@ while [ ! -e "$0/go" ]; do n=$((n+1)); echo "beat $n"; sleep 0.1; done
 echo ended
 """
 """Of a job that runs until it is told to end, and says if another of it runs."""
-
-
-@pytest.fixture
-def outside(weft: Weft, tmp_path: Path) -> Iterator[Outside]:
-    """Give a worker behind the proxy `outside.middle`."""
-    with Outside(weft, tmp_path).behind() as one:
-        yield one
+outside = fixture_of(lambda weft, tmp_path: Outside(weft, tmp_path).behind())
+"""A worker behind the proxy `outside.middle`."""
 
 
 def _attempts(weft: Weft, batch: str) -> int:

@@ -1,11 +1,11 @@
 """A process that hangs and ignores SIGTERM: it is killed, and its job runs again."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, as_json, until, weft_up
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
@@ -19,12 +19,7 @@ priority = 1
 executing_s = 1
 rounds = 1
 """
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Weft]:
-    with weft_up(tmp_path / "home", **SETTINGS) as found:
-        yield found
+own = fixture_of(lambda tmp_path: weft_up(tmp_path / "home", **SETTINGS))
 
 
 def test_stuck_process_is_killed_and_its_job_ends_after_its_rounds(

@@ -5,16 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.pool_site import POOL, PoolSite, pool_site
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 
 pytestmark = [pytest.mark.engine(name="nomad"), pytest.mark.timeout(600)]
-
-
-@pytest.fixture
-def cluster() -> Iterator[NomadCluster]:
-    with nomad_cluster() as found:
-        yield found
+cluster = fixture_of(nomad_cluster)
 
 
 @pytest.fixture

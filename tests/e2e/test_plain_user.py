@@ -1,11 +1,12 @@
 """A plain user's own `weft up`: the first steps, and jobs in sandboxes from end to end."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import until
 from e2e.plain_user import NAME, UID, WEFT, PlainUser, plain_user
 
@@ -13,12 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 SANDBOX = {"WEFT_SANDBOX": "bubblewrap"}
 CANARY = "canary-of-another-job"
 COUNT_DEVICES = "grep -vc -e '|' -e lo: /proc/net/dev"
-
-
-@pytest.fixture
-def user() -> Iterator[PlainUser]:
-    with plain_user() as found:
-        yield found
+user = fixture_of(plain_user)
 
 
 def needs_sandboxes(user: PlainUser) -> None:

@@ -3,22 +3,17 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft
 from weft import Client, aio
 from weft.core.errors import BadId, GroupExists, JobNotFound
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture
-def client(weft: Weft) -> Iterator[Client]:
-    with Client(home=weft.home) as found:
-        yield found
+client = fixture_of(lambda weft: Client(home=weft.home))
 
 
 def test_a_session_of_the_tree_is_cancelled_and_the_rest_runs_on(client: Client) -> None:

@@ -10,6 +10,7 @@ from urllib.error import HTTPError
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, until, weft_up
 from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
@@ -19,12 +20,7 @@ pytestmark = pytest.mark.engine(name="s3")
 CANARY = "canary-of-the-environment"
 OPENS = {"AWS_ACCESS_KEY_ID": "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY": CANARY}
 WITHIN_S = 10.0
-
-
-@pytest.fixture(scope="module")
-def buckets() -> Iterator[Buckets]:
-    with s3_server("logs") as found:
-        yield found
+buckets = fixture_of(lambda: s3_server("logs"), "module")
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
+from contexts import fixture_of
 from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until, weft_up
 from e2e.hail_client import PIPELINE, STATES, HailClient, hail_python
@@ -48,12 +49,7 @@ LARGE = f"head -c {2 * PART + 7} /dev/zero > large.bin"
 
 SECRET, OF_ENVIRONMENT = "canary-of-the-secret", "canary-of-the-environment"
 OPENS = {"AWS_ACCESS_KEY_ID": "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY": OF_ENVIRONMENT}
-
-
-@pytest.fixture(scope="module")
-def buckets() -> Iterator[Buckets]:
-    with s3_server("genomes", "results") as found:
-        yield found
+buckets = fixture_of(lambda: s3_server("genomes", "results"), "module")
 
 
 @pytest.fixture(scope="module")

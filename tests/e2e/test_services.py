@@ -5,12 +5,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, until, weft_up
 from e2e.test_production_lines import run_script
 from weft import Client
@@ -18,13 +18,8 @@ from weft.core.errors import ServiceRuns
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(300)]
 GUIDE = Path(__file__).parents[2] / "docs/guides/services.md"
-
-
-@pytest.fixture
-def own(tmp_path: Path) -> Iterator[Weft]:
-    """Give a weft that may be harmed."""
-    with weft_up(tmp_path / "home") as weft:
-        yield weft
+own = fixture_of(lambda tmp_path: weft_up(tmp_path / "home"))
+"""A weft that may be harmed."""
 
 
 def job(weft: Weft, name: str = "b1.j1") -> dict[str, Any]:

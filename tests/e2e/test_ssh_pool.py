@@ -5,16 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.pool_site import POOL, PoolSite, pool_site
 from plugins.ssh_hosts import DIRECTORY, SshdHost, hosts_file, sshd_hosts
 
 pytestmark = [pytest.mark.engine(name="ssh"), pytest.mark.timeout(600)]
-
-
-@pytest.fixture
-def hosts() -> Iterator[Sequence[SshdHost]]:
-    with sshd_hosts(2) as found:
-        yield found
+hosts = fixture_of(lambda: sshd_hosts(2))
 
 
 @pytest.fixture

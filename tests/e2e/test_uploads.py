@@ -5,10 +5,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 
 import pytest
 
+from contexts import async_fixture_of
 from e2e.conftest import Weft, kill_api
 from weft import Client, aio
 from weft.core.errors import InvalidDocument, Unavailable
@@ -17,12 +17,7 @@ pytestmark = pytest.mark.heavy
 JOBS = 3_000
 TEXT = "x" * 10_000
 """So large that a hundred jobs are a bunch, and all together go to disk."""
-
-
-@pytest.fixture
-async def client(weft: Weft) -> AsyncIterator[aio.Client]:
-    async with aio.Client(home=weft.home) as found:
-        yield found
+client = async_fixture_of(lambda weft: aio.Client(home=weft.home))
 
 
 def fill(builder: aio.BatchBuilder) -> list[aio.Job]:

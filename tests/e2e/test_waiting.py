@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, kill_api
 from e2e.terminal import on_terminal, script_of
 from weft import Batch, Client
@@ -27,12 +28,7 @@ job._async.__class__ = Job
 job.wait()
 """
 PROMPT = "[c]ancel it, [w]ait on"
-
-
-@pytest.fixture
-def client(weft: Weft) -> Iterator[Client]:
-    with Client(home=weft.home) as found:
-        yield found
+client = fixture_of(lambda weft: Client(home=weft.home))
 
 
 @pytest.fixture

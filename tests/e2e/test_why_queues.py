@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from contexts import fixture_of
 from e2e.conftest import Weft, until, weft_up
 from e2e.pool_site import process_pool
 from e2e.test_batches import submit
@@ -31,13 +32,11 @@ pytestmark = pytest.mark.heavy
 CORES = 4
 SLEEP = {"command": ["sleep", "4321"], "resources": {"cpu": 1, "memory": "1Mi"}}
 Causes = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Weft]:
-    """Give a server whose worker has four cores."""
-    with weft_up(tmp_path_factory.mktemp("home"), "--worker-cpu", str(CORES)) as found:
-        yield found
+own = fixture_of(
+    lambda tmp_path_factory: weft_up(tmp_path_factory.mktemp("home"), "--worker-cpu", str(CORES)),
+    "module",
+)
+"""A server whose worker has four cores."""
 
 
 @contextmanager

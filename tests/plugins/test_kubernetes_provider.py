@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import msgspec
 import pytest
 from weft_testing.provider_suite import until_gone
 
+from contexts import async_fixture_of, fixture_of
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from weft.extensions.engines.kubernetes.provider import KubernetesProvider, check_cluster
@@ -28,12 +28,7 @@ trap ': >"$0.term"; exit 0' TERM
 while [ ! -e "$0.end" ]; do sleep 0.1; done
 exit 3
 """
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[KubernetesCluster]:
-    with kubernetes_cluster() as found:
-        yield found
+cluster = fixture_of(kubernetes_cluster, "module")
 
 
 @pytest.fixture
@@ -45,10 +40,7 @@ def site(tmp_path: Path, cluster: KubernetesCluster) -> ProviderSite:
     return site_with(own, tmp_path)
 
 
-@pytest.fixture
-async def provider(site: ProviderSite) -> AsyncIterator[KubernetesProvider]:
-    async with cleaned(KubernetesProvider(site)) as found:
-        yield found
+provider = async_fixture_of(lambda site: cleaned(KubernetesProvider(site)))
 
 
 def pod_of(cluster: KubernetesCluster, one: WantedMachine) -> Any:  # noqa: ANN401 (a document of theirs)

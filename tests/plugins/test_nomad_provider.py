@@ -3,13 +3,14 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 from weft_testing.provider_suite import wanted
 
+from contexts import async_fixture_of
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from weft.extensions.engines.nomad.provider import NomadProvider, id_of, token_path
@@ -40,10 +41,7 @@ def site(tmp_path: Path, cluster: NomadCluster) -> ProviderSite:
     return site_with(own, tmp_path)
 
 
-@pytest.fixture
-async def provider(site: ProviderSite) -> AsyncIterator[NomadProvider]:
-    async with cleaned(NomadProvider(site)) as found:
-        yield found
+provider = async_fixture_of(lambda site: cleaned(NomadProvider(site)))
 
 
 class TestNomadProvider(ProgramSuite):

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import msgspec
 import pytest
 from weft_testing.provider_suite import until_gone, wanted
 
+from contexts import async_fixture_of, fixture_of
 from plugins.openstack_cloud import OpenStackCloud, openstack_cloud
 from plugins.provider_site import CONNECT, DeploymentSuite, cleaned, site_with
 from weft.extensions.engines.openstack.provider import OpenStackProvider
@@ -28,12 +28,7 @@ pytestmark = [
 ]
 
 OPTIONS = {"image": "test", "networks": "none"}
-
-
-@pytest.fixture(scope="module")
-def cloud() -> Iterator[OpenStackCloud]:
-    with openstack_cloud() as found:
-        yield found
+cloud = fixture_of(openstack_cloud, "module")
 
 
 def site_of(tmp_path: Path, cloud: OpenStackCloud, **more: Any) -> ProviderSite:  # noqa: ANN401
@@ -51,10 +46,7 @@ def site(tmp_path: Path, cloud: OpenStackCloud) -> ProviderSite:
     return site_of(tmp_path, cloud)
 
 
-@pytest.fixture
-async def provider(site: ProviderSite) -> AsyncIterator[OpenStackProvider]:
-    async with cleaned(OpenStackProvider(site)) as found:
-        yield found
+provider = async_fixture_of(lambda site: cleaned(OpenStackProvider(site)))
 
 
 class TestOpenStackProvider(DeploymentSuite):

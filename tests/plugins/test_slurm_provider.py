@@ -1,12 +1,12 @@
 """The provider `slurm` on a real Slurm."""
 
-from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 from weft_testing.provider_suite import until_gone, wanted
 
+from contexts import async_fixture_of, fixture_of
 from plugins.provider_site import CONNECT, TOKEN, ProgramSuite, cleaned, machine_for, site_with
 from runners.slurm_cluster import SlurmCluster, slurm_cluster
 from weft.extensions.engines.slurm.provider import SlurmProvider
@@ -20,12 +20,7 @@ trap ': >"$0.term"; exit 0' TERM
 : >"$0.ready"
 while :; do sleep 0.1; done
 """
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    with slurm_cluster() as found:
-        yield found
+cluster = fixture_of(slurm_cluster, "module")
 
 
 @pytest.fixture
@@ -36,10 +31,7 @@ def site(tmp_path: Path, cluster: SlurmCluster) -> ProviderSite:
     return site_with(own, tmp_path)
 
 
-@pytest.fixture
-async def provider(site: ProviderSite) -> AsyncIterator[SlurmProvider]:
-    async with cleaned(SlurmProvider(site)) as found:
-        yield found
+provider = async_fixture_of(lambda site: cleaned(SlurmProvider(site)))
 
 
 def machine(program: Path, **options: str | int) -> WantedMachine:

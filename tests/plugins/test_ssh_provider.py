@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ import msgspec
 import pytest
 from weft_testing.provider_suite import wanted
 
+from contexts import async_fixture_of, fixture_of
 from plugins.provider_site import (
     CONNECT,
     TOKEN,
@@ -63,12 +64,7 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-@pytest.fixture(scope="module")
-def hosts() -> Iterator[Sequence[SshdHost]]:
-    with sshd_hosts(2) as found:
-        yield found
+hosts = fixture_of(lambda: sshd_hosts(2), "module")
 
 
 def settings_at(root: Path, **others: str) -> SshSettings:
@@ -89,10 +85,7 @@ def provider_at(root: Path, tag: str) -> SshProvider:
     return SshProvider(replace(site_with(settings_at(root), root), tag=tag))
 
 
-@pytest.fixture
-async def provider(site: ProviderSite) -> AsyncIterator[SshProvider]:
-    async with cleaned(SshProvider(site)) as found:
-        yield found
+provider = async_fixture_of(lambda site: cleaned(SshProvider(site)))
 
 
 def running(hosts: Sequence[SshdHost], one: WantedMachine) -> list[str]:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -11,6 +10,7 @@ import pytest
 
 from callbacks import receiver
 from cases import cases
+from contexts import fixture_of
 from weft.core.addresses import parse_allowed_hosts
 from weft.core.ends import conditions
 from weft.ports import tester as port
@@ -28,10 +28,7 @@ def look(
     return begin((tester, site))(given)
 
 
-@pytest.fixture
-def server() -> Iterator[socket.socket]:
-    with socket.create_server((HERE, 0)) as one:
-        yield one
+server = fixture_of(lambda: socket.create_server((HERE, 0)))
 
 
 def port_of(server: socket.socket) -> str:

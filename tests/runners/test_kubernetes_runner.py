@@ -6,7 +6,7 @@ The node is a stand-in for a kubelet, which runs pods as processes and knows no 
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from urllib.error import HTTPError
@@ -16,6 +16,7 @@ from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import assignment
 
+from contexts import fixture_of
 from runners.kubernetes_cluster import PODS, KubernetesCluster, kubernetes_cluster
 from runners.real_engine import GivenTwiceSuite, Watched, attempt, dies_in, limits_at
 from weft.core.errors import Unavailable
@@ -57,10 +58,7 @@ def engine_of(root: Path, config: str) -> _Watched:
     return engine
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[KubernetesCluster]:
-    with kubernetes_cluster() as found:
-        yield found
+cluster = fixture_of(kubernetes_cluster, "module")
 
 
 class TestKubernetesRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import RunnerWatch, assignment, begun
 
+from contexts import fixture_of
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from runners.real_engine import (
     LIMITS,
@@ -47,10 +48,7 @@ def engine_of(root: Path, address: str, *, look_s: float = 0.2) -> _Watched:
     return engine
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[NomadCluster]:
-    with nomad_cluster() as found:
-        yield found
+cluster = fixture_of(nomad_cluster, "module")
 
 
 class TestNomadRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):

@@ -11,6 +11,7 @@ from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import RunnerWatch, log_of
 
+from contexts import fixture_of
 from runners.ray_cluster import RayCluster, ray_cluster
 from runners.real_engine import RealEngineSuite, Watched, attempt, dies_in, limits_at, runner_of
 from transports.proxy import Proxy, proxy_before
@@ -42,10 +43,7 @@ def engine_of(root: Path, address: str, *, resources: str = "") -> _Watched:
     return engine
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[RayCluster]:
-    with ray_cluster() as found:
-        yield found
+cluster = fixture_of(ray_cluster, "module")
 
 
 class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import assignment
 
+from contexts import fixture_of
 from runners.real_engine import LIMITS, GivenTwiceSuite, Watched, attempt, limits_at
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
 from weft.core.states import AttemptKey, Command, Phase, Reason
@@ -73,10 +73,7 @@ def engine_of(root: Path, conf: Path | str) -> _Watched:
     return engine
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    with slurm_cluster() as found:
-        yield found
+cluster = fixture_of(slurm_cluster, "module")
 
 
 class TestSlurmRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):

@@ -19,6 +19,7 @@ from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import assignment, begun
 from weft_testing.until import until
 
+from contexts import fixture_of
 from runners.real_engine import RealEngineSuite, Watched, attempt, limits_at, runner_of
 from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
 from runners.test_slurm_runner import DIES
@@ -104,10 +105,7 @@ def _children(pid: int) -> list[int]:
     return [int(one) for one in direct]
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SlurmCluster]:
-    with slurm_cluster() as found:
-        yield found
+cluster = fixture_of(slurm_cluster, "module")
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,12 @@
 """One broker of each kind for all tests of this folder."""
 
-from collections.abc import Iterator
+from contexts import fixture_of
+from transports.kafka_broker import kafka_broker
+from transports.rabbit_broker import rabbit_broker
 
-import pytest
-
-from transports.kafka_broker import KafkaBroker, kafka_broker
-from transports.rabbit_broker import RabbitBroker, rabbit_broker
-
-
-@pytest.fixture(scope="session")
-def rabbit() -> Iterator[RabbitBroker]:
-    """Give a RabbitMQ that runs."""
-    with rabbit_broker() as found:
-        yield found
+rabbit = fixture_of(rabbit_broker, "session")
+"""A RabbitMQ that runs."""
 
 
-@pytest.fixture(scope="session")
-def kafka() -> Iterator[KafkaBroker]:
-    """Give a Kafka that runs."""
-    with kafka_broker() as found:
-        yield found
+kafka = fixture_of(kafka_broker, "session")
+"""A Kafka that runs."""

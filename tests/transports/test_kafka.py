@@ -6,10 +6,9 @@ import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ import pytest
 from structlog.testing import capture_logs
 from weft_testing.transport_suite import TransportSuite, a_route, following
 
+from contexts import fixture_of
 from servers.on_this_host import script_of
 from transports.kafka_broker import KafkaBroker
 from transports.site import Site, check_that_a_kill_harms_nothing, weft_beside
@@ -306,13 +306,12 @@ async def consume(address, *route):
 
 asyncio.run(consume(*sys.argv[1:]))
 """
-
-
-@pytest.fixture
-def site(kafka: KafkaBroker, tmp_path: Path) -> Iterator[Site]:
-    """Give a weft whose queue `q` travels over the broker."""
-    with weft_beside(tmp_path, "kafka", CONNECTION.format(address=kafka.address)) as site:
-        yield site
+site = fixture_of(
+    lambda kafka, tmp_path: weft_beside(
+        tmp_path, "kafka", CONNECTION.format(address=kafka.address)
+    )
+)
+"""A weft whose queue `q` travels over the broker."""
 
 
 def test_a_command_goes_out_by_the_broker_and_comes_back(site: Site) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from weft_testing.transport_suite import a_route, following
 
+from contexts import fixture_of
 from e2e.conftest import until
 from faults.books import query
 from faults.test_leaders import END_LOCK_HOLDER
@@ -28,13 +29,8 @@ import aio_pika
 
 pytestmark = [pytest.mark.engine(name="rabbitmq"), pytest.mark.timeout(300)]
 ENDED = {"success", "failure", "cancelled"}
-
-
-@pytest.fixture
-def proxy(rabbit: RabbitBroker) -> Iterator[Proxy]:
-    """Give a proxy before the broker."""
-    with proxy_before(rabbit.address) as found:
-        yield found
+proxy = fixture_of(lambda rabbit: proxy_before(rabbit.address))
+"""A proxy before the broker."""
 
 
 @pytest.fixture

@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from contexts import fixture_of
 from up.weft_up import temporary_home
 
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    """Give a home to one test."""
-    with temporary_home() as home:
-        yield home
+home = fixture_of(temporary_home)
+"""A home for one test."""
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contexts import async_fixture_of
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
@@ -22,12 +22,7 @@ from weft.worker.stager.cache import Getting, InputCache, NotCached, Part, Wante
 from worker.counting_server import Server
 
 MANY = 50
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    async with Server().running() as one:
-        yield one
+server = async_fixture_of(Server().running)
 
 
 class Site:

@@ -19,6 +19,7 @@ LOCAL = {
 }  # fmt: skip
 """Parameters that count within a batch."""
 _SITE = "it is the administrators' of the site, who see all tenants, and so does its function"
+_LINK = "the code of the link is the proof"
 _NOBODY = "it asks for no token, and so has no tenant"
 SKIPPED = {
     "DELETE /v1/licences/{l}": "licences are the site's",
@@ -37,6 +38,7 @@ SKIPPED = {
     "GET /login/oidc/start": _NOBODY,
     "GET /openapi.json": _NOBODY,
     "GET /readyz": _NOBODY,
+    "GET /ui/answer": _LINK,
     "GET /ui/assets/{digest}/{name}": _NOBODY,
     "GET /ui/events": "it does not end: naming has it with a batch",
     "GET /ui/system": _SITE,
@@ -46,6 +48,7 @@ SKIPPED = {
     "PATCH /v1/tenants/{tenant}/quota": _SITE,
     "POST /login": "the code of a login link is the proof",
     "POST /logout": "it ends the session whose cookie it is sent",
+    "POST /ui/answer": _LINK,
     "POST /ui/visit": _SITE,
     "POST /ui/workers/{w}/cordon": _SITE,
     "POST /ui/workers/{w}/drain": _SITE,

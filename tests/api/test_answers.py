@@ -162,7 +162,7 @@ async def test_every_answer_is_the_one_described(
     j = claimed[0].job_id
     told = {"signal": (j, "signal", "USR1"), "message": (j, "text", "x")}
     later = {"extend": (6, "by_s", 60), "answer": (9, "note", "x")}
-    for word, (to, key, value) in {**told, **later}.items():
+    for word, (to, key, value) in {"answer-links": (9, "valid_s", 60), **told, **later}.items():
         await ask("POST", "/v1/batches/{b}/jobs/{j}/" + word, b=b, j=to, body={key: value})
     await worker.end(claimed[:1])
     await worker.end(claimed[1:], exit_code=1)

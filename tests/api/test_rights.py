@@ -25,6 +25,7 @@ OPEN = {
     "POST /v1/logins/finish", "POST /v1/device-logins", "POST /v1/device-logins/poll",
     "GET /healthcheck", "GET /batches/{b}", "GET /api/v1alpha/cloud", "GET /api/v1alpha/version",
     "GET /actuator/health", "GET /actuator/info", "POST /v1/worker-link/join",
+    "GET /ui/answer", "POST /ui/answer",
 }  # fmt: skip
 _LEAST = {
     UserRole.VIEWER: """

@@ -4,6 +4,8 @@ import re
 
 import httpx
 
+from weft.core.errors import AnswerLinkNotFound
+
 FORM = {"type": "object", "properties": {"dose": {"type": "number"}}, "required": ["dose"]}
 WAIT = {"for": "approval", "form": FORM, "timeout_s": 3600}
 
@@ -102,3 +104,45 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
     }  # fmt: skip
     assert (await press(approve="no")).status_code == 409
     assert "waits for no answer" in (await browser.get(f"{path}/answer")).text
+
+
+async def test_a_link_answers_its_job_alone_and_once(http: httpx.AsyncClient) -> None:
+    """Whoever has it needs no login; it is no token for anything else."""
+    for _ in range(2):
+        await submitted(http, wait=WAIT)
+    links = "/v1/batches/1/jobs/1/answer-links"
+    made, other = [(await http.post(links, json={})).json() for _ in range(2)]
+    code = made["url"].partition("?code=")[2]
+    anybody = {"authorization": "", "origin": ""}
+
+    async def press(code: str, **fields: str) -> httpx.Response:
+        return await http.post("/ui/answer", data={"code": code, **fields}, headers=anybody)
+
+    async def show(code: str) -> httpx.Response:
+        return await http.get("/ui/answer", params={"code": code}, headers=anybody)
+
+    for forged in (code.replace("b1.", "b2."), code[:-1] + "\N{SNOWMAN}", "b1.j1.", "x" * 9000):
+        for refused in (await show(forged), await press(forged)):
+            assert refused.status_code == AnswerLinkNotFound.status
+    bearer = {"authorization": f"Bearer {code}"}
+    assert (await http.get("/v1/batches/1", headers=bearer)).status_code == 401
+    assert 'name="v.dose"' in (await show(code)).text
+    wrong = await press(code, **{"v.dose": "much"})
+    assert (wrong.status_code, "much" in wrong.text) == (400, True)
+    done = await press(code, **{"v.dose": "2.5"})
+    assert "It is answered" in done.text
+    assert (await show(code)).status_code == (await press(code)).status_code == 404
+    late = other["url"].partition("?code=")[2]
+    assert "waits for no answer" in (await show(late)).text
+    assert (await press(late, approve="no")).status_code == 409
+    assert (await http.get("/v1/batches/1/jobs/1")).json()["answer"]["by"] == (
+        "user tester, by a link"
+    )
+    for job, status in (("1", 409), ("2", 409)):
+        at = f"/v1/batches/1/jobs/{job}/answer-links"
+        assert (await http.post(at, json={})).status_code == status
+    soon = {"valid_s": 0}
+    assert (await http.post(links, json=soon)).status_code == 400
+    revoked = (await http.post("/v1/batches/2/jobs/1/answer-links", json={})).json()
+    await http.delete(f"/v1/tokens/{revoked['token_id']}")
+    assert (await show(revoked["url"].partition("?code=")[2])).status_code == 404

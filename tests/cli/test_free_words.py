@@ -46,7 +46,7 @@ FREE: Mapping[str, str] = {
         siege--minutes siege--workers
         each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
-        param-diff-0 param-diff-1 --log-keep
+        param-diff-0 param-diff-1 answer--valid --log-keep
         --boot --deadline --delay --expires --from --not-before --retry-wait --since --timeout
         --until extend--by tenant-set--output-keep schedule-add-0 db-views-add--timeout-s""",
     "a text, a pattern or a query that a person writes": """

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(600)]
 NOT_SHOWN = {
     "GET /api/jobs/{job_id}": {404}, "GET /internal/jobs/{job_id}/status": {404},
     "GET /": {303}, "GET /batches/{b}": {303}, "GET /login/oidc/callback": {401},
-    "GET /login/oidc/start": {404}, "GET /v1/worker-link/notices": {400},
+    "GET /login/oidc/start": {404}, "GET /ui/answer": {404}, "GET /v1/worker-link/notices": {400},
     "GET /v1/batches/{b}/jobs/{j}/file": {404}, "GET /batches/{b}/jobs/{j}": {303},
     "GET /v1/batches/{b}/jobs/{j}/note": {404},
 }  # fmt: skip
@@ -51,6 +51,7 @@ NOT_DONE = {
     "POST /jobs/v2": _OTHER_FORM,
     "POST /login": _PAGE,
     "POST /logout": _PAGE,
+    "POST /ui/answer": _PAGE,
     "POST /ui/batches/{b}/jobs/{j}/answer": "its line asks nothing",
     "POST /ui/batches/{b}/jobs/{j}/retry": "the job runs",
     "POST /ui/conditions/{c}/release": _GONE,
@@ -61,6 +62,7 @@ NOT_DONE = {
     "POST /v1/batches/{b}/jobs/{j}/status": "the job has no lifecycle",
     "POST /v1/batches/{b}/updates/{u}/commit": _NO_UPDATE,
     "POST /v1/batches/{b}/jobs/{j}/answer": "its line asks nothing",
+    "POST /v1/batches/{b}/jobs/{j}/answer-links": "its line asks nothing",
     "POST /v1/conditions/{c}/fail": _GONE,
     "POST /v1/conditions/{c}/release": _GONE,
     "POST /v1/device-logins": _ISSUER,

@@ -783,7 +783,7 @@ CREATE TABLE weft.token (
     session_ends_at timestamp with time zone,
     pool text,
     worker_names text,
-    CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'code'::text, 'session'::text, 'machine'::text, 'invitation'::text]))),
+    CONSTRAINT token_kind_check CHECK ((kind = ANY (ARRAY['token'::text, 'code'::text, 'session'::text, 'machine'::text, 'invitation'::text, 'answer'::text]))),
     CONSTRAINT token_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
     CONSTRAINT token_of_a_browser_expires CHECK (((kind = 'token'::text) OR (expires_at IS NOT NULL))),
     CONSTRAINT token_of_a_worker_is_for_work CHECK ((((pool IS NOT NULL) = ((scopes IS NOT NULL) AND ('work'::text = ANY (scopes)))) AND ((pool IS NULL) = (worker_names IS NULL)) AND ((pool IS NULL) OR (cardinality(scopes) = 1)))),

@@ -50,8 +50,12 @@ class Sessions(StorePart):
         """Return who has made this invitation of a worker; `None` for an expired one."""
         return await self._holder_of(invitation, "invitation")
 
+    async def authenticate_answer(self, code: str) -> Caller | None:
+        """Return who has made this link that answers a job; `None` for one that counts no more."""
+        return await self._holder_of(code, "answer")
+
     async def _holder_of(
-        self, text: str, kind: Literal["token", "session", "code", "invitation"]
+        self, text: str, kind: Literal["token", "session", "code", "invitation", "answer"]
     ) -> Caller | None:
         rows = await self._database.call("authenticate", token_hash=digest_of(text), of_kind=kind)
         return _caller_in(rows)
@@ -129,13 +133,15 @@ class Sessions(StorePart):
         idempotency_key: str | None = None,
         work: WorkTerms | None = None,
         invitation_s: float | None = None,
+        kind: Literal["token", "answer"] = "token",
     ) -> Row:
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
         role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
         repeat with the same key replaces the token that was made first. What a session makes ends
         with it. `work`: it is for workers outside. `invitation_s`: it is an invitation, which has
-        to be used within this time; `valid_s` is that of the worker's token. Raise
-        `TooManyTokens`, and `Unauthenticated` if the token that asks is gone.
+        to be used within this time; `valid_s` is that of the worker's token. `answer`: it answers
+        a job, and nothing else. Raise `TooManyTokens`, and `Unauthenticated` if the token
+        that asks is gone.
         """
         facts = {
             "caller": caller, "user_id": caller.user_id, "by_token": caller.token_id,
@@ -152,7 +158,7 @@ class Sessions(StorePart):
             )
         else:
             document = await self._database.value(
-                "create_token", of_hash=digest_of(token), **facts
+                "create_token", of_hash=digest_of(token), of_kind=kind, **facts
             )
         return document
 

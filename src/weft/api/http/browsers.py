@@ -60,9 +60,9 @@ def _foreign(why: str) -> ForeignRequest:
     )
 
 
-async def read_form(request: AnyRequest) -> dict[str, str]:
+async def read_form(request: AnyRequest, fields_max: int = FORM_FIELDS_MAX) -> dict[str, str]:
     """Read the fields of a form; of several with one name the last. Raise `InvalidParameter`."""
-    fields = await read_fields(request, FORM_FIELDS_MAX)
+    fields = await read_fields(request, fields_max)
     return {name: values[-1] for name, values in fields.items()}
 
 

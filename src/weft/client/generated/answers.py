@@ -29,6 +29,16 @@ class Acknowledgement(Answer):
     note: str
 
 
+class AnswerLink(Answer):
+    """A link that answers one job, once."""
+
+    token_id: int
+    """revoke it, and the link counts no more"""
+    url: str
+    """whoever opens it may answer this job, and nothing else"""
+    expires_at: datetime
+
+
 class App(Answer):
     """An application, as lists show it."""
 

@@ -159,6 +159,26 @@ class Calls(DocumentCalls):
             await self._get("/v1/batch-actions", query={"action": action, "q": q}),
         )
 
+    async def create_answer_link(
+        self, batch_id: int, job_id: int, *, valid_s: float = 86400.0
+    ) -> "answers.AnswerLink":
+        """Make a link to a page on which whoever has it answers this job, without a login: once.
+        It is one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
+
+        Use case: `weft.extensions.waits.calls.create_answer_link`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            valid_s: How long the link counts.
+        """
+        return cast(
+            "answers.AnswerLink",
+            await self._post(
+                f"/v1/batches/{batch_id}/jobs/{job_id}/answer-links", {"valid_s": valid_s}
+            ),
+        )
+
     async def create_login_link(self) -> "answers.LoginLink":
         """Make a link that opens a session of the caller in a browser: once, and within five
         minutes. The caller's former link counts no more.

@@ -123,6 +123,23 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.count_batch_action(action, q))
 
+    def create_answer_link(
+        self, batch_id: int, job_id: int, *, valid_s: float = 86400.0
+    ) -> "answers.AnswerLink":
+        """Make a link to a page on which whoever has it answers this job, without a login: once.
+        It is one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
+
+        Use case: `weft.extensions.waits.calls.create_answer_link`.
+
+        Args:
+            batch_id: A batch: 12 or b12.
+            job_id: A job of the batch: 7 or j7.
+            valid_s: How long the link counts.
+        """
+        return self._loop_thread.wait(
+            self._async.create_answer_link(batch_id, job_id, valid_s=valid_s)
+        )
+
     def create_login_link(self) -> "answers.LoginLink":
         """Make a link that opens a session of the caller in a browser: once, and within five
         minutes. The caller's former link counts no more.

@@ -1,18 +1,34 @@
-"""`POST /v1/batches/{b}/jobs/{j}/answer`: what a job waits for."""
+"""`POST /v1/batches/{b}/jobs/{j}/answer`: what a job waits for; and links that do it, once."""
 
+import re
+import secrets
 import sys
+import time
 from typing import Final
 
-from weft.api.calls.call import act, calls_of
+from weft.api.calls.call import ServerUrl, act, call, calls_of
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
-from weft.core.errors import FieldError, InvalidValue
-from weft.core.ids import format_job_ref
+from weft.core.access.rights import Permission, Right, require
+from weft.core.errors import AnswerLinkNotFound, FieldError, InvalidValue, NotWaiting
+from weft.core.ids import format_job_ref, parse_job_ref
+from weft.core.states import ENDED_WORDS
 from weft.ports.store import Caller
 from weft.submission.services import Answer
 from weft.submission.translation.kinds import wrong_text
 from weft.submission.waits import misfits
-from weft.wire.documents.job_kinds import AnswerDocument, JobAnswered
+from weft.telemetry.log import log
+from weft.wire.documents.job_kinds import (
+    AnswerDocument,
+    AnswerLink,
+    AnswerLinkDocument,
+    JobAnswered,
+)
+
+ASKED: Final = frozenset({"approval", "event"})
+"""What somebody may answer."""
+_SECRET_BYTES: Final = 32
+_CODE: Final = re.compile(r"(?P<job>b[1-9][0-9]{0,18}\.j[1-9][0-9]{0,9})\.[A-Za-z0-9_-]{43}")
 
 
 @act("POST /v1/batches/{b}/jobs/{j}/answer", JobAnswered)
@@ -42,6 +58,52 @@ async def answer_job(
         values=values,
     )  # fmt: skip
     return {"batch_id": batch_id, "job_id": job_id, "state": state}
+
+
+@call(
+    "POST /v1/batches/{b}/jobs/{j}/answer-links", Right.WRITE, AnswerLink,
+    permission=Permission.EXECUTE,
+)  # fmt: skip
+async def create_answer_link(
+    services: Services, caller: Caller, batch_id: BatchId, job_id: JobId,
+    document: AnswerLinkDocument, server: ServerUrl,
+) -> Answer:  # fmt: skip
+    """Make a link to a page on which whoever has it answers this job, without a login: once. It is
+    one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
+    """
+    name = format_job_ref(batch_id, job_id)
+    job = await services.store.get_job(caller, batch_id, job_id)
+    if job.get("wait", {}).get("for") not in ASKED or job["state"] in ENDED_WORDS:
+        raise NotWaiting(
+            f"job {name} waits for no answer",
+            detail="Only a job with `wait` for an approval or an event does, until it has one.",
+            hint=f"`weft why {name}` says what it waits for.",
+        )
+    left_s = document.valid_s if caller.expires_at is None else caller.expires_at - time.time()
+    # What is stored is the digest of all of it: a link for one job is none for another.
+    code = f"{name}.{secrets.token_urlsafe(_SECRET_BYTES)}"
+    made = await services.store.create_token(
+        caller, code, name=f"answer {name}", scopes={Right.WRITE}, kind="answer",
+        valid_s=max(0.0, min(document.valid_s, left_s)),
+        tokens_max=services.settings.tokens_per_user_max,
+    )  # fmt: skip
+    log.info("answer_link.created", job=name, token=made["token_id"], user=caller.user_name)
+    return {
+        "token_id": made["token_id"], "url": f"{server}/ui/answer?code={code}",
+        "expires_at": made["expires_at"],
+    }  # fmt: skip
+
+
+async def read_link(services: Services, code: str) -> tuple[Caller, int, int]:
+    """Return as whom a link answers, and which job. Raise `AnswerLinkNotFound`."""
+    found = _CODE.fullmatch(code)
+    caller = await services.store.authenticate_answer(code) if found else None
+    if found is None or caller is None:
+        raise AnswerLinkNotFound(
+            "this link answers no job", detail="It was used or revoked, or has expired."
+        )
+    require(Right.WRITE, caller.user_name, caller.role)
+    return caller, *parse_job_ref(found["job"])
 
 
 CALLS: Final = calls_of(sys.modules[__name__])

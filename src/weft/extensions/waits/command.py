@@ -2,9 +2,11 @@
 
 from typing import Annotated, Any
 
-from weft.cli.input.options import SHARED, Parameter, Shared, read_option
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared, read_option
+from weft.cli.terminal.plain import moment
 from weft.core.bounded import Unreadable, read_json
 from weft.core.ids import parse_job_ref
+from weft.core.text.durations import parse_seconds
 
 
 def answer(
@@ -14,19 +16,31 @@ def answer(
     refuse: Annotated[bool, Parameter(negative="")] = False,
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     note: str = "",
+    link: Flag = False,
+    valid: str = "1d",
     shared: Shared = SHARED,
 ) -> int:
     """Answer a job that waits for a person or an event: it succeeds.
 
         weft answer b12.j7 --set dose=2.5 --note "seen"
+        weft answer b12.j7 --link --valid 8h
 
     Args:
         target: `b12.j7`.
         refuse: The job fails.
         set_: KEY=VALUE of its form; a VALUE that is JSON is that, another one a text. Repeat it.
         note: Why, for the history of the job.
+        link: Only print a link for somebody else: its page answers this job, once.
+        valid: How long the link counts, as 8h or 7d.
     """
     batch_id, job_id = parse_job_ref(target)
+    if link:
+        valid_s = read_option("--valid", valid, parse_seconds)
+        made = shared.ask(
+            lambda client: client.create_answer_link(batch_id, job_id, valid_s=valid_s)
+        )
+        return shared.tell(made, f"{made['url']}\nit answers {target} once, until "
+                           f"{moment(made['expires_at'])}, for whoever has it")  # fmt: skip
     values = dict(read_option("--set", pair, _pair) for pair in set_)
     answered = shared.ask(
         lambda client: client.answer_job(

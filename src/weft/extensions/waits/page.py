@@ -1,27 +1,31 @@
-"""`/ui/batches/{b}/jobs/{j}/answer`: the form of a job that waits for an answer."""
+"""`/ui/batches/{b}/jobs/{j}/answer`: the form of a job that waits for an answer; `/ui/answer`: the
+same, for whoever has a link to it.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import msgspec
 
 from weft.api.calls.call import call_of
-from weft.api.http.browsers import FORM_FIELDS_MAX, read_fields, refuse_wrong_token
-from weft.api.http.pages import get_page, may_act, post_form, show
+from weft.api.http.browsers import FORM, FORM_FIELDS_MAX, read_form, refuse_wrong_token
+from weft.api.http.pages import NO_MOMENT, get_page, may_act, post_form, show
 from weft.api.http.parameters import batch_id_of, job_id_of
 from weft.api.http.requests import AnyRequest
-from weft.api.http.routing import Redirect, Response
+from weft.api.http.routing import OPEN, Redirect, Response
+from weft.api.http.trail import record_login
 from weft.api.use_cases import read
 from weft.core.access.rights import Right
 from weft.core.bounded import Unreadable, read_json
 from weft.core.errors import FieldError, InvalidValue
 from weft.core.problems import pointer_of
-from weft.extensions.waits.calls import answer_job
+from weft.extensions.waits.calls import ASKED, answer_job, read_link
 from weft.submission.services import Answer
 from weft.wire.documents.job_kinds import NOTE_MAX, AnswerDocument
 
 PATH: Final = "/ui/batches/{b:str}/jobs/{j:str}/answer"
+BY_LINK: Final = "/ui/answer"
 FIELDS_MAX: Final = 50
 """A form with more properties has one field for all of them."""
 _CALL: Final = call_of(answer_job)
@@ -104,20 +108,57 @@ async def show_answer(request: AnyRequest) -> Response[bytes]:
 @post_form(PATH, _CALL.right, _CALL.permission)
 async def press_answer(request: AnyRequest) -> Redirect | Response[bytes]:
     """Answer a job with what was written into its form; show what does not fit beside it."""
-    texts = {
-        name: values[-1]
-        for name, values in (await read_fields(request, FORM_FIELDS_MAX + FIELDS_MAX)).items()
-    }
+    texts = await read_form(request, FORM_FIELDS_MAX + FIELDS_MAX)
     if request.caller.csrf_token is not None:
         refuse_wrong_token(request.caller.csrf_token, texts.get("csrf_token", ""))
     job = await _job_of(request)
+    wrong = await _answered(request, job, texts)
+    if wrong is not None:
+        return await _page(request, job, texts, wrong)
+    return Redirect(request.scope["path"].removesuffix("/answer"), status_code=303)
+
+
+@get_page(BY_LINK, OPEN, opt=NO_MOMENT, query=("code",))
+async def show_link(request: AnyRequest) -> Response[bytes]:
+    """Show the form of a job to whoever has a link that answers it. It changes nothing."""
+    code = request.query.text("code") or ""
+    return await _page(request, await _linked_job(request, code), code=code)
+
+
+@post_form(BY_LINK, OPEN, status_code=200, opt={"reads": FORM})
+async def press_link(request: AnyRequest) -> Response[bytes]:
+    """Answer a job, and let its link count no more. Raise `NotWaiting`, `AnswerLinkNotFound`."""
+    texts = await read_form(request, FORM_FIELDS_MAX + FIELDS_MAX)
+    code = texts.get("code", "")
+    job = await _linked_job(request, code)
+    caller = request.caller
+    record_login(request.scope, caller, "answer_job")
+    request.scope["state"]["caller"] = replace(caller, user_name=f"{caller.user_name}, by a link")
+    wrong = await _answered(request, job, texts)
+    if wrong is not None:
+        return await _page(request, job, texts, wrong, code=code)
+    await request.services.store.revoke_token(caller, caller.token_id)
+    return await _page(request, job, code=code, is_answered=True)
+
+
+async def _linked_job(request: AnyRequest, code: str) -> Answer:
+    """Return the job of a link; the request is then one of who has made the link."""
+    caller, batch_id, job_id = await read_link(request.services, code)
+    request.scope["state"]["caller"] = caller
+    return await read.get_job(request.services, caller, batch_id, job_id)
+
+
+async def _answered(
+    request: AnyRequest, job: Answer, texts: _Texts
+) -> Sequence[FieldError] | None:
+    """Answer a job; return what does not fit, None: it is answered."""
     try:
         await answer_job(
             request.services, request.caller, job["batch_id"], job["job_id"], _document(job, texts)
         )
     except InvalidValue as error:
-        return await _page(request, job, texts, error.errors)
-    return Redirect(request.scope["path"].removesuffix("/answer"), status_code=303)
+        return error.errors
+    return None
 
 
 async def _job_of(request: AnyRequest) -> Answer:
@@ -147,6 +188,9 @@ async def _page(
     job: Answer,
     texts: _Texts | None = None,
     errors: Sequence[FieldError] = (),
+    *,
+    code: str = "",
+    is_answered: bool = False,
 ) -> Response[bytes]:
     wait = job.get("wait", {})
     fields = _fields_of(wait.get("form"))
@@ -166,7 +210,9 @@ async def _page(
         status=400 if errors else 200,
         job=job,
         path=request.scope["path"],
-        waits=job["state"] == "ready" and wait.get("for") in ("approval", "event"),
+        code=code,
+        is_answered=is_answered,
+        waits=job["state"] == "ready" and wait.get("for") in ASKED,
         may_change=await may_act(
             request,
             lambda caller: read.get_job(request.services, caller, job["batch_id"], job["job_id"]),

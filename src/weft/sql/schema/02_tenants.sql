@@ -79,7 +79,8 @@ ROWS_OF_QUERIES weft.tenant_user;
 
 -- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
 -- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them, and those of machines, which the driver
--- makes: they have the machine's name. With an invitation a worker outside gets a token of its own, once.
+-- makes: they have the machine's name. With an invitation a worker outside gets a token of its own, once;
+-- with an answer one job that waits is answered, of which its text begins with the name.
 CREATE TABLE weft.token (
     token_hash bytea PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,
@@ -93,7 +94,7 @@ CREATE TABLE weft.token (
             AND scopes <@ ARRAY['read', 'write', 'exec', 'operate', 'manage', 'administer', 'work']),
     last_used_at timestamptz,
     idempotency_key text,
-    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session', 'machine', 'invitation')),
+    kind text NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'code', 'session', 'machine', 'invitation', 'answer')),
     -- of a session: the address of the browser; of an invitation: the worker that has used it; NULL: neither
     opened_from text CHECK (length(opened_from) <= 256),
     -- what ends with that token: a code, its session, and what that session makes; NULL: it ends by itself

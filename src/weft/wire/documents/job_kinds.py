@@ -120,3 +120,20 @@ class JobAnswered(Struct, kw_only=True):
     batch_id: int
     job_id: int
     state: Annotated[str, Meta(description="of the job: `success` or `error`")]
+
+
+class AnswerLinkDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """`POST …/answer-links`."""
+
+    valid_s: Annotated[
+        Annotated[float, Meta(ge=1, le=31_536_000)],
+        says("How long the link counts.", 86400, unit="seconds"),
+    ] = 86400.0
+
+
+class AnswerLink(Struct, kw_only=True):
+    """A link that answers one job, once."""
+
+    token_id: Annotated[int, Meta(description="revoke it, and the link counts no more")]
+    url: Annotated[str, Meta(description="whoever opens it may answer this job, and nothing else")]
+    expires_at: datetime

@@ -1,7 +1,7 @@
 -- authenticate: who holds the token, the session of a browser or the code of a login link, of this SHA-256, with their role and what
 --   it is for.
 -- Safe to repeat: yes.   Locks: token (SKIP LOCKED).   Plan: token by key.
--- of_kind: token, session, code, invitation; one does not count as the other. A token may be that of a machine.
+-- of_kind: token, session, code, invitation, answer; one does not count as the other. A token may be that of a machine.
 -- When it was last used is noted once a minute, so that requests do not write.
 -- Returns: one row, with the seconds until it expires (NULL: it does not); or none for an unknown or expired one, and for one whose user
 --   is removed.   Owner: weft_system.  Granted to: weft_api.

@@ -9,7 +9,7 @@ DECLARE
     v_new weft.token;
 BEGIN
     PERFORM weft.create_token(create_invitation.tenant_id, create_invitation.user_id, by_token, of_hash, of_name, of_scopes, valid_s,
-        tokens_max, create_invitation.idempotency_key, of_pool, of_workers, create_invitation.at);
+        tokens_max, create_invitation.idempotency_key, of_pool, of_workers, 'token', create_invitation.at);
     UPDATE weft.token t SET kind = 'invitation', session_ends_at = t.expires_at,
         expires_at = least(t.expires_at, create_invitation.at + invitation_s * interval '1 second')
     WHERE t.token_hash = of_hash RETURNING t.* INTO v_new;

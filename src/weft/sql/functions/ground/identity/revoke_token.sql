@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION weft.revoke_token(tenant_id int, user_id int, of_token_id bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM weft.token t WHERE t.user_id = revoke_token.user_id AND t.token_id = of_token_id
-            AND t.kind IN ('token', 'invitation')) THEN
+            AND t.kind IN ('token', 'invitation', 'answer')) THEN
         RETURN false;
     END IF;
     PERFORM FROM weft.tenant_user u WHERE u.user_id = revoke_token.user_id FOR NO KEY UPDATE;

@@ -73,7 +73,9 @@ ANYBODY = {
     "POST /ui/sessions/{session}/end",
 }  # fmt: skip
 """Every role may call them."""
-FOR_WORK = {"POST /v1/worker-link", "GET /v1/worker-link/notices"}
+FOR_WORK = {
+    "POST /v1/worker-link", "POST /v1/worker-link/exec", "GET /v1/worker-link/notices",
+}  # fmt: skip
 """They ask what the token is for, too: `test_worker_link.py`."""
 LADDER = [UserRole.VIEWER, UserRole.USER, UserRole.OPERATOR, UserRole.TENANT_ADMIN, UserRole.ADMIN]
 DOOR_PATHS = DoorPaths(api_doors())

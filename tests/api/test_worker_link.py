@@ -430,11 +430,11 @@ async def test_api_takes_no_frames_over_a_network_without_tls(
         frame = msgspec.msgpack.encode(Frame(FRAME_VERSION, 0, "hello", msgspec.Raw(b"\x80")))
         answer = await Outside(api, http, tmp_path).send(token, frame)
         join = await http.post("/v1/worker-link/join", json={"invitation": "x", "worker": "y"})
-        notices = await http.get(
-            "/v1/worker-link/notices?incarnation=1", headers={"authorization": f"Bearer {token}"}
-        )
+        bearer = {"authorization": f"Bearer {token}"}
+        notices = await http.get("/v1/worker-link/notices?incarnation=1", headers=bearer)
+        command = await http.post("/v1/worker-link/exec?incarnation=1", headers=bearer)
     assert answer.status_code == status, answer.text
-    for refused in (notices, join):
+    for refused in (notices, join, command):
         assert ("by HTTPS only" in refused.text) == (status == 403)
 
 

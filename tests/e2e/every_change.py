@@ -29,7 +29,10 @@ _HAIL_BATCH: Final = {"billing_project": "default", "n_jobs": 1, "n_job_groups":
 
 def changes() -> Sequence[str]:
     """Return the routes of the api's own table that change something, in this order."""
-    others = {"POST /v1/worker-link"}  # for tokens of workers, in a form of their own
+    others = {
+        "POST /v1/worker-link",
+        "POST /v1/worker-link/exec",
+    }  # for tokens of workers, in a form of their own
     names = [one for one in route_rights(api_doors()) if not one.startswith("GET ")]
     return sorted({*names} - others, key=_place)
 

@@ -7,9 +7,9 @@ import signal
 import socket
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import httpx
@@ -17,22 +17,43 @@ import pytest
 
 from e2e.conftest import Weft, kill_api, until
 from e2e.terminal import Terminal, on_terminal, script_of
+from e2e.test_workers_outside import Outside, submit
 from weft import Client
 from weft.client.http.exec_calls import ExecLost
 from weft.extensions.exec.command import BadPort, ForwardFailed, NoTerminal, PortTaken
 from worker.spawner_process import marked
 
 pytestmark = pytest.mark.heavy
+Place = Callable[..., str]
 
 
-def test_command_runs_beside_a_job(weft: Weft, tmp_path: Path) -> None:
-    data = bytes(range(256)) * 20_000
+@pytest.fixture(params=["here", "outside"])
+def place(request: pytest.FixtureRequest, weft: Weft, tmp_path: Path) -> Iterator[Place]:
+    """Give what submits one job, for a worker here or for one outside; it is cancelled."""
+    batches = []
+
+    def run(**job: object) -> str:
+        is_here = request.param == "here"
+        batches.append(weft.submit(job) if is_here else submit(weft, tmp_path, [job]))
+        name = f"{batches[-1]}.j1"
+        until(lambda: json.loads(weft.told("status", name, "--json"))["started_at"] is not None)
+        return name
+
+    with nullcontext() if request.param == "here" else Outside(weft, tmp_path).running():
+        yield run
+        until(lambda: weft.run("cancel", *batches).returncode != ExecLost.exit_code)  # by an api
+
+
+@pytest.fixture
+def sleeping(place: Place) -> str:
+    """Give the name of a job that runs."""
+    return place(command=["sleep", "1000"])
+
+
+def test_command_runs_beside_a_job(weft: Weft, place: Place, tmp_path: Path) -> None:
+    data, name = bytes(range(256)) * 20_000, place(command=["sleep", "1000"], env={"X": "y"})
     with Client(home=weft.home) as client:
-        bb = client.create_batch()
-        job = bb.create_job(["sleep", "1000"], env={"X": "y"})
-        batch = bb.submit()
-        until(lambda: job.status()["started_at"] is not None)
-        name = f"b{batch.id}.j1"
+        job = client.get_job(name)
         copied = weft.run("exec", name, "--", "sh", "-c", "cat; echo $X >&2; exit 3", stdin=data)
         unread = job.exec(["true"], stdin=data)
         large = job.exec(["head", "-c", "100000000", "/dev/zero"])
@@ -53,23 +74,10 @@ def test_command_runs_beside_a_job(weft: Weft, tmp_path: Path) -> None:
             running.wait(60)
         assert running.returncode == ExecLost.exit_code
         until(lambda: not marked("WEFT_EXEC="))
-        batch.cancel()  # by the next api: other tests need it
 
     assert (copied.stdout, copied.stderr, copied.returncode) == (data, b"y\n", 3)
     assert (unread.exit_code, len(large.stdout)) == (0, 100_000_000)
-    assert f"/v1/batches/{batch.id}/jobs/1/exec true" in {one["path"] for one in trail}
-
-
-@pytest.fixture
-def sleeping(weft: Weft) -> Iterator[str]:
-    """Give the name of a job that runs."""
-    with Client(home=weft.home) as client:
-        bb = client.create_batch()
-        job = bb.create_job(["sleep", "1000"])
-        batch = bb.submit()
-        until(lambda: job.status()["started_at"] is not None)
-        yield f"b{batch.id}.j1"
-        batch.cancel()
+    assert f"/v1/batches/{name[1:-3]}/jobs/1/exec true" in {one["path"] for one in trail}
 
 
 @contextmanager
@@ -148,13 +156,12 @@ for one in servers:
 """The second ends its direction before it reads."""
 
 
-def test_ports_of_a_job_are_reached(weft: Weft, tmp_path: Path) -> None:
+def test_ports_of_a_job_are_reached(weft: Weft, place: Place, tmp_path: Path) -> None:
     data = bytes(range(256)) * 40_000
-    batch = weft.submit({"command": [sys.executable, "-c", SERVER, str(tmp_path)]})
+    job = place(command=[sys.executable, "-c", SERVER, str(tmp_path)])
     names = [tmp_path / name for name in ("ThreadingHTTPServer", "TCPServer")]
     until(lambda: all(path.exists() and path.read_text() for path in names))
     http_port, raw_port = (path.read_text() for path in names)
-    job = f"{batch}.j1"
     with (
         weft.started("forward", job, f":{http_port}", "--json") as first,
         weft.started("forward", job, f":{raw_port}", "--json") as second,
@@ -180,7 +187,7 @@ def test_ports_of_a_job_are_reached(weft: Weft, tmp_path: Path) -> None:
             if Path(f"/proc/{pid}/cmdline").read_text().endswith(f"\0{raw_port}\0"):
                 os.kill(pid, signal.SIGKILL)
         second.wait(60)
-        weft.told("cancel", batch)
+        weft.told("cancel", job.partition(".")[0])
         codes = [one.wait(60) for one in (first, second, third)]
         last = first.stderr.read().decode()
 
@@ -197,3 +204,17 @@ def test_port_that_cannot_be_is_refused(weft: Weft, port: str) -> None:
     refused = weft.run("forward", "b1.j1", "--", port)
 
     assert (refused.returncode, b"no port" in refused.stderr) == (BadPort.exit_code, True)
+
+
+def test_command_ends_with_the_link_of_its_worker(weft: Weft, tmp_path: Path) -> None:
+    with Outside(weft, tmp_path).behind() as outside, outside.running():
+        job = submit(weft, tmp_path, [{"command": ["sleep", "1000"]}]) + ".j1"
+        until(lambda: weft.run("exec", "-n", job, "--", "true").returncode == 0)
+        with shell(weft, job) as terminal:
+            outside.middle.cut()
+            code, mode = terminal.finish(), termios.tcgetattr(terminal.master)
+        until(lambda: not marked("WEFT_EXEC="))
+        outside.middle.mend()
+        until(lambda: weft.run("exec", "-n", job, "--", "true").returncode == 0)
+        weft.told("cancel", job.partition(".")[0])
+    assert (code, bool(mode[3] & termios.ICANON)) == (ExecLost.exit_code, True)

@@ -28,7 +28,7 @@ ALONE = {
     "these wait for room in another file": {
         "api/use_cases/due_work.py",
         "driver/loops/deliveries.py", "worker/agent/hand_over.py",
-        "plugins/runners/spawner/__init__.py",
+        "plugins/runners/spawner/__init__.py", "extensions/link/worker/calls.py",
     },
     "of one request, text or job": {
         "api/use_cases/file_stores.py", "core/deliveries/mail.py",

@@ -76,7 +76,7 @@ LONG_SUBJECTS: frozenset[str] = frozenset(
 UNBOUNDED_QUEUES = {
     "src/weft/client/functions/calls.py": "calls under way",
     "src/weft/extensions/exec/relay.py": "WINDOW of each connection",
-    "src/weft/extensions/exec/routes.py": "BYTES_MAX of input",
+    "src/weft/plugins/runners/spawner/beside.py": "BYTES_MAX of input",
     "src/weft/extensions/brokers/kafka/consumer.py": "the limit and AHEAD",
     "src/weft/extensions/brokers/kafka/topics.py": "OUTCOMES_MAX places",
     "src/weft/extensions/brokers/rabbitmq/__init__.py": "the prefetch count",

@@ -13,8 +13,8 @@ import pytest
 from cases import cases
 from weft.core.errors import WeftError
 from weft.core.states import Reason
-from weft.extensions.exec.routes import Channel, begin
 from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.runners.spawner.beside import Channel, begin
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.ports.runner import Assignment, Ended
 from weft.wire.exec import STDOUT, Begin, Terminal

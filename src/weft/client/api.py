@@ -17,7 +17,7 @@ from weft.client.generated.calls import Calls
 from weft.client.http.address import Locator
 from weft.client.http.blocking import asyncio, need_loop
 from weft.client.http.calls import Document, decode
-from weft.client.http.connection import ConnectionLost
+from weft.client.http.connection import ConnectionLost, until_silent
 from weft.client.http.problems import to_error
 from weft.client.http.session import (
     PATIENCE_S,
@@ -312,7 +312,7 @@ class Api(Routes, Calls):
                 opened()
             try:
                 async with reply:
-                    async for chunk in _until_silent(reply.chunks(), SILENCE_MAX_S):
+                    async for chunk in until_silent(reply.chunks(), SILENCE_MAX_S):
                         for event in parser.feed(chunk):
                             if event.kind == "error":
                                 raise to_error(0, event.data.encode())
@@ -336,16 +336,3 @@ async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             parts = []
         if rest:
             parts.append(rest)
-
-
-async def _until_silent(
-    chunks: AsyncIterator[bytes], silence_max_s: float
-) -> AsyncIterator[bytes]:
-    """Yield chunks. Raise `TimeoutError` if none comes for so long."""
-    while True:
-        try:
-            async with asyncio.timeout(silence_max_s):
-                chunk = await anext(chunks)
-        except StopAsyncIteration:
-            return
-        yield chunk

@@ -5,8 +5,10 @@ Both are msgpack, in forms that follow from the methods: an argument that is add
 default, so that older workers go on.
 """
 
+import asyncio
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, NamedTuple, Protocol, get_type_hints
@@ -26,11 +28,12 @@ from weft.core.bounds import (
     PathText,
     ShortBytes,
 )
+from weft.core.errors import ExecElsewhere
 from weft.core.states import AttemptKey
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused
-from weft.ports.running_files import RunningFile, RunningFiles
+from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.store.driver import Notices
 from weft.ports.store.worker import (
     Attempts,
@@ -42,6 +45,7 @@ from weft.ports.store.worker import (
     WorkerStore,
 )
 from weft.ports.store.worker_files import StoredSecret
+from weft.wire import exec as wire
 
 FRAME_VERSION: Final = 1
 FRAME_VERSIONS: Final = (FRAME_VERSION,)
@@ -99,6 +103,8 @@ class Look(msgspec.Struct, frozen=True):
     start: int = 0
     n_bytes: int = 0
     """Of this file, at most `LOG_BYTES_MAX`; 0: how long it is."""
+    opens: bool = False
+    """Open a stream for a command beside it instead; older releases look for the file."""
 
 
 class Seen(NamedTuple):
@@ -126,6 +132,72 @@ class HearsWorkers(Protocol):
         """Set the metrics of the workers that were heard of."""
 
 
+_ANSWER_BYTES_MAX: Final = 4096
+_LOST: Final = wire.END, msgspec.json.encode(wire.Ended(None))
+
+
+class CarriedCommand:
+    """A command beside a job of a worker outside, as its api has it (`Channel` on the worker's
+    host). The bodies of the stream that the worker has opened are joined to those of who asked,
+    piece by piece: who does not read stops the other. `frames`: of the worker, to its end.
+    """
+
+    def __init__(self, frames: wire.Frames) -> None:
+        self._frames = frames
+        self._queue: asyncio.Queue[bytes] = asyncio.Queue(4)
+        self.over = asyncio.Event()
+
+    async def begin(
+        self, begin: wire.Begin, terminal: wire.Terminal | None
+    ) -> "CarriedCommand | wire.Refused":
+        """Have it started; return this, or why it was not."""
+        await self.take(wire.BEGIN, msgspec.msgpack.encode((begin, terminal)))
+        kind, data = await self._next()
+        lost = wire.Refused(ExecElsewhere.code, "its worker does not answer any more")
+        answer: wire.Begun | wire.Refused = lost
+        with suppress(msgspec.DecodeError):
+            if kind == wire.BEGIN and len(data) <= _ANSWER_BYTES_MAX:
+                answer = read_msgpack(data, wire.Begun | wire.Refused)
+        if isinstance(answer, wire.Begun):
+            return self
+        self.close()
+        return answer
+
+    async def take(self, kind: int, data: bytes) -> bool:
+        """Pass a frame of the client on; the worker says what is nonsense."""
+        await self._queue.put(wire.frame(kind, data))
+        return True
+
+    async def frames(self) -> AsyncGenerator[bytes, None]:
+        """Yield what the client is to get; the last frame says how the command ended."""
+        kind = wire.TAKEN
+        while kind != wire.END:
+            kind, data = await self._next()
+            yield wire.frame(kind, data)
+
+    async def sent(self) -> AsyncGenerator[bytes, None]:
+        """Yield what the worker is to get."""
+        while not self.over.is_set():
+            piece = wire.frame(wire.ALIVE)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wire.QUIET_S):
+                    piece = await self._queue.get()
+            yield piece
+
+    def close(self) -> None:
+        """End it, at the worker as well."""
+        self.over.set()
+        if self._queue.empty():
+            self._queue.put_nowait(b"")
+
+    async def _next(self) -> tuple[int, bytes]:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wire.SILENCE_S):
+                found = await anext(self._frames, None)  # a tuple as default fails in Python 3.11
+                return found if found and found[0] in range(4) else _LOST
+        return _LOST
+
+
 class ServedLink(Protocol):
     """The other end of workers outside, as the rest of an api sees it."""
 
@@ -136,6 +208,11 @@ class ServedLink(Protocol):
     @property
     def running(self) -> RunningFiles:
         """The files of attempts that they run."""
+
+    async def begin_exec(
+        self, of: RunningAttempt, begin: wire.Begin, terminal: wire.Terminal | None
+    ) -> CarriedCommand | wire.Refused | None:
+        """Start a command beside an attempt; None: none of them has it."""
 
     def forget(self, told: int | None) -> None:
         """Ask again who may do what: of this token, or of all."""

@@ -27,10 +27,16 @@ MARK: Final = "WEFT_EXEC"
 SUFFIX: Final = ".exec"
 """Of the socket for commands, behind the name of the spawner's socket for agents."""
 MEDIA: Final = "application/vnd.weft.exec"
-BEGIN, STDIN, SIGNAL, RESIZE = range(4)
-"""What a client sends: a document, input (none: its end), a byte for a signal, a `SIZE`."""
+BEGIN, STDIN, SIGNAL, RESIZE, ALIVE = range(5)
+"""What a client sends: a document, input (none: its end), a byte for a signal, a `SIZE`, and what
+only says that it is there.
+"""
 TAKEN, STDOUT, STDERR, END = range(4)
 """What it gets: how much input was taken so far, output, and how the command ended, in JSON."""
+QUIET_S: Final = 15.0
+"""After so long without anything else each end sends something, so that silence is an end."""
+SILENCE_S: Final = 40.0
+Frames = AsyncIterator[tuple[int, bytes]]
 _HEAD: Final = struct.Struct("!BI")
 
 

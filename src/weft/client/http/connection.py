@@ -49,6 +49,19 @@ class ConnectionLost(Exception):
     """The connection broke before the reply was whole; the server may have done what was asked."""
 
 
+async def until_silent(
+    chunks: AsyncIterator[bytes], silence_max_s: float
+) -> AsyncGenerator[bytes, None]:
+    """Yield chunks. Raise `TimeoutError` if none comes for so long."""
+    while True:
+        try:
+            async with asyncio.timeout(silence_max_s):
+                chunk = await anext(chunks)
+        except StopAsyncIteration:
+            return
+        yield chunk
+
+
 @dataclass
 class _Connection:
     reader: "asyncio.StreamReader | _Blocking"

@@ -1,6 +1,8 @@
 """`/v1/worker-link`: what workers outside call and hear (`ports/worker_link.py`)."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Final, cast
 
@@ -9,23 +11,31 @@ import msgspec
 from weft.api.http.parameters import wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, read_bytes, read_document
-from weft.api.http.routing import OPEN, Response, Stream, get, post
+from weft.api.http.requests import AnyRequest, ClientGone, body_of, read_bytes, read_document
+from weft.api.http.routing import OPEN, Receive, Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.http.trail import record_login
 from weft.core.access.rights import Right
 from weft.core.access.token_text import new_token
 from weft.core.bounded import read_msgpack
-from weft.core.errors import InvitationRefused, LinkFrameRefused, LinkRefused, Unavailable
+from weft.core.errors import (
+    InvitationRefused,
+    LinkFrameRefused,
+    LinkRefused,
+    MalformedBody,
+    Unavailable,
+)
 from weft.core.login_attempts import attempt_with
 from weft.extensions.link.serving import WorkerLink
 from weft.ports.store import Caller
-from weft.ports.worker_link import FRAME_BYTES_MAX, Frame
+from weft.ports.worker_link import FRAME_BYTES_MAX, CarriedCommand, Frame
 from weft.telemetry.log import log
+from weft.wire import exec as wire
 from weft.wire.documents.logins import JoinDocument
 
 MSGPACK: Final = "application/msgpack"
 _INCARNATION_MAX: Final = 2**31 - 1
+_LEAVE_S: Final = 5.0
 
 
 @post(
@@ -56,14 +66,54 @@ async def call_link(request: AnyRequest) -> Response[bytes]:
 @get("/v1/worker-link/notices", Right.WORK, include_in_schema=False, query=("incarnation",))
 async def stream_notices(request: AnyRequest) -> Stream:
     """Stream what a worker outside must look at, as server-sent events."""
+    link, number = await _asker(request)
+    return stream_reply(_messages(link, request.caller, number))
+
+
+@post(
+    "/v1/worker-link/exec", Right.WORK, status_code=200, include_in_schema=False,
+    query=("incarnation", "number"), opt={"unrecorded": True},
+)  # fmt: skip
+async def open_exec(request: AnyRequest) -> Stream:
+    """Carry a command beside a job of a worker outside, which opens this when it is asked. Both
+    bodies are frames, with the roles of client and server turned round (`wire/exec.py`): it gets
+    0, a `Begin` and a terminal or nothing, and says 0, `Begun` or `Refused`.
+    """
+    link, incarnation_id = await _asker(request)
+    number = request.query.text("number") or ""
+    return _Carrying(link.running.open(incarnation_id, number, _frames(request)))
+
+
+async def _frames(request: AnyRequest) -> wire.Frames:
+    with suppress(ClientGone, MalformedBody):
+        async for one in wire.frames(body_of(request)):
+            yield one
+
+
+class _Carrying(Stream):
+    """What a worker gets for a command, while who asked gets what comes from it."""
+
+    def __init__(self, command: CarriedCommand) -> None:
+        unbuffered = {"x-accel-buffering": "no"}
+        super().__init__(command.sent(), media_type=wire.MEDIA, headers=unbuffered)
+        self._over = command.over
+
+    async def hear(self, _: Receive) -> None:
+        """Leave to who asked what comes, and return soon after that is over, read or not."""
+        await self._over.wait()
+        await asyncio.sleep(_LEAVE_S)
+
+
+async def _asker(request: AnyRequest) -> tuple[WorkerLink, int]:
+    """Return the link, and the incarnation that asks. Raise `LinkRefused`, `InvalidParameter`."""
     query = request.query
     number = query.integer("incarnation", default=None, least=1, most=_INCARNATION_MAX)
     if number is None:
         raise wrong_parameter("incarnation", "it is missing; it is the worker's own")
     _refuse_open_way(request)
-    link, caller = _link_of(request), request.caller
-    await link.terms_of(caller, number)
-    return stream_reply(_messages(link, caller, number))
+    link = _link_of(request)
+    await link.terms_of(request.caller, number)
+    return link, number
 
 
 @post("/v1/worker-link/join", OPEN, status_code=200, include_in_schema=False)
@@ -127,5 +177,5 @@ def _link_of(request: AnyRequest) -> WorkerLink:
     return cast("WorkerLink", link)
 
 
-PART: Final = ApiPart(routes=(call_link, stream_notices, join_worker))
+PART: Final = ApiPart(routes=(call_link, open_exec, stream_notices, join_worker))
 """What the api serves of them. What a worker does is in the history of its jobs."""

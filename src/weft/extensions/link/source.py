@@ -16,6 +16,7 @@ from weft.extensions.link.seal import LinkKey
 from weft.extensions.link.worker.calls import LinkCaller, Looking, finder_of
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedKeeper, LinkedWorkerStore, LinkNotices
+from weft.plugins.runners.spawner.beside import begin
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import HeldFile, Signed, ToSign
 from weft.ports.function_signatures import ChunkKey, Refused, SignedBy
@@ -24,11 +25,12 @@ from weft.ports.store import OfferedStore, WorkerStore
 from weft.ports.worker_link import LOG_BYTES_MAX, Hello, LinkFacts
 from weft.run.files import running_files
 from weft.run.home import Home
-from weft.run.host.worker_name import worker_name
+from weft.run.host.worker_name import file_name, worker_name
 from weft.run.worker_source import WorkerSource
 from weft.settings import Settings
 from weft.telemetry import metrics
 from weft.telemetry.log import log
+from weft.wire.exec import SUFFIX
 from weft.wire.spec import JobSpec, have_functions
 
 
@@ -120,6 +122,8 @@ async def linked_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
     """Open the link to an api."""
     link = Link(settings)
     link.looking.running = running_files(settings, home)
+    spawner = home.run / f"spawner-{file_name(worker_name(settings))}.sock{SUFFIX}"
+    link.looking.begin = partial(begin, spawner)
 
     async def find_logs() -> Path:
         hello = await link.hello()

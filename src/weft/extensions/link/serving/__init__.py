@@ -53,6 +53,7 @@ class WorkerLink:
         self.output = LinkedOutput(self.spool, self.lost_after_s)
         self._notices = LinkNotices(self.find_store)
         self.running = LinkedRunningFiles(self.find_store, self._notices)
+        self.begin_exec = self.running.begin
         self.hearing = Hearing(self.lost_after_s)
         self.beats: SharedTransactions[Beat, HeartbeatAnswer] = SharedTransactions(
             lambda beats: self.find_store().heartbeats(beats),

@@ -9,12 +9,20 @@ from typing import Final
 import msgspec
 
 from weft.core.bounded import read_msgpack
-from weft.core.errors import FileElsewhere, WeftError
+from weft.core.errors import ExecElsewhere, FileElsewhere, WeftError
 from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.link.serving.notices import LinkNotices, Listener
-from weft.extensions.link.serving.refusals import wrong_frame
+from weft.extensions.link.serving.refusals import refused, wrong_frame
 from weft.ports.running_files import RunningAttempt, RunningFile
-from weft.ports.worker_link import LOG_BYTES_MAX, LinkedStore, Look, LookStore, Seen
+from weft.ports.worker_link import (
+    LOG_BYTES_MAX,
+    CarriedCommand,
+    LinkedStore,
+    Look,
+    LookStore,
+    Seen,
+)
+from weft.wire import exec as wire
 
 ANSWER_S: Final = 5.0
 _ASKED_MAX: Final = 16
@@ -51,6 +59,38 @@ class LinkedRunningFiles:
             yield seen.data[: stop - start]
             start += len(seen.data)
 
+    async def begin(
+        self, of: RunningAttempt, begin: wire.Begin, terminal: wire.Terminal | None
+    ) -> CarriedCommand | wire.Refused | None:
+        """See `begin_exec` of the port `ServedLink`."""
+        asked, why = _Asked(opens=True), "it is of an older release: update it"
+        try:
+            database = await self._find_store().database_id()
+            begin = msgspec.structs.replace(begin, database=database)
+            seen = await self._ask(of, "", asked=asked)
+            if asked.command is not None:
+                return await asked.command.begin(begin, terminal)
+            if seen is None:
+                return None
+            if seen.data:
+                why = "its link leads to another api of this installation: ask that one"
+        except WeftError as error:
+            why = (error.detail or error.message).rstrip(".")
+            if asked.command is not None:  # it came too late
+                asked.command.close()
+        return wire.Refused(ExecElsewhere.code, f"worker {of.worker} cannot do exec: {why}")
+
+    def open(self, incarnation_id: int, number: str, frames: wire.Frames) -> CarriedCommand:
+        """Give who asked the stream that a worker has opened. Raise `LinkRefused` if another
+        worker was asked, or none here.
+        """
+        asked = self._asked.get(number, _Asked())
+        if not asked.opens or asked.seen.done() or asked.incarnation_id != incarnation_id:
+            raise refused("No command of this number waits here for it.")
+        asked.command = CarriedCommand(frames)
+        asked.tell(Seen())
+        return asked.command
+
     async def take(self, store: LookStore, incarnation_id: int, number: str, seen: Seen) -> None:
         """Take an answer. Raise `LinkFrameRefused`."""
         for one in seen.files:
@@ -62,12 +102,14 @@ class LinkedRunningFiles:
             await store.answer_look(incarnation_id, number, msgspec.msgpack.encode(seen))
 
     async def _ask(
-        self, of: RunningAttempt, path: str | None = None, start: int = 0, n_bytes: int = 0
-    ) -> Seen | None:
+        self, of: RunningAttempt, path: str | None = None, start: int = 0, n_bytes: int = 0,
+        asked: "_Asked | None" = None,
+    ) -> Seen | None:  # fmt: skip
         """Ask the worker of an attempt; None: it is not one outside. Raise `FileElsewhere`."""
         number, store = secrets.token_hex(_NUMBER_CHARS // 2), self._find_store()
-        look = msgspec.json.encode(Look(number, of.key, path, start, n_bytes)).decode()
-        asked = self._asked[number] = _Asked()
+        asked = self._asked[number] = asked or _Asked()
+        question = Look(number, of.key, path, start, n_bytes, asked.opens)
+        look = msgspec.json.encode(question).decode()
         try:
             with self._notices.opened(Listener(None, 0, 0)) as stream:
                 async with asyncio.timeout(ANSWER_S):
@@ -118,7 +160,9 @@ class LinkedRunningFiles:
 class _Asked:
     """A question that has no answer yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, opens: bool = False) -> None:
+        self.opens = opens
+        self.command: CarriedCommand | None = None
         self.seen: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
         self.incarnation_id: int | None = None
 

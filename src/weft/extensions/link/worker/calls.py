@@ -8,8 +8,8 @@ import asyncio
 import os
 import stat
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,13 +17,15 @@ from typing import Any, Final
 import msgspec
 
 from weft.client.http.address import Endpoint, parse_url
-from weft.client.http.connection import ConnectionLost
+from weft.client.http.connection import ConnectionLost, Reply, until_silent
 from weft.client.http.session import Finder, HttpSession
 from weft.client.http.sse import EventParser
 from weft.client.http.trust import require_tls
-from weft.core.bounded import read_json
-from weft.core.errors import Unavailable
+from weft.core.bounded import read_json, read_msgpack
+from weft.core.errors import ExecElsewhere, LinkRefused, Unavailable
 from weft.core.files.file_paths import WrongPath, parts_of
+from weft.plugins.runners.spawner.beside import Channel
+from weft.ports.patience import end_tasks, tasks_beside
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
 from weft.ports.worker_link import (
     FRAME_VERSION,
@@ -38,14 +40,13 @@ from weft.ports.worker_link import (
 from weft.settings import InvalidSetting, Settings
 from weft.telemetry.log import log
 from weft.telemetry.outage import Outage
+from weft.wire import exec as wire
 
 PATH: Final = "/v1/worker-link"
 REPLY_TIMEOUT_S: Final = 10.0
 """A connection may die without a word. Less than half of the silence after which jobs are given
 to others, so that a heartbeat gets through on the next one.
 """
-SILENCE_S: Final = 40.0
-"""The api says something every 15 s: without that the connection is gone."""
 _SIGNS: Final = frozenset({"hello", "heartbeat"})
 """Calls that are repeated until they are answered, at the begin and from then on."""
 
@@ -101,19 +102,24 @@ class LinkCaller:
             f"{PATH}/notices", query={"incarnation": self.incarnation_id}
         )
         parser = EventParser()
-        async with reply, aclosing(reply.chunks()) as chunks:  # type: ignore[type-var]  # it is a generator
-            while True:
-                try:
-                    async with asyncio.timeout(SILENCE_S):
-                        chunk = await anext(chunks)
-                except (ConnectionLost, TimeoutError) as error:
-                    raise _gone(str(error) or "it is silent") from error
-                except StopAsyncIteration:
-                    raise _gone("it ended the notices") from None
-                for event in parser.feed(chunk):
-                    channel, payload = read_json(event.data, tuple[str, str])
-                    if channel in channels or not channel:
-                        yield channel, payload
+        async with reply, aclosing(until_silent(reply.chunks(), wire.SILENCE_S)) as chunks:
+            try:
+                async for chunk in chunks:
+                    for event in parser.feed(chunk):
+                        channel, payload = read_json(event.data, tuple[str, str])
+                        if channel in channels or not channel:
+                            yield channel, payload
+            except (ConnectionLost, TimeoutError) as error:
+                raise _gone(str(error) or "it is silent") from error
+        raise _gone("it ended the notices")
+
+    async def open_exec(self, number: str) -> Reply:
+        """Open the stream of a command (`wire/exec.py`). Raise what refuses it, `TimeoutError`."""
+        async with asyncio.timeout(REPLY_TIMEOUT_S):
+            return await self._session.stream(
+                f"{PATH}/exec", first=b"",
+                query={"incarnation": self.incarnation_id, "number": number},
+            )  # fmt: skip
 
     def close(self) -> None:
         """Close the connections."""
@@ -187,6 +193,11 @@ class LinkFinder:
 
 _WAITING_MAX: Final = 32
 """The api asks for less at a time; what is more is not answered."""
+_COMMANDS_MAX: Final = 128
+"""The spawner begins half as many, and says so."""
+_TRIES: Final = 8
+_PAUSE_S: Final = 0.1
+Begins = Callable[[wire.Begin, wire.Terminal | None], Awaitable[Channel | wire.Refused | None]]
 
 
 class Looking:
@@ -196,7 +207,9 @@ class Looking:
         self._caller = caller
         self._worker = worker
         self.running: RunningFiles | None = None
-        """Set before the first question can come."""
+        self.begin: Begins
+        """Starts a command beside a job. Both are set before the first question can come."""
+        self._commands: set[asyncio.Task[None]] = set()
         self._waiting: asyncio.Queue[str] = asyncio.Queue(_WAITING_MAX)
 
     def ask(self, question: str) -> None:
@@ -206,16 +219,53 @@ class Looking:
 
     async def run(self) -> None:
         """Answer until cancelled."""
-        while True:
-            question = await self._waiting.get()
-            try:
-                look = read_json(question, Look)
-                seen = await self._look(look)
-                await self._caller.call(
-                    "answer_look", self._caller.incarnation_id, look.number, seen
-                )
-            except Exception as error:  # noqa: BLE001 (whatever it is, others ask, too)
-                log.warning("link.not_answered", error=f"{error!r}")
+        async with tasks_beside(self._commands):
+            while True:
+                await self._answer(await self._waiting.get())
+
+    async def _answer(self, question: str) -> None:
+        try:
+            look = read_json(question, Look)
+            if look.opens:
+                if len(self._commands) < _COMMANDS_MAX:
+                    self._commands.add(task := asyncio.create_task(self._carry(look.number)))
+                    task.add_done_callback(self._commands.discard)
+                return
+            seen = await self._look(look)
+            await self._caller.call("answer_look", self._caller.incarnation_id, look.number, seen)
+        except Exception as error:  # noqa: BLE001 (whatever it is, others ask, too)
+            log.warning("link.not_answered", error=f"{error!r}")
+
+    async def _carry(self, number: str) -> None:
+        """Open the stream of a command, and carry it to its end."""
+        try:
+            for _ in range(_TRIES):  # of several apis behind one address one knows it
+                with suppress(Unavailable, LinkRefused, TimeoutError):
+                    async with await self._caller.open_exec(number) as reply:
+                        return await self._run(reply)
+                await asyncio.sleep(_PAUSE_S)
+            seen = Seen(data=b"not there")  # data: it is no older release that answers
+            await self._caller.call("answer_look", self._caller.incarnation_id, number, seen)
+        except Exception as error:  # noqa: BLE001 (whatever it is, jobs go on)
+            log.warning("link.exec_lost", error=f"{error!r}")
+
+    async def _run(self, reply: Reply) -> None:
+        frames = wire.frames(until_silent(reply.chunks(), wire.SILENCE_S))
+        _, data = await anext(frames)
+        channel = await self.begin(*read_msgpack(data, tuple[wire.Begin, wire.Terminal | None]))
+        if not isinstance(channel, Channel):
+            channel = channel or wire.Refused(ExecElsewhere.code, "its worker runs no processes")
+            await reply.send(wire.frame(wire.BEGIN, msgspec.msgpack.encode(channel)))
+            await anext(frames, None)  # it is read when the api ends this
+            return
+        saying = asyncio.create_task(_say(reply, channel))
+        try:
+            async for kind, data in frames:  # to the end: the api has read all
+                if not await channel.take(kind, data):
+                    break
+        finally:
+            await end_tasks([saying])
+            channel.close()
 
     async def _look(self, look: Look) -> Seen:
         assert self.running is not None
@@ -229,6 +279,12 @@ class Looking:
         stop = look.start + min(look.n_bytes, LOG_BYTES_MAX)
         pieces = [piece async for piece in self.running.read(of, look.path, look.start, stop)]
         return Seen(data=b"".join(pieces))
+
+
+async def _say(reply: Reply, channel: Channel) -> None:
+    await reply.send(wire.frame(wire.BEGIN, msgspec.msgpack.encode(wire.Begun())))
+    async for piece in channel.frames():
+        await reply.send(piece)
 
 
 def _has_path(one: RunningFile) -> bool:

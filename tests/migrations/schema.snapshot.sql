@@ -392,6 +392,7 @@ CREATE TABLE weft.batch (
     more_sinks integer[],
     has_products boolean DEFAULT false NOT NULL,
     unique_key text,
+    extended_at timestamp with time zone,
     replaces bigint,
     CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
     CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),

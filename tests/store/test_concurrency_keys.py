@@ -6,6 +6,7 @@ and limit jobs: nobody waits for a gate, and no place is lost.
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -151,7 +152,16 @@ async def test_waiting_within_and_cancelled(world: World, worker: Worker) -> Non
     third, is_new, _ = await submit(world, while_="waiting", within_s=3600)
     assert is_new
     await world.api.cancel_group(world.caller, third, 0, force=False)
-    assert (await submit(world, while_="waiting", within_s=3600))[1]
+    fourth, is_new, _ = await submit(world, while_="waiting", within_s=3600)
+    assert is_new
+    await worker.claim()
+    extend = partial(submit, world, while_="waiting", within_s=3600, on_conflict="extend")
+    for _ in range(2):
+        await world.age("batch", "created_at", by_s=3000, batch_id=fourth)
+        await world.age("batch", "extended_at", by_s=3000, batch_id=fourth)
+        assert await extend() == (fourth, False, {"skipped": True})
+    await world.age("batch", "extended_at", by_s=3600, batch_id=fourth)
+    assert (await extend())[1]
 
 
 async def test_a_repeat_has_the_same_answer(world: World) -> None:

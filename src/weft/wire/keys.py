@@ -41,9 +41,16 @@ class Unique(Struct, forbid_unknown_fields=True):
     ] = field(name="while", default="alive")
     within_s: Annotated[
         Annotated[float, Meta(ge=1, le=31_622_400)] | None,
-        says("And for this time from its creation, also if it has ended; only to skip.", 3600),
+        says(
+            "And for this time from its creation, or from the last submission that has extended "
+            "it, also if it has ended; not with `replace`.",
+            3600,
+        ),
     ] = None
     on_conflict: Annotated[
-        Literal["skip", "replace"],
-        says("`skip`: the answer is the batch that has the key; `replace`: that is cancelled."),
+        Literal["skip", "replace", "extend"],
+        says(
+            "`skip`: the answer is the batch that has the key; `extend`: the same, and `within_s` "
+            "begins anew; `replace`: that is cancelled."
+        ),
     ] = "skip"

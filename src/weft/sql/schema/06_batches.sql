@@ -64,6 +64,7 @@ CREATE TABLE weft.batch (
     more_sinks int[],  -- told beside it; NULL: none is
     has_products boolean NOT NULL DEFAULT false,  -- an attempt of it named products; else ends need not look for them
     unique_key text CHECK (length(unique_key) <= 255),  -- of its user: the newest batch of a key has it (ADR 171)
+    extended_at timestamptz,  -- from then on its key is kept for another submission's within_s; NULL: from its creation on
     replaces bigint  -- the batch that had the key, and was cancelled for this one; NULL: none
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX batch_idempotency_key_idx ON weft.batch (user_id, idempotency_key)

@@ -121,8 +121,10 @@ def check_unique(unique: Unique | None, settings: Settings, problems: Problems) 
         return
     check_name(unique.key, settings, problems, "/unique/key")
     if unique.within_s is not None and unique.on_conflict == "replace":
-        message = "only with `skip`: what has ended cannot be replaced"
+        message = "only with `skip` or `extend`: what has ended cannot be replaced"
         problems.add(InvalidValue, "/unique/within_s", message)
+    if unique.within_s is None and unique.on_conflict == "extend":
+        problems.add(InvalidValue, "/unique/within_s", "it is missing: `extend` begins it anew")
 
 
 def check_sinks(sinks: str | list[str] | None, problems: Problems) -> None:

@@ -25,7 +25,7 @@ BEGIN
     IF v_new.unique_by IS NOT NULL THEN
         v_holder := weft._key_holder(_create_batch.tenant_id, _create_batch.user_id, v_new.unique_by, _create_batch.idempotency_key,
             _create_batch.digest, _create_batch.at);
-        IF v_holder IS NOT NULL AND v_new.unique_by ->> 'on_conflict' = 'skip' THEN
+        IF v_holder IS NOT NULL AND v_new.unique_by ->> 'on_conflict' <> 'replace' THEN
             RETURN QUERY SELECT v_holder, false;
             RETURN;
         END IF;

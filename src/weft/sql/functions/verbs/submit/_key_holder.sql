@@ -2,12 +2,12 @@
 -- The newest batch of the key has it: while it is alive, or waits for its first start, or for within_s from its creation, and not once it
 -- is cancelled or deleted. An empty batch waits: its jobs are on their way.
 -- Safe to repeat: yes; an idempotency key that was skipped for a batch is so again.   For: _create_batch.
--- asked: key, while (waiting, alive), within_s, on_conflict (skip, replace).
--- Locks: unique_key; batch (exclusive).   Plan: by key.   Raises WF201 (idempotency key used with another body).   Owner: weft_tenant.
+-- asked: key, while (waiting, alive), within_s, on_conflict (skip, replace; extend: skip, and within_s begins anew).
+-- Locks: unique_key; batch (exclusive); batch_row.   Plan: by key.   Raises WF201 (idempotency key of another body).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._key_holder(of_tenant_id int, of_user_id int, asked jsonb, repeat_key text, digest bytea, at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    v_has record; v_skips boolean := asked ->> 'on_conflict' = 'skip'; v_skipped record;
+    v_has record; v_skips boolean := asked ->> 'on_conflict' <> 'replace'; v_skipped record;
 BEGIN
     -- What follows are statements of their own: they see what those did for whom this one has waited.
     PERFORM pg_advisory_xact_lock(7708, hashtext(format('%s %s', of_user_id, asked ->> 'key')));
@@ -29,7 +29,7 @@ BEGIN
             ORDER BY x.batch_id DESC LIMIT 1) b;
     END IF;
     SELECT b.batch_id, c.n_completed = 0 AND c.n_begun = 0 AS waits, c.n_open > 0 OR c.n_completed = 0 AS lives,
-        b.created_at + make_interval(secs => (asked ->> 'within_s')::float8) > _key_holder.at AS is_young,
+        coalesce(b.extended_at, b.created_at) + make_interval(secs => (asked ->> 'within_s')::float8) > _key_holder.at AS is_young,
         EXISTS (SELECT FROM weft.group_cancel x WHERE x.batch_id = b.batch_id AND x.group_id = 0) AS is_cancelled INTO v_has
     FROM (SELECT x.* FROM weft.batch x WHERE x.user_id = of_user_id AND x.unique_key = asked ->> 'key' AND x.deleted_at IS NULL
           ORDER BY x.batch_id DESC LIMIT 1) b
@@ -41,6 +41,9 @@ BEGIN
         OR v_has.is_young, false)
     THEN
         RETURN NULL;
+    END IF;
+    IF asked ->> 'on_conflict' = 'extend' THEN
+        UPDATE weft.batch b SET extended_at = _key_holder.at WHERE b.batch_id = v_has.batch_id;
     END IF;
     IF v_skips AND repeat_key IS NOT NULL THEN
         INSERT INTO weft.skipped_batch (user_id, idempotency_key, tenant_id, digest, batch_id)

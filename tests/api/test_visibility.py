@@ -199,8 +199,8 @@ def test_what_routes_need() -> None:
         for of in ("", "/jobs/{j}")
     } | {"POST /v1/batches/{b}/jobs/{j}/exec"}
     assert {name.rsplit("/", 1)[1] for name in by_needs[Permission.EXECUTE]} == {
-        "acknowledge", "answer", "cancel", "extend", "hold", "message", "redeliver", "release",
-        "retry", "signal", "status",
+        "acknowledge", "answer", "answer-links", "cancel", "extend", "hold", "message",
+        "redeliver", "release", "retry", "signal", "status",
     }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from weft.worker.stager.cache import Getting, InputCache, NotCached, Part, Wante
 from worker.counting_server import Server
 
 MANY = 50
-server = async_fixture_of(Server().running)
+server = async_fixture_of(lambda: Server().running())
 
 
 class Site:

@@ -3,7 +3,7 @@
 -- is cancelled or deleted. An empty batch waits: its jobs are on their way.
 -- Safe to repeat: yes; an idempotency key that was skipped for a batch is so again.   For: _create_batch.
 -- asked: key, while (waiting, alive), within_s, on_conflict (skip, replace; extend: skip, and within_s begins anew).
--- Locks: unique_key; batch (exclusive); batch_row.   Plan: by key.   Raises WF201 (idempotency key of another body).   Owner: weft_tenant.
+-- Locks: unique_key; batch_row; batch (exclusive).   Plan: by key.   Raises WF201 (idempotency key of another body).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._key_holder(of_tenant_id int, of_user_id int, asked jsonb, repeat_key text, digest bytea, at timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

@@ -70,7 +70,7 @@ def shape(value: Any) -> Any:  # noqa: ANN401 (any document)
     """Return the names of all fields, without their values."""
     if isinstance(value, dict):
         return {name: shape(item) for name, item in value.items()}
-    return [shape(item) for item in value] if isinstance(value, list | tuple) else None
+    return [shape(item) for item in value] if isinstance(value, list) else None
 
 
 def check(document: Any, schema: dict[str, Any]) -> None:  # noqa: ANN401

@@ -39,7 +39,8 @@ from weft.submission.services import Answer
 from weft.submission.translation.places import FUNCTION, asked_of, installed_executors, queues_of
 from weft.submission.translation.shapes import ShapeBook, placed_in
 from weft.telemetry.log import log
-from weft.wire.answers.queues import QueueAnswer, QueuesRerouted, QueuesSaved, QueuesTested
+from weft.wire.answers.queues import Queue as QueueAnswer
+from weft.wire.answers.queues import QueuesRerouted, QueuesSaved, QueuesTested
 from weft.wire.documents.batches import BatchDocument
 from weft.wire.documents.queues import QueueDocument, QueuesDocument, RerouteDocument
 

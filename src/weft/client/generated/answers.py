@@ -505,23 +505,6 @@ class FilesTried(Answer):
     stores: list[StoreTried]
 
 
-class Flavour(Answer):
-    """A kind of machine."""
-
-    name: str
-    cpu_m: int
-    memory_mib: int
-    storage_mib: int
-    gpus: int
-    countables: Answer
-    labels: Answer
-    containers: bool
-    preemptible: bool
-    walltime_s: int
-    """how long it lives; 0: it stays"""
-    price_per_hour: Decimal
-
-
 class Forecast(Answer):
     """When a job or a batch starts and ends, and what it costs: from and to, about nine times
     in ten if jobs go on as like ones did; each null if that is not known.
@@ -1007,34 +990,11 @@ class PhaseTimes(Answer):
     blocked_ms: int
 
 
-class Pool(Answer):
-    """The machines that a pool may have, and the rules by which they come and go."""
-
-    name: str
-    provider: str | None
-    tenant: str | None
-    options: Answer
-    min_workers: int
-    max_workers: int
-    idle_s: float
-    creates_per_round: int
-    create_batch: int
-    deletes_per_round: int
-    delete_share: float
-    window_s: float
-    min_work_s: float
-    stale_s: float
-    regions: list[str]
-    quota_cpu_m: int | None
-    quota_share: float
-    flavours: list[Flavour]
-
-
 class PoolAnswer(Answer):
     """A pool, and how many machines it has."""
 
     pool: str
-    plan: Pool | None
+    plan: PoolPlan | None
     """null: nobody described it"""
     machines: Answer
     """by state, without deleted ones"""
@@ -1075,6 +1035,46 @@ class PoolDifference(Answer):
     pool: str
     fields: Answer
     """what differs: [before, after]"""
+
+
+class PoolFlavour(Answer):
+    """A kind of machine."""
+
+    name: str
+    cpu_m: int
+    memory_mib: int
+    storage_mib: int
+    gpus: int
+    countables: Answer
+    labels: Answer
+    containers: bool
+    preemptible: bool
+    walltime_s: int
+    """how long it lives; 0: it stays"""
+    price_per_hour: Decimal
+
+
+class PoolPlan(Answer):
+    """What an operator wants of a pool."""
+
+    name: str
+    provider: str | None
+    tenant: str | None
+    options: Answer
+    min_workers: int
+    max_workers: int
+    idle_s: float
+    creates_per_round: int
+    create_batch: int
+    deletes_per_round: int
+    delete_share: float
+    window_s: float
+    min_work_s: float
+    stale_s: float
+    regions: list[str]
+    quota_cpu_m: int | None
+    quota_share: float
+    flavours: list[PoolFlavour]
 
 
 class PoolSurplus(Answer):
@@ -1234,7 +1234,7 @@ class ProjectDeleted(Answer):
 
 
 class Queue(Answer):
-    """Where jobs wait: which jobs, in which pools, how many."""
+    """A queue, with how many jobs it has."""
 
     name: str
     priority: int | None
@@ -1257,9 +1257,13 @@ class Queue(Answer):
     """null: 600, if it has foreign consumers"""
     monitor: Answer | None
     """null: no limits"""
+    n_waiting: int | None
+    """null: the queue takes no jobs of the user who asks"""
+    n_running: int | None
+    """null: the queue takes no jobs of the user who asks"""
 
 
-class QueueDifference(Answer):
+class QueueChange(Answer):
     """A queue that is created, changed or deleted."""
 
     kind: Literal["create", "change", "delete"]
@@ -1296,7 +1300,7 @@ class QueuesRerouted(Answer):
 class QueuesSaved(Answer):
     """What saving queues has changed, or would change."""
 
-    changes: list[QueueDifference]
+    changes: list[QueueChange]
     new_pools: list[str]
     dry_run: bool
 
@@ -1800,6 +1804,23 @@ class TimelineBucket(Answer):
     running: float
     storing: float
     blocked: float
+
+
+class Times(Answer):
+    """How the time of a job was spent, in all attempts together."""
+
+    waiting_ms: int
+    """milliseconds"""
+    staging_ms: int
+    """milliseconds"""
+    starting_ms: int
+    """milliseconds"""
+    running_ms: int
+    """milliseconds"""
+    storing_ms: int
+    """milliseconds"""
+    blocked_ms: int
+    """milliseconds"""
 
 
 class Token(Answer):
@@ -2433,15 +2454,6 @@ class Message(Sent):
     """`held`: a check stops it, until somebody decides"""
 
 
-class QueueAnswer(Queue):
-    """A queue, with how many jobs it has."""
-
-    n_waiting: int | None
-    """null: the queue takes no jobs of the user who asks"""
-    n_running: int | None
-    """null: the queue takes no jobs of the user who asks"""
-
-
 class SharedJobWith(SharedWith):
     """What a user may do with one job, because it was shared with them."""
 
@@ -2535,8 +2547,7 @@ class JobDetail(Job):
     """their start is"""
     resources: Resources
     max_attempts: int
-    times: PhaseTimes
-    """in all attempts together"""
+    times: Times
     spec: Answer
     """what its executor runs"""
     notes: list[str]

@@ -289,7 +289,7 @@ class Calls(DocumentCalls):
         """
         await self._delete(f"/v1/schedules/{schedule_id}")
 
-    async def drain_queue(self, name: str) -> "answers.QueueAnswer":
+    async def drain_queue(self, name: str) -> "answers.Queue":
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
         administrators. Raise `QueueNotFound`.
 
@@ -299,8 +299,7 @@ class Calls(DocumentCalls):
             name: The name of a queue.
         """
         return cast(
-            "answers.QueueAnswer",
-            await self._post(f"/v1/queues/{segment(name, 'queue')}/drain", {}),
+            "answers.Queue", await self._post(f"/v1/queues/{segment(name, 'queue')}/drain", {})
         )
 
     async def drain_worker(
@@ -430,7 +429,7 @@ class Calls(DocumentCalls):
             await self._get(f"/v1/billing-projects/{segment(name, 'billing project')}"),
         )
 
-    async def get_queue(self, name: str) -> "answers.QueueAnswer":
+    async def get_queue(self, name: str) -> "answers.Queue":
         """Return a queue. Raise `QueueNotFound`.
 
         Use case: `weft.api.use_cases.queues.get_queue`.
@@ -438,7 +437,7 @@ class Calls(DocumentCalls):
         Args:
             name: The name of a queue.
         """
-        return cast("answers.QueueAnswer", await self._get(f"/v1/queues/{segment(name, 'queue')}"))
+        return cast("answers.Queue", await self._get(f"/v1/queues/{segment(name, 'queue')}"))
 
     async def get_saved_query(self, name: str) -> "answers.SavedQuery":
         """Return one of one's saved queries. Raise `SavedQueryNotFound`.
@@ -668,7 +667,7 @@ class Calls(DocumentCalls):
         """
         return self._list("/v1/products", {"q": q}, page_rows=page_rows)
 
-    async def list_queues(self) -> list["answers.QueueAnswer"]:
+    async def list_queues(self) -> list["answers.Queue"]:
         """Return the queues in the order in which their guards are asked, with their jobs.
 
         Use case: `weft.api.use_cases.queues.list_queues`.

@@ -226,7 +226,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.delete_schedule(schedule_id))
 
-    def drain_queue(self, name: str) -> "answers.QueueAnswer":
+    def drain_queue(self, name: str) -> "answers.Queue":
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
         administrators. Raise `QueueNotFound`.
 
@@ -348,7 +348,7 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.get_project(name))
 
-    def get_queue(self, name: str) -> "answers.QueueAnswer":
+    def get_queue(self, name: str) -> "answers.Queue":
         """Return a queue. Raise `QueueNotFound`.
 
         Use case: `weft.api.use_cases.queues.get_queue`.
@@ -587,7 +587,7 @@ class Waits(Twin[CallsT_co]):
         """
         return WaitingListing(self._loop_thread, self._async.list_products(q, page_rows=page_rows))
 
-    def list_queues(self) -> list["answers.QueueAnswer"]:
+    def list_queues(self) -> list["answers.Queue"]:
         """Return the queues in the order in which their guards are asked, with their jobs.
 
         Use case: `weft.api.use_cases.queues.list_queues`.

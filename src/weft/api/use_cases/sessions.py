@@ -1,7 +1,6 @@
 """Sessions of browsers: a caller makes a link that opens one, lists them and ends them."""
 
 import secrets
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -39,9 +38,8 @@ async def create_code(services: Services, caller: Caller) -> tuple[str, datetime
     """Return a code that opens one session of the caller, and when it expires."""
     # The session may do no more than the token that asks for it, and lasts no longer.
     code = secrets.token_urlsafe(SECRET_BYTES)
-    session_s = None if caller.expires_at is None else max(0.0, caller.expires_at - time.time())
     return code, await services.store.create_login_code(
-        caller, code, valid_s=CODE_VALID_S, session_s=session_s
+        caller, code, valid_s=CODE_VALID_S, session_s=caller.lasting()
     )
 
 

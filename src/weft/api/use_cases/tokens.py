@@ -1,6 +1,5 @@
 """Tokens: a caller makes, lists and revokes their own."""
 
-import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -39,18 +38,14 @@ async def create_token(
         for right in sorted(scopes):
             require(right, caller.user_name, caller.role, caller.scopes)
     work = _work_terms(caller, document)
-    valid_s = None if document.once else document.valid_s
-    if caller.expires_at is not None:
-        # The issuer would not know of it when it takes the user out.
-        left_s = max(0.0, caller.expires_at - time.time())
-        valid_s = left_s if valid_s is None else min(valid_s, left_s)
     token = new_token()
     created = await services.store.create_token(
         caller,
         token,
         name=document.name,
         scopes=scopes,
-        valid_s=valid_s,
+        # An issuer would not know of it when it takes the user out.
+        valid_s=caller.lasting(None if document.once else document.valid_s),
         tokens_max=services.settings.tokens_per_user_max,
         idempotency_key=origin.key,
         work=work,

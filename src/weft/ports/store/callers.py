@@ -1,6 +1,7 @@
 """Callers of the store, and the rows it returns."""
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -75,6 +76,15 @@ class Caller:
     def may(self, right: Right) -> bool:
         """Return whether their role has this right and their token allows it."""
         return right in RIGHTS_OF[self.role] and is_in_scope(right, self.scopes)
+
+    def lasting(self, valid_s: float | None = None) -> float | None:
+        """Return for how many seconds what they make is good: for this time, and no longer than
+        their token; None: it does not end.
+        """
+        if self.expires_at is None:
+            return valid_s
+        left_s = max(0.0, self.expires_at - time.time())
+        return left_s if valid_s is None else min(valid_s, left_s)
 
     @property
     def rights(self) -> Sequence[Right]:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import httpx
 import msgspec
+import pytest
 from httpx import AsyncClient
 
 from api.live import LiveApi, LiveWorker, open_worker
@@ -446,3 +447,13 @@ def test_the_route_has_a_name_of_its_own() -> None:
     assert route_of("home", route.name) == route
     assert route_of("home", "weft.home.outcomes") == Route("home", "")
     assert route_of("home", "weft.home.submit.") is None
+
+
+@pytest.mark.parametrize(
+    "unique", [{"on_conflict": "extend"}, {"on_conflict": "replace", "within_s": 9}]
+)
+async def test_the_time_of_a_key_fits_what_is_done(
+    http: AsyncClient, unique: dict[str, object]
+) -> None:
+    answer = await http.post("/v1/batches", json={"jobs": [{}], "unique": {"key": "k", **unique}})
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["/unique/within_s"]

@@ -1,12 +1,14 @@
 """The answers to jobs that waited, in the environments of their children."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from e2e.conftest import Weft, until
 from weft import Client
+from weft.cli.input.options import WrongOption
 
 pytestmark = pytest.mark.slow
 TELL = "printenv WEFT_ANSWERS || echo none"
@@ -27,6 +29,11 @@ def test_a_job_finds_the_answers_to_its_parents(weft: Weft) -> None:
         {"script": TELL, "parents": [1, 2, 3, 4]}, {"script": TELL, "parents": [1], "count": 2},
         {"function": function, "parents": [1]}, {"script": TELL, "parents": [5]},
     )  # fmt: skip
+    assert re.fullmatch(
+        rb"http\S+/ui/answer\?code=\S+\n", weft.told("answer", f"{batch}.j1", "--link")
+    )
+    for wrong in (("--valid", "1h"), ("--link", "--refuse"), ("--link", "--set", "n=1")):
+        assert weft.run("answer", f"{batch}.j1", *wrong).returncode == WrongOption.exit_code
     for job in (1, 2, 3, 4):
         weft.told("answer", f"{batch}.j{job}", "--set", f"n={job}", "--note", "a $WEFT_JOB ü")
     found = answers_of(weft, f"{batch}.j5")

@@ -3490,7 +3490,7 @@ CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (te
 
 CREATE INDEX tenant_user_page_idx ON weft.tenant_user USING btree (tenant_id, user_id) WHERE (removed_at IS NULL);
 
-CREATE INDEX token_machine_idx ON weft.token USING btree (name) WHERE (kind = 'machine'::text);
+CREATE INDEX token_name_idx ON weft.token USING btree (name) WHERE (kind = ANY (ARRAY['machine'::text, 'answer'::text]));
 
 CREATE INDEX token_user_idx ON weft.token USING btree (user_id, token_id);
 

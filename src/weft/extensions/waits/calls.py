@@ -3,7 +3,6 @@
 import re
 import secrets
 import sys
-import time
 from typing import Final
 
 from weft.api.calls.call import ServerUrl, act, call, calls_of
@@ -79,12 +78,11 @@ async def create_answer_link(
             detail="Only a job with `wait` for an approval or an event does, until it has one.",
             hint=f"`weft why {name}` says what it waits for.",
         )
-    left_s = document.valid_s if caller.expires_at is None else caller.expires_at - time.time()
     # What is stored is the digest of all of it: a link for one job is none for another.
     code = f"{name}.{secrets.token_urlsafe(_SECRET_BYTES)}"
     made = await services.store.create_token(
         caller, code, name=f"answer {name}", scopes={Right.WRITE}, kind="answer",
-        valid_s=max(0.0, min(document.valid_s, left_s)),
+        valid_s=caller.lasting(document.valid_s),
         tokens_max=services.settings.tokens_per_user_max,
     )  # fmt: skip
     log.info("answer_link.created", job=name, token=made["token_id"], user=caller.user_name)

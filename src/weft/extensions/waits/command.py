@@ -1,9 +1,11 @@
 """`weft answer`: let a job that waits succeed or fail."""
 
+import sys
 from typing import Annotated, Any
 
-from weft.cli.input.options import SHARED, Flag, Parameter, Shared, read_option
+from weft.cli.input.options import SHARED, Flag, Parameter, Shared, WrongOption, read_option
 from weft.cli.terminal.plain import moment
+from weft.cli.terminal.report import note as say
 from weft.core.bounded import Unreadable, read_json
 from weft.core.ids import parse_job_ref
 from weft.core.text.durations import parse_seconds
@@ -17,7 +19,7 @@ def answer(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     note: str = "",
     link: Flag = False,
-    valid: str = "1d",
+    valid: str | None = None,
     shared: Shared = SHARED,
 ) -> int:
     """Answer a job that waits for a person or an event: it succeeds.
@@ -31,16 +33,24 @@ def answer(
         set_: KEY=VALUE of its form; a VALUE that is JSON is that, another one a text. Repeat it.
         note: Why, for the history of the job.
         link: Only print a link for somebody else: its page answers this job, once.
-        valid: How long the link counts, as 8h or 7d.
+        valid: How long the link counts, as 8h or 7d. Without it: a day.
     """
     batch_id, job_id = parse_job_ref(target)
-    if link:
-        valid_s = read_option("--valid", valid, parse_seconds)
-        made = shared.ask(
-            lambda client: client.create_answer_link(batch_id, job_id, valid_s=valid_s)
-        )
-        return shared.tell(made, f"{made['url']}\nit answers {target} once, until "
-                           f"{moment(made['expires_at'])}, for whoever has it")  # fmt: skip
+    if link or valid is not None:
+        if not link or refuse or set_ or note:
+            raise WrongOption(
+                "`--valid` goes with `--link`, and what answers the job without it",
+                detail="`--link` answers nothing: whoever opens the link does.",
+                hint=f"Write `weft answer {target} --link --valid 8h`.",
+            )
+        terms = {} if valid is None else {"valid_s": read_option("--valid", valid, parse_seconds)}
+        made = shared.ask(lambda client: client.create_answer_link(batch_id, job_id, **terms))
+        if not shared.as_json(made):
+            sys.stdout.write(f"{made['url']}\n")
+            say(
+                f"it answers {target} once, until {moment(made['expires_at'])}, for whoever has it"
+            )
+        return 0
     values = dict(read_option("--set", pair, _pair) for pair in set_)
     answered = shared.ask(
         lambda client: client.answer_job(

@@ -127,7 +127,7 @@ async def show_link(request: AnyRequest) -> Response[bytes]:
 
 @post_form(BY_LINK, OPEN, status_code=200, opt={"reads": FORM})
 async def press_link(request: AnyRequest) -> Response[bytes]:
-    """Answer a job, and let its link count no more. Raise `NotWaiting`, `AnswerLinkNotFound`."""
+    """Answer a job, whose links count no more. Raise `NotWaiting`, `AnswerLinkNotFound`."""
     texts = await read_form(request, FORM_FIELDS_MAX + FIELDS_MAX)
     code = texts.get("code", "")
     job = await _linked_job(request, code)
@@ -137,7 +137,6 @@ async def press_link(request: AnyRequest) -> Response[bytes]:
     wrong = await _answered(request, job, texts)
     if wrong is not None:
         return await _page(request, job, texts, wrong, code=code)
-    await request.services.store.revoke_token(caller, caller.token_id)
     return await _page(request, job, code=code, is_answered=True)
 
 

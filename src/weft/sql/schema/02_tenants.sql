@@ -80,7 +80,7 @@ ROWS_OF_QUERIES weft.tenant_user;
 -- Tokens that people and programs ask for: with a name, an end, and at most some rights of their user.
 -- Sessions of browsers are tokens of a kind of their own, and so are the codes that open them, and those of machines, which the driver
 -- makes: they have the machine's name. With an invitation a worker outside gets a token of its own, once;
--- with an answer one job that waits is answered, of which its text begins with the name.
+-- with an answer one job that waits is answered, of which its text begins with the name, and which has it in its own.
 CREATE TABLE weft.token (
     token_hash bytea PRIMARY KEY,
     tenant_id int NOT NULL REFERENCES weft.tenant,
@@ -109,7 +109,7 @@ CREATE TABLE weft.token (
         AND (pool IS NULL) = (worker_names IS NULL) AND (pool IS NULL OR cardinality(scopes) = 1))
 );
 CREATE INDEX token_user_idx ON weft.token (user_id, token_id);
-CREATE INDEX token_machine_idx ON weft.token (name) WHERE kind = 'machine';
+CREATE INDEX token_name_idx ON weft.token (name) WHERE kind IN ('machine', 'answer');
 
 CREATE TABLE weft.billing_project (
     project_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,6 +1,8 @@
 -- answer_job: end a job that waits for a person or an event: well, if it is approved, with the answer; else as an error with the note.
--- Safe to repeat: no.   Locks: as _lock_jobs; as _end_without_attempt (rows above).   Plan: by key.   Returns: the state of the job.
--- Raises WF101, WF102, WF238 (it waits for nobody, or no longer).   Owner: weft_tenant.  Granted to: weft_api.
+-- All links that answer it end with that.
+-- Safe to repeat: no.   Locks: token; as _lock_jobs; as _end_without_attempt (rows above).   Plan: by key; tokens by name.
+-- Returns: the state of the job.  Raises WF101, WF102, WF238 (it waits for nobody, or no longer).
+--   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.answer_job(tenant_id int, batch_id bigint, job_id int, approve boolean, note text, answer jsonb, actor text,
     at timestamptz DEFAULT clock_timestamp()) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -9,6 +11,7 @@ DECLARE
     v_result jsonb := jsonb_build_object('answer', jsonb_build_object('values', answer_job.answer, 'note', answer_job.note, 'by',
         answer_job.actor, 'at', answer_job.at));
 BEGIN
+    DELETE FROM weft.token t WHERE t.kind = 'answer' AND t.name = format('answer b%s.j%s', answer_job.batch_id, answer_job.job_id);
     PERFORM weft._lock_jobs(answer_job.batch_id, ARRAY[answer_job.job_id]);
     SELECT j.state, s.word, l.rare_fields #>> '{wait,for}' AS kind, c.* INTO v_job
     FROM weft.job j JOIN weft.job_state s USING (state)

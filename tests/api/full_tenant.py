@@ -12,13 +12,12 @@ from uuid import UUID
 
 import asyncpg
 
-from api.live import LiveApi, LiveWorker, fold, open_worker
+from api.live import LiveApi, LiveWorker, fold, leading, open_worker
 from api.path_values import PathValues
 from builders import end_report
 from weft.core.ends.conditions import Ask
 from weft.core.states import AttemptKey, Reason
 from weft.extensions.doors.aloe.dumps import read_dump
-from weft.store import open_driver_store
 
 DIGEST = "ab" * 32
 NUMBERED = ("batch", "billing_project", "callback_delivery", "condition", "operation", "pool",
@@ -315,9 +314,7 @@ class Filler:
     async def look_after(self) -> None:
         """Do once what a driver does, and look for numbers that it has made."""
         await fold(self._dsns["weft_driver"])
-        async with open_driver_store(self._dsns["weft_driver"]) as store:
-            while (epoch := await store.try_lead()) is None:
-                pass  # the session of the fold ends a moment after it was closed
+        async with leading(self._dsns["weft_driver"]) as (store, epoch):
             for loop in ("seal_trail", "fold_failures"):
                 await store.sweep(loop, epoch, limit_jobs=1000)
         (condition,) = (await self.ask("GET", "/v1/conditions"))["items"]

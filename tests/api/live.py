@@ -15,6 +15,7 @@ from httpx import AsyncClient
 
 from builders import end_report, key_of, request, run_long_enough, start_report
 from kept_sessions import ENDS, kept_session
+from store.site import led_by
 from weft.api.app import create_app
 from weft.api.http.doors import ApiDoor
 from weft.core.ends.conditions import Ask
@@ -269,9 +270,7 @@ async def open_worker(
 async def leading(dsn: str) -> AsyncIterator[tuple[DriverStore, int]]:
     """Give the store of a driver that leads, and its epoch."""
     async with open_driver_store(dsn) as store:
-        epoch = await store.try_lead()
-        assert epoch is not None
-        yield store, epoch
+        yield store, await led_by(store)
 
 
 async def fold(dsn: str) -> None:

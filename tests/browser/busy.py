@@ -5,12 +5,11 @@ from typing import Any
 
 from httpx import AsyncClient
 
-from api.live import LiveWorker, fold
+from api.live import LiveWorker, fold, leading
 from builders import end_report
 from weft.core.ends.conditions import Ask
 from weft.core.states import AttemptKey, Reason
 from weft.ports.store import Claimed
-from weft.store import open_driver_store
 
 HOSTILE = "<b>bold</b> \u05d0\u05d1\u05d2 " + "unbroken" * 25
 OUTPUT = b"".join(
@@ -48,9 +47,7 @@ class Day:
         await self._done()
         await self._hold("held", "weekly report")
         await fold(self._dsns["weft_driver"])
-        async with open_driver_store(self._dsns["weft_driver"]) as store:
-            epoch = await store.try_lead()
-            assert epoch is not None
+        async with leading(self._dsns["weft_driver"]) as (store, epoch):
             await store.sweep("fold_failures", epoch, limit_jobs=1000)
 
     async def _hold(self, name: str, text: str) -> None:

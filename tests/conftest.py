@@ -33,6 +33,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from contexts import connected
 from data_directory import data_directory
 from kept_sessions import KeptSessions
 from kept_template import give_data, state_of_schema
@@ -207,12 +208,9 @@ class Postgres:
         """Run statements as the superuser, each in its own transaction."""
 
         async def run() -> None:
-            connection = await asyncpg.connect(self.dsn(database))
-            try:
+            async with connected(self.dsn(database)) as connection:
                 for statement in statements:
                     await connection.execute(statement)
-            finally:
-                await connection.close()
 
         run_apart(run)
 

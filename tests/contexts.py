@@ -1,13 +1,16 @@
-"""Fixtures of what a context manager opens."""
+"""What lasts as long as a block, and fixtures of what a context manager opens."""
 
+import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, Literal
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from typing import Any, Literal, TypeVar
 
+import asyncpg
 import pytest
 
 Scope = Literal["function", "module", "session"]
+_T = TypeVar("_T")
 Fixture = Any
 """pytest's own type is private."""
 
@@ -42,3 +45,24 @@ def _asking_for(opened: Callable[..., object], found: Callable[..., Any]) -> Cal
     needed = [one for one in asked if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
     vars(found).update(__signature__=inspect.Signature(needed))
     return found
+
+
+@asynccontextmanager
+async def beside(work: Coroutine[Any, Any, _T]) -> AsyncIterator[asyncio.Task[_T]]:
+    """Let something go on beside a block; it is cancelled then, whatever came of it."""
+    task = asyncio.create_task(work)
+    try:
+        yield task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def connected(dsn: str, **options: Any) -> AsyncIterator[asyncpg.Connection]:  # noqa: ANN401 (of asyncpg)
+    """Give a connection of one's own, as a plain client has."""
+    connection = await asyncpg.connect(dsn, **options)
+    try:
+        yield connection
+    finally:
+        await connection.close()

@@ -17,6 +17,7 @@ from api.openid import provider
 from contexts import async_fixture_of, fixture_of
 from kept_sessions import kept_session
 from weft.api.app import Application, create_app
+from weft.api.http import identity
 from weft.api.http.doors import ApiDoor
 from weft.cli.app import run_command
 from weft.run.doors import api_doors
@@ -56,9 +57,9 @@ def doors(request: pytest.FixtureRequest) -> Sequence[ApiDoor]:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """Say the settings of the live api; a file of tests of others gives its own."""
-    return Settings(home=tmp_path, source_paths="/")
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Say the settings of the live api: those that a file of tests calls `SETTINGS`."""
+    return Settings(home=tmp_path, **getattr(request.module, "SETTINGS", {"source_paths": "/"}))
 
 
 @pytest.fixture
@@ -95,18 +96,20 @@ def command(
     return run
 
 
+@pytest.fixture
+def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused later was revoked or ended; the api does not forget it by itself."""
+    monkeypatch.setattr(identity, "REMEMBER_S", 3600.0)
+
+
 browser = async_fixture_of(logged_in)
 """A browser that has logged in."""
 
 
-@pytest.fixture
-async def second(api: LiveApi, database: dict[str, str], tmp_path: Path) -> AsyncIterator[LiveApi]:
-    """Give another api of the same database."""
-    del api
-    live = LiveApi(database["weft_api"], Settings(home=tmp_path / "second"))
-    await live.start()
-    yield live
-    await live.stop()
+second = async_fixture_of(
+    lambda api, tmp_path: LiveApi(api.dsn, Settings(home=tmp_path / "second"))
+)
+"""Another api of the same database."""
 
 
 @pytest.fixture

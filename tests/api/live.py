@@ -14,6 +14,7 @@ import msgspec
 from httpx import AsyncClient
 
 from builders import end_report, key_of, request, run_long_enough, start_report
+from contexts import connected
 from kept_sessions import ENDS, kept_session
 from store.site import led_by
 from weft.api.app import create_app
@@ -72,18 +73,15 @@ Dsns = dict[str, str]
 
 async def as_admin(dsns: Dsns, text: str, *values: object) -> Sequence[asyncpg.Record]:
     """Ask the database once, as somebody who may do all."""
-    connection = await asyncpg.connect(dsns["admin"])
-    try:
+    async with connected(dsns["admin"]) as connection:
         return [*await connection.fetch(text, *values)]
-    finally:
-        await connection.close()
 
 
 class LiveApi:
     """A server that can be stopped and started again on the same port."""
 
     def __init__(self, dsn: str, settings: Settings, doors: Sequence[ApiDoor] = ()) -> None:
-        self._dsn = dsn
+        self.dsn = dsn
         self.settings = settings
         self._doors = doors
         self._stack = contextlib.AsyncExitStack()
@@ -106,7 +104,7 @@ class LiveApi:
         # As the role does: else each reply in two writes waits 40 ms for the client.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = listener.getsockname()[1]
-        self.store = await self._stack.enter_async_context(open_api_store(self._dsn))
+        self.store = await self._stack.enter_async_context(open_api_store(self.dsn))
         link = None
         if self.link_dsn is not None:
             linked = await self._stack.enter_async_context(open_worker_store(self.link_dsn))

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any, Final
 
 import httpx
@@ -18,7 +17,6 @@ from httpx import AsyncClient
 from api.field_walk import Evaluated, parameters_of
 from api.live import LiveApi
 from benches.hostile import HOSTILE, SCHEMAS, Request, fields_of_documents, fields_of_lines
-from weft.settings import Settings
 
 HELD: Final = "@held@"
 NUMBERS: Final = (
@@ -31,9 +29,7 @@ LATE_S: Final = 1.0
 MISTAKE: Final = 500
 
 
-@pytest.fixture
-def settings(settings: Settings) -> Settings:
-    return replace(settings, evaluation_all_s=1.0)
+SETTINGS = {"source_paths": "/", "evaluation_all_s": 1.0}
 
 
 async def send(http: AsyncClient, one: Request) -> httpx.Response:

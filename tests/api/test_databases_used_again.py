@@ -11,6 +11,7 @@ import pytest
 
 from api.full_tenant import fill
 from api.live import LiveApi, make_user
+from contexts import connected
 from recycling import RELATIONS
 from weft.api.http.doors import ApiDoor
 from weft.run.doors import api_doors
@@ -57,8 +58,7 @@ def _nothing_else_changes_statistics(postgres: Any) -> Iterator[None]:
 
 async def contents(dsn: str) -> Mapping[str, object]:
     """Return all rows of all tables, and the numbers of all sequences."""
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         return {
             name: await connection.fetch(
                 f"SELECT last_value, is_called FROM {name}"
@@ -67,8 +67,6 @@ async def contents(dsn: str) -> Mapping[str, object]:
             )
             for name, is_sequence in await connection.fetch(RELATIONS)
         }
-    finally:
-        await connection.close()
 
 
 async def test_of_one_of_everything_nothing_is_left(

@@ -21,6 +21,7 @@ from api.live import (
     remove_events,
     submit,
 )
+from contexts import connected
 from weft.api import feeds
 from weft.telemetry import metrics
 
@@ -45,15 +46,6 @@ async def until(reader: EventReader, kind: str, batch_id: int) -> list[dict[str,
 def calls_of(function: str) -> float:
     labels = {"function": function}
     return metrics.REGISTRY.get_sample_value("weft_store_call_seconds_count", labels) or 0
-
-
-@contextlib.asynccontextmanager
-async def admin_of(dsn: str) -> AsyncIterator[asyncpg.Connection]:
-    admin = await asyncpg.connect(dsn)
-    try:
-        yield admin
-    finally:
-        await admin.close()
 
 
 async def becomes(admin: asyncpg.Connection, condition: str, *, wanted: bool = True) -> None:
@@ -226,7 +218,7 @@ async def test_events_that_were_removed_are_gone(
 
 
 async def test_nobody_listens_when_no_stream_is_open(http: AsyncClient, database: Dsns) -> None:
-    async with admin_of(database["admin"]) as admin:
+    async with connected(database["admin"]) as admin:
         await becomes(admin, "waiting", wanted=False)
         async with events(http) as reader:
             await submit(http)
@@ -241,7 +233,7 @@ async def test_resumed_stream_to_which_nothing_happened_asks_nothing(
     async with events(http) as reader:
         await submit(http)
         last = await reader.event()
-    async with admin_of(database["admin"]) as admin:
+    async with connected(database["admin"]) as admin:
         await becomes(admin, "waiting", wanted=False)
         async with events(http, **{"last-event-id": last["id"]}):
             await becomes(admin, "waiting")
@@ -255,7 +247,7 @@ async def test_listener_that_sleeps_for_days_is_not_forgotten(
     http: AsyncClient, database: Dsns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feeds, "REGISTER_AGAIN_S", 0.05)
-    async with admin_of(database["admin"]) as admin, events(http) as reader:
+    async with connected(database["admin"]) as admin, events(http) as reader:
         await becomes(admin, "waiting")
         await admin.execute("UPDATE weft.event_listener SET seen_at = seen_at - interval '2 days'")
         await becomes(admin, "waiting AND seen_at > now() - interval '1 hour'")
@@ -270,7 +262,7 @@ async def test_stream_of_a_quiet_user_survives_that_the_events_of_others_are_rem
 ) -> None:
     await make_user(database["admin"], tenant="other", token="token-of-another")
     async with (
-        admin_of(database["admin"]) as admin,
+        connected(database["admin"]) as admin,
         api.client(authorization="Bearer token-of-another") as other,
         events(other) as others,
         events(http) as reader,

@@ -4,7 +4,6 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, get_args
 
 import httpx
@@ -18,7 +17,6 @@ from weft import aio
 from weft.api.app import route_rights
 from weft.client.api import Api
 from weft.extensions.pages import incidents
-from weft.settings import Settings
 from weft.wire.answers.batches import GroupStateWord
 
 WRONG: list[dict[str, Any]] = [
@@ -83,10 +81,8 @@ async def test_acknowledged_jobs_have_a_note(http: AsyncClient, worker: LiveWork
     assert missing.status_code == 404
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """Let three attempts be counted in one request."""
-    return Settings(home=tmp_path, reasons_attempts_max=3)
+SETTINGS = {"reasons_attempts_max": 3}
+"""Three attempts are counted in one request."""
 
 
 async def failed_batch(client: Api, worker: LiveWorker) -> int:

@@ -2,11 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import pytest
 from httpx import AsyncClient
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,9 +24,7 @@ FIRST = Position()
 Told = tuple[int, bytes, Position]
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(home=tmp_path, find_bytes_max=1)
+SETTINGS = {"find_bytes_max": 1}
 
 
 def found(*blocks: bytes, text: bytes = b"ab", begin: Position = FIRST) -> list[Told]:

@@ -1,7 +1,6 @@
 """Logins that are written into addresses of a setup: sealed, shown by no route, and used."""
 
 import base64
-from pathlib import Path
 
 import pytest
 from httpx import AsyncClient
@@ -9,7 +8,6 @@ from httpx import AsyncClient
 from api.live import Dsns, add, as_admin
 from api.test_sources import TOML, apply
 from web_server import Answer, Question, web_server
-from weft.settings import Settings
 
 LOGIN = "ann:canary-6f1d"
 LINE = """
@@ -42,10 +40,8 @@ OWNERS = """
 """
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """Let sources read a server of the test."""
-    return Settings(home=tmp_path, port=0, source_private_hosts="127.0.0.1")
+SETTINGS = {"port": 0, "source_private_hosts": "127.0.0.1"}
+"""Sources may read a server of the test."""
 
 
 async def test_login_in_an_address_is_sealed_and_used(http: AsyncClient, database: Dsns) -> None:

@@ -11,6 +11,7 @@ import pytest
 from httpx import AsyncClient
 
 from api.live import Dsns, LiveApi, as_admin, leading, make_user
+from contexts import beside
 from weft.api.use_cases.schedules import ScheduleRuns
 from weft.ports.store import ScheduleMove, ScheduleRun
 from weft.sql import text_of
@@ -303,11 +304,7 @@ async def test_notice_wakes_the_api(api: LiveApi, http: AsyncClient, database: D
         return msgspec.json.decode(body, type=BatchDocument)
 
     submitter = ScheduleRuns(api.app.services, api.store.notices, decode)
-    running = asyncio.create_task(submitter.run())
-    try:
+    async with beside(submitter.run()):
         await begin(database)
         async with asyncio.timeout(60):
             await submitted.wait()
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)

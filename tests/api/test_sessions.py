@@ -12,16 +12,12 @@ from httpx import AsyncClient
 from structlog.testing import capture_logs
 
 from api.live import NO_TLS, LiveApi, add
-from weft.api.http import identity
 from weft.settings import Settings
 
 FAR_S = 3600.0
 
 
-@pytest.fixture(autouse=True)
-def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is refused was ended, not forgotten by itself."""
-    monkeypatch.setattr(identity, "REMEMBER_S", FAR_S)
+pytestmark = pytest.mark.usefixtures("remember_long")
 
 
 @pytest.fixture

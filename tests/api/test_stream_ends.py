@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from api.live import DEADLINE_S, LiveApi, LiveWorker, add
+from contexts import beside
 from weft.api.use_cases import follow, watch
 
 Cause = Callable[[httpx.AsyncClient, Mapping[str, str]], Awaitable[httpx.Response]]
@@ -69,14 +70,10 @@ async def stream(
                 begun.set()
         return text
 
-    task = asyncio.create_task(read())
-    try:
+    async with beside(read()) as task:
         async with asyncio.timeout(DEADLINE_S):
             await begun.wait()
         yield task
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
 
 
 @pytest.mark.parametrize("cause", CAUSES, ids=[one.__name__ for one in CAUSES])

@@ -1,7 +1,6 @@
 """The whole site: `/v1/system`, and the page that says the same."""
 
 import re
-from pathlib import Path
 
 import asyncpg
 import httpx
@@ -9,7 +8,7 @@ import pytest
 
 from api.live import add
 from weft import __version__
-from weft.settings import Settings, all_declared
+from weft.settings import all_declared
 from weft.store import open_admin
 from weft.store.admin import AuditFinding
 
@@ -25,13 +24,10 @@ def database(own_database: dict[str, str]) -> dict[str, str]:
     return own_database
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """Say some, among them secrets."""
-    return Settings(
-        home=tmp_path, page_rows=17, token=SECRET, pool=HOSTILE,
-        database=f"postgresql://me:{SECRET}@db.example/weft",
-    )  # fmt: skip
+SETTINGS = {
+    "page_rows": 17, "token": SECRET, "pool": HOSTILE,
+    "database": f"postgresql://me:{SECRET}@db.example/weft",
+}  # fmt: skip
 
 
 async def test_settings_in_force_are_told_without_secrets(

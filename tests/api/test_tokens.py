@@ -16,16 +16,12 @@ from api.live import LiveApi, make_user
 from api.test_web_tokens import EC, ISSUER, OTHER, USUAL, AdmittingStore, pem_of, token_of
 from cases import cases
 from weft.api.app import create_app
-from weft.api.http import identity
 from weft.settings import Settings
 
 FAR_S = 3600.0
 
 
-@pytest.fixture(autouse=True)
-def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is refused was revoked, not forgotten by itself."""
-    monkeypatch.setattr(identity, "REMEMBER_S", FAR_S)
+pytestmark = pytest.mark.usefixtures("remember_long")
 
 
 async def new_token(http: AsyncClient, **document: Any) -> tuple[int, dict[str, str]]:  # noqa: ANN401

@@ -6,17 +6,12 @@ import httpx
 import pytest
 
 from api.live import LiveApi, LiveWorker, add, fold, until
-from weft.api.http import identity
 from weft.core.access.rights import UserRole
 from weft.core.errors import RightMissing
 from weft.core.states import Reason
 from weft.ports.store import Caller
 
-
-@pytest.fixture(autouse=True)
-def remember_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an api forgets, it was told to."""
-    monkeypatch.setattr(identity, "REMEMBER_S", 3600.0)
+pytestmark = pytest.mark.usefixtures("remember_long")
 
 
 async def test_role_holds_from_now_on(http: httpx.AsyncClient) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from callbacks.receiver import Received, answering, hang, receiving
+from contexts import beside
 from store.backend import open_backend
 from store.world import Worker, World, open_world
 from weft.callbacks import verify
@@ -59,12 +60,8 @@ async def driving(
             Adapters(Post(sender, KEY, make=make, sinks=sinks, keys=keys)),
             on_state=lambda _: None,
         )
-        task = asyncio.create_task(driver.run())
-        try:
+        async with beside(driver.run()):
             yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
 
 @dataclass

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from structlog.testing import capture_logs
 
+from contexts import beside
 from driver.fake_store import FakeDriverStore, FakeNotices
 from driver.test_loops import SETTINGS
 from weft.core.ends import conditions
@@ -45,12 +46,8 @@ async def driving(store: FakeDriverStore, tests: Answers | None) -> AsyncIterato
         Adapters() if tests is None else Adapters(ConditionTester(tests.test)),
         on_state=lambda _: None,
     )  # fmt: skip
-    task = asyncio.create_task(driver.run())
-    try:
+    async with beside(driver.run()):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_what_many_tests_say_is_recorded_together_before_jobs_are_released() -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 import pytest
 
+from contexts import beside, connected
 from kept_sessions import kept_session
 from weft.core.errors import EpochStale
 from weft.driver.adapters import Adapters
@@ -51,21 +52,8 @@ class Member:
 async def member(dsn: str) -> AsyncIterator[Member]:
     async with open_driver_store(dsn) as store:
         result = Member(store)
-        task = asyncio.create_task(result.driver.run())
-        try:
+        async with beside(result.driver.run()):
             yield result
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
-@asynccontextmanager
-async def owner(database: Mapping[str, str]) -> AsyncIterator[asyncpg.Connection]:
-    connection = await asyncpg.connect(database["admin"])
-    try:
-        yield connection
-    finally:
-        await connection.close()
 
 
 async def until_true(connection: asyncpg.Connection, question: str) -> None:
@@ -89,7 +77,10 @@ ASLEEP = "SELECT waiting FROM weft.driver_state"
 
 
 async def test_leader_hands_over_the_settings_that_sql_follows(database: dict[str, str]) -> None:
-    async with member(database["weft_driver"]) as leader, owner(database) as connection:
+    async with (
+        member(database["weft_driver"]) as leader,
+        connected(database["admin"]) as connection,
+    ):
         await leader.until("leader")
         stored = await connection.fetchval("SELECT settings::text FROM weft.driver_state")
 
@@ -109,7 +100,7 @@ async def test_one_leads_and_the_other_succeeds_it(database: dict[str, str]) -> 
 
 
 async def test_idle_driver_runs_no_statement(database: dict[str, str]) -> None:
-    async with member(database["weft_driver"]) as only, owner(database) as connection:
+    async with member(database["weft_driver"]) as only, connected(database["admin"]) as connection:
         await only.until("leader")
         await until_true(connection, ASLEEP)
         async with asyncio.timeout(DEADLINE_S):
@@ -121,7 +112,10 @@ async def test_idle_driver_runs_no_statement(database: dict[str, str]) -> None:
 
 async def test_standby_holds_no_snapshot_and_no_lock(database: dict[str, str]) -> None:
     """A backend that waits inside an advisory lock holds back the removal of dead rows."""
-    async with member(database["weft_driver"]) as first, owner(database) as connection:
+    async with (
+        member(database["weft_driver"]) as first,
+        connected(database["admin"]) as connection,
+    ):
         await first.until("leader")
         async with member(database["weft_driver"]) as second:
             await second.until("standby")
@@ -172,7 +166,7 @@ async def test_next_term_waits_for_what_the_old_one_has_begun(database: dict[str
 
 
 async def test_leader_whose_sessions_are_ended_leads_again(database: dict[str, str]) -> None:
-    async with member(database["weft_driver"]) as only, owner(database) as connection:
+    async with member(database["weft_driver"]) as only, connected(database["admin"]) as connection:
         await only.until("leader")
         await until_true(connection, ASLEEP)
         await connection.fetch(

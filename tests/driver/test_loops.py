@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from contexts import beside
 from driver.fake_store import FakeDriverStore, FakeNotices
 from weft.core.errors import GroupNotFound, Unavailable, WeftError
 from weft.driver.adapters import Adapters
@@ -56,12 +57,8 @@ class Running:
 
 @asynccontextmanager
 async def running(driver: Running) -> AsyncIterator[Running]:
-    task = asyncio.create_task(driver.driver.run())
-    try:
+    async with beside(driver.driver.run()):
         yield driver
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import pytest
 
+from contexts import beside
 from driver.fake_store import FakeDriverStore
 from one_transport import Delivery, OneTransport
 from weft.core.states import Reason
@@ -74,16 +75,12 @@ async def test_every_loop_begins_anew(
     pairs = [mistaken(loop, error, at) for loop in LOOPS]
     (fold,) = [store for loop, store in pairs if loop.name == "fold"]
     running = Term(FakeDriverStore(), 0, SETTINGS, Adapters(), loops=[loop for loop, _ in pairs])
-    task = asyncio.create_task(running.run())
-    try:
+    async with beside(running.run()) as task:
         async with asyncio.timeout(30):
             while not all(store.is_through for _, store in pairs) or not fold.n_calls > at:
                 assert not task.done(), task.exception()
                 running.wake_all()
                 await asyncio.wait([task], timeout=0.005)
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 ERRORS = pytest.mark.parametrize("error", [RecursionError, MemoryError, ValueError])

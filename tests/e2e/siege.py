@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
 import httpx
 
+from contexts import connected
 from e2e.conftest import Weft, until
 from e2e.every_change import JOB
 from e2e.every_command import Captured, told_by_commands
@@ -91,12 +91,9 @@ def _base64(data: bytes) -> bytes:
 
 async def _execute(home: Path, statements: Sequence[str]) -> None:
     dsn = json.loads((home / "secrets.json").read_text())["admin"]
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         for one in statements:
             await connection.execute(one)
-    finally:
-        await connection.close()
 
 
 class Siege:

@@ -13,6 +13,7 @@ from typing import Any
 
 import asyncpg
 
+from contexts import connected
 from weft.core.states import Reason
 
 
@@ -75,11 +76,8 @@ def query_at(dsn: str, text: str, *arguments: object) -> list[Any]:
     """Ask a database."""
 
     async def ask() -> list[Any]:
-        connection = await asyncpg.connect(dsn, timeout=30)
-        try:
+        async with connected(dsn, timeout=30) as connection:
             rows: list[Any] = await connection.fetch(text, *arguments, timeout=30)
-        finally:
-            await connection.close()
         return rows
 
     return asyncio.run(ask())

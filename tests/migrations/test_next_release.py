@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from contexts import connected
 from migrations.next_release import ADDS, NUMBER, SCHEMA, TAKES, NextRelease, make_next_release
 from weft import __version__
 from weft.core.errors import Internal
@@ -141,13 +142,8 @@ async def contract(database: dict[str, str], *, force: bool = False) -> list[str
 @asynccontextmanager
 async def older_program(database: dict[str, str], name: str) -> AsyncIterator[None]:
     """Connect as a worker of an earlier release does."""
-    connection = await asyncpg.connect(
-        database["weft_worker"], server_settings={"application_name": name}
-    )
-    try:
+    async with connected(database["weft_worker"], server_settings={"application_name": name}):
         yield
-    finally:
-        await connection.close()
 
 
 async def test_what_the_previous_release_calls_keeps_its_signature(

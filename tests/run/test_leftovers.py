@@ -16,13 +16,9 @@ def test_spawner_of_another_worker_of_the_home_lives_on(
     ours, other = tmp_path / "a", tmp_path / "b"
     for root in (ours, other):
         root.mkdir()
-    spawners = [SpawnerProcess(root) for root in (ours, other)]
-    try:
+    with SpawnerProcess(ours) as first, SpawnerProcess(other) as second:
         ended = end_spawners(tmp_path, ours / "s.lock")
-        codes = [spawner.process.poll() for spawner in spawners]
-    finally:
-        for spawner in spawners:
-            spawner.stop()
+        codes = [spawner.process.poll() for spawner in (first, second)]
 
-    assert ended == [spawners[0].process.pid]
+    assert ended == [first.process.pid]
     assert codes[1] is None

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from builders import job_rows
+from contexts import beside
 from store.world import Worker, World
 from weft.core.states import Reason
 
@@ -67,13 +68,9 @@ async def test_parents_end_in_many_hands_and_open_their_child_once(world: World)
             await world.driver.sweep("count_parent_ends", await world.lead(), limit_jobs=1000)
             await world.fold()
 
-    driving = asyncio.create_task(drive())
-    try:
+    async with beside(drive()):
         while len(ended) <= N:
             await asyncio.gather(*map(work, workers))
-    finally:
-        driving.cancel()
-        await asyncio.gather(driving, return_exceptions=True)
 
     assert sorted(ended) == list(range(1, N + 2))
     assert ended[-1] == N + 1

@@ -14,6 +14,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from contexts import connected
 from weft.store.embedded import EmbeddedServer, EmbeddedServerFailed
 from weft.store.embedded.account import NoUserName, check_user_name
 from weft.store.embedded.leftovers import server_pids
@@ -52,11 +53,8 @@ def server() -> Iterator[EmbeddedServer]:
 
 def ask(server: EmbeddedServer, question: str, password: str = PASSWORD) -> object:
     async def run() -> object:
-        connection = await asyncpg.connect(server.dsn("postgres", password))
-        try:
+        async with connected(server.dsn("postgres", password)) as connection:
             return await connection.fetchval(question)
-        finally:
-            await connection.close()
 
     return asyncio.run(run())
 

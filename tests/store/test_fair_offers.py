@@ -4,21 +4,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-import pytest_asyncio
 
 from builders import job_rows
 from store.barriers import set_quota, visit
 from store.test_core_quotas import cores
 from store.test_fair_shares import new_user
-from store.test_transports import Rabbit, claims, messages_of, open_rabbit
+from store.test_transports import Rabbit, claims, messages_of, rabbit
 from store.world import World
 from weft.ports.store import DueOffer
 
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def rabbit(world: World) -> Rabbit:
-    """Give a world with a queue that travels."""
-    return await open_rabbit(world)
+__all__ = ["rabbit"]
 
 
 def by_batch(offers: Sequence[DueOffer]) -> Counter[int]:

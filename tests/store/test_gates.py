@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
+from contexts import beside
 from store.barriers import hold, licence, limit, numbers, park, places, release, visit
 from store.world import Worker, World
 from weft.core.states import Reason
@@ -302,13 +303,9 @@ async def sleeping_driver(world: World) -> AsyncIterator[None]:
     """Run a driver whose heartbeats never come, and wait until it sleeps."""
     async with open_driver_store(world.backend.dsns["weft_driver"]) as store:
         driver = Driver(store, store.notices, SETTINGS, Adapters(), on_state=lambda _state: None)
-        task = asyncio.create_task(driver.run())
-        try:
+        async with beside(driver.run()):
             await until(world, _ASLEEP)
             yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
 
 
 async def until(world: World, question: str, *arguments: object) -> None:

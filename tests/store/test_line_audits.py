@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 import pytest
-import pytest_asyncio
 
 from builders import job_rows
 from store.barriers import set_quota, visit
@@ -15,10 +14,12 @@ from store.retries import release
 from store.test_lifecycle_exits import end
 from store.test_lifecycles import both
 from store.test_sinks import apply
-from store.test_transports import Rabbit, messages_of, open_rabbit
+from store.test_transports import Rabbit, messages_of, rabbit
 from store.world import World
 from weft.extensions.lines.rules.setup import parse_setup
 from weft.sql import files_of, text_of
+
+__all__ = ["rabbit"]
 
 SOURCE = """
 [source.scenes]
@@ -144,12 +145,6 @@ async def test_job_that_waits_for_its_next_attempt_is_well(world: World) -> None
 
 
 OFFERED = "queued_jobs_are_offered"
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def rabbit(world: World) -> Rabbit:
-    """Give a world with a queue that travels."""
-    return await open_rabbit(world)
 
 
 @asynccontextmanager

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-import asyncpg
 import pytest
 
+from contexts import connected
 from up.external_server import INSTALLED, ExternalServer, external_server
 from weft.core.errors import WeftError
 from weft.ports.store import Caller
@@ -60,12 +60,9 @@ def names(server: ExternalServer) -> Iterator[tuple[str, str]]:
 
 def execute(dsn: str, *statements: str) -> None:
     async def run() -> None:
-        connection = await asyncpg.connect(dsn)
-        try:
+        async with connected(dsn) as connection:
             for statement in statements:
                 await connection.execute(statement)
-        finally:
-            await connection.close()
 
     asyncio.run(run())
 

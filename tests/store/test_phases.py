@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from builders import job_rows
+from contexts import beside
 from runners.directory_engine import DirectoryEngine
 from store.test_conditions import conditions, look, soon
 from store.world import World
@@ -46,13 +47,9 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
 @asynccontextmanager
 async def stopped_in_order(agent: Agent) -> AsyncIterator[None]:
     """Let an agent work, then stop it as SIGTERM does."""
-    running = asyncio.create_task(agent.run())
-    try:
+    async with beside(agent.run()):
         yield
         await agent.stop()
-    finally:
-        running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 async def until(world: World, batch: int, **wanted: object) -> None:

@@ -3,11 +3,12 @@
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contexts import async_fixture_of, fixture_of
 from worker.fake_store import FakeStore
 from worker.spawner_process import Agent, SpawnerProcess, has_namespaces
 from worker.worker_process import Worker
@@ -38,12 +39,8 @@ def spawner(request: pytest.FixtureRequest, short_path: Path) -> Iterator[Spawne
     one.stop()
 
 
-@pytest.fixture
-def plain_spawner(short_path: Path) -> Iterator[SpawnerProcess]:
-    """Return a spawner without a namespace."""
-    one = SpawnerProcess(short_path)
-    yield one
-    one.stop()
+plain_spawner = fixture_of(lambda short_path: SpawnerProcess(root=short_path))
+"""A spawner without a namespace."""
 
 
 @pytest.fixture
@@ -54,10 +51,5 @@ def agent(spawner: SpawnerProcess) -> Iterator[Agent]:
     one.close()
 
 
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    """Return an agent with a spawner of its own and a store that is none."""
-    one = Worker(short_path, FakeStore())
-    await one.start()
-    yield one
-    await one.end()
+worker = async_fixture_of(lambda short_path: Worker(short_path, FakeStore()).running())
+"""An agent with a spawner of its own and a store that is none."""

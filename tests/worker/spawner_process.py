@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -161,6 +161,12 @@ class SpawnerProcess:
         """Kill the spawner at once."""
         os.kill(self.pid, signal.SIGKILL)
         self.process.wait(DEADLINE_S)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         """End the spawner as an agent does when it drains, and its agents' connections."""

@@ -34,9 +34,8 @@ def pretended(tmp_path: Path) -> Path:
 def pretending(short_path: Path, pretended: Path) -> Iterator[Agent]:
     """Return the agent of a spawner that takes that directory for a cgroup."""
     modes = ["cgroups", str(pretended)]
-    spawner = SpawnerProcess(short_path, program=cgroup_kernel.PROGRAM, modes=modes)
-    yield spawner.connect()
-    spawner.stop()
+    with SpawnerProcess(short_path, program=cgroup_kernel.PROGRAM, modes=modes) as spawner:
+        yield spawner.connect()
 
 
 @pytest.fixture
@@ -294,9 +293,8 @@ def limited(short_path: Path) -> Iterator[tuple[Agent, Path]]:
         pytest.skip(f"no cgroup is delegated to the tests: {found.why_not} (WEFT_TEST_CGROUP)")
     own = found.directory / f"weft-test-{os.getpid()}"
     prepare_cgroup(found.directory, own)
-    spawner = SpawnerProcess(short_path, modes=["cgroups", str(own)])
-    yield spawner.connect(), own
-    spawner.stop()
+    with SpawnerProcess(short_path, modes=["cgroups", str(own)]) as spawner:
+        yield spawner.connect(), own
     own.rmdir()
 
 

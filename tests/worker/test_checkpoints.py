@@ -69,16 +69,13 @@ def test_killed_spawner_leaves_what_its_jobs_had_written(plain_spawner: SpawnerP
     agent.until_started(1)
     _until_there(root / "written")
     plain_spawner.kill()
-    again = SpawnerProcess(root)
-    (root / "end").touch()
-    try:
+    with SpawnerProcess(root) as again:
+        (root / "end").touch()
         assert kept(again.checkpoints) == {"b1.j1"}
         again_agent = again.connect()
         second = process(1, "sh", "-c", f'[ "$({LOOK})" = made ]')
         again_agent.start(msgspec.structs.replace(second, key=KEY_2))
         assert again_agent.until(KEY_2).exit_code == 0
-    finally:
-        again.stop()
 
 
 def test_next_attempt_need_not_wait_for_what_outlives_the_last(

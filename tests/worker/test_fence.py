@@ -125,14 +125,11 @@ def test_fence_counts_the_time_of_a_suspension(agent: Agent, spawner: SpawnerPro
 
 @pytest.mark.skipif(not can_suspend(), reason="the kernel lends no time namespace")
 def test_jobs_that_were_not_renewed_before_a_suspension_are_killed(short_path: Path) -> None:
-    spawner = SpawnerProcess(short_path, after_suspension=True)
-    try:
+    with SpawnerProcess(short_path, after_suspension=True) as spawner:
         agent = spawner.connect()
         begun_ns = started_ns(agent)
         renew(agent, after_s=SUSPENDED_S / 2)
         ended = agent.until_ended(1)
-    finally:
-        spawner.stop()
 
     assert ended.killed_for == Reason.LOST
     assert ended.ended_ns > begun_ns

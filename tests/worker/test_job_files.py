@@ -176,9 +176,8 @@ async def of_root() -> AsyncIterator[Worker]:
     root.mkdir(mode=0o711)
     one = Worker(root, FakeStore())
     one.use_accounts({("local", "ada"): "20001:20101"})
-    await one.start()
-    yield one
-    await one.end()
+    async with one.running():
+        yield one
     while root.exists():  # a thread of the worker may remove directories of jobs meanwhile
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(root)

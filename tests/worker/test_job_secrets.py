@@ -42,9 +42,8 @@ def sealed(name: str, value: str) -> bytes:
 async def worker(short_path: Path) -> AsyncIterator[Worker]:
     one = Worker(short_path, FakeStore())
     one.store.secrets = {name: sealed(name, f"{name} \né") for name in ("db", "tls")}
-    await one.start()
-    yield one
-    await one.end()
+    async with one.running():
+        yield one
 
 
 async def test_job_has_its_secrets(worker: Worker) -> None:

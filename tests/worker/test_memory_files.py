@@ -87,16 +87,13 @@ def test_no_file_outlives_the_spawner(plain_spawner: SpawnerProcess, tmp_path: P
     where = Path((tmp_path / "where").read_text().strip())
     plain_spawner.kill()
     assert where.exists()
-    again = SpawnerProcess(plain_spawner.root)
-    (tmp_path / "end").touch()
-    try:
+    with SpawnerProcess(plain_spawner.root) as again:
+        (tmp_path / "end").touch()
         assert not where.parent.exists()
         agent = again.connect()
         agent.start(process(2, "sleep", "1014", memory_files=FILES))
         agent.until_started(2)
         agent.quit()
-    finally:
-        again.stop()
     assert not [one for one in os.listdir(DIRECTORY) if one.startswith(where.parent.name[:22])]  # noqa: PTH208
 
 

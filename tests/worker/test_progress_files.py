@@ -2,7 +2,6 @@
 
 import math
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weft
+from contexts import async_fixture_of
 from weft.core.notes import Note
 from weft.core.progress_file import (
     PROGRESS_BYTES_MAX,
@@ -26,12 +26,9 @@ from weft.worker.agent.job_files import JobFiles
 from worker.fake_store import FakeStore
 from worker.worker_process import Worker, sh
 
-
-@pytest.fixture
-async def worker(short_path: Path) -> AsyncIterator[Worker]:
-    one = Worker(short_path, FakeStore())
-    yield one
-    await one.end()
+worker = async_fixture_of(
+    lambda short_path: Worker(short_path, FakeStore()).running(is_started=False)
+)
 
 
 def told(worker: Worker) -> list[tuple[int, float, str]]:

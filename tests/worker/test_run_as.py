@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cases import cases
+from contexts import fixture_of
 from weft.core.errors import WeftError
 from weft.core.states import Reason
 from weft.plugins.executors.function import FunctionExecutor
@@ -40,11 +41,7 @@ def root() -> Iterator[Path]:
     shutil.rmtree(path)
 
 
-@pytest.fixture
-def spawner(root: Path) -> Iterator[SpawnerProcess]:
-    one = SpawnerProcess(root, modes=["accounts"])
-    yield one
-    one.stop()
+spawner = fixture_of(lambda root: SpawnerProcess(root, modes=["accounts"]))
 
 
 @pytest.fixture
@@ -287,9 +284,8 @@ async def worker(root: Path) -> AsyncIterator[Worker]:
     (root / "w").mkdir(mode=0o711)
     one = Worker(root / "w", FakeStore())
     one.use_accounts({("local", "ada"): "20001:20101", ("acme", "eve"): "20002:20102"})
-    await one.start()
-    yield one
-    await one.end()
+    async with one.running():
+        yield one
 
 
 @needs_root

@@ -116,9 +116,8 @@ class Sandboxed:
 
 @pytest.fixture
 def sandboxed(root: Path) -> Iterator[Sandboxed]:
-    spawner = SpawnerProcess(root, program=("-c", SPAWNER))
-    yield Sandboxed(spawner, spawner.connect())
-    spawner.stop()
+    with SpawnerProcess(root, program=("-c", SPAWNER)) as spawner:
+        yield Sandboxed(spawner, spawner.connect())
 
 
 @needs_bubblewrap
@@ -275,14 +274,11 @@ def test_symlinks_hide_and_show_what_they_lead_to(place: Path) -> None:
     (home / "key").write_text("canary")
     for link, target in (("link", home), ("data", shared)):
         (place / link).symlink_to(target)
-    spawner = SpawnerProcess(place / "link", program=("-c", SPAWNER))
-    sandboxed = Sandboxed(spawner, spawner.connect())
-    try:
+    with SpawnerProcess(place / "link", program=("-c", SPAWNER)) as spawner:
+        sandboxed = Sandboxed(spawner, spawner.connect())
         look = f"cat {place}/link/key {home}/key; touch {place}/data/made"
         seen = sandboxed.run(look, paths=(place / "data",))
         own = sandboxed.run('touch here "$WEFT_CHECKPOINT_DIR/kept" && ls')
-    finally:
-        spawner.stop()
 
     assert seen == (0, "")
     assert own == (0, "here\n")

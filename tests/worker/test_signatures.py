@@ -51,9 +51,8 @@ def passes(mark: Path) -> JobSpec:
 async def worker(short_path: Path) -> AsyncIterator[Worker]:
     one = Worker(short_path, FakeStore())
     one.executors["function"] = FunctionExecutor()
-    await one.start()
-    yield one
-    await one.end()
+    async with one.running():
+        yield one
 
 
 def changed(body: bytes) -> bytes:

@@ -313,8 +313,7 @@ def test_spawner_that_ends_leaves_nothing(held: SpawnerProcess, go: Callable[[],
 
 
 def test_what_was_prepared_is_undone_when_it_is_taken_back(tmp_path: Path) -> None:
-    spawner = SpawnerProcess(tmp_path)
-    try:
+    with SpawnerProcess(tmp_path) as spawner:
         agent = spawner.connect(cpu_m=1000)
         agent.start(process(1, "sleep", "60"))
         agent.until_started(1)
@@ -329,8 +328,6 @@ def test_what_was_prepared_is_undone_when_it_is_taken_back(tmp_path: Path) -> No
 
         assert before < prepared
         assert open_files(spawner) == before
-    finally:
-        spawner.stop()
 
 
 def open_files(spawner: SpawnerProcess) -> int:
@@ -339,8 +336,7 @@ def open_files(spawner: SpawnerProcess) -> int:
 
 def umasks_of(program: Sequence[str], tmp_path: Path, masks: Sequence[int | None]) -> list[int]:
     """Start processes with these umasks at the same time; return the umask each of them had."""
-    spawner = SpawnerProcess(tmp_path, program=tuple(program))
-    try:
+    with SpawnerProcess(tmp_path, program=tuple(program)) as spawner:
         agent = spawner.connect(cpu_m=64_000)
         files = {n: tmp_path / f"umask-{n}" for n in range(1, len(masks) + 1)}
         agent.start(
@@ -352,8 +348,6 @@ def umasks_of(program: Sequence[str], tmp_path: Path, masks: Sequence[int | None
         for n in files:
             agent.until_ended(n)
         return [int(file.read_text(), 8) for file in files.values()]
-    finally:
-        spawner.stop()
 
 
 @pytest.mark.parametrize("change", ["threads", "umask"])

@@ -78,8 +78,7 @@ def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
     said = tmp_path / "said"
     far = f'trap "" TERM; setsid sleep 60 & echo ready >> {said}; exec sleep 60'
     near = f'trap "" TERM; echo ready >> {said}; exec sleep 60'
-    spawner = SpawnerProcess(tmp_path, program=(VARIANT, "counting"))
-    try:
+    with SpawnerProcess(tmp_path, program=(VARIANT, "counting")) as spawner:
         agent = spawner.connect(cpu_m=20_000)
         agent.start(*(process(n, "sh", "-c", near) for n in range(1, 10)))
         agent.start(process(10, "sh", "-c", far))
@@ -90,8 +89,6 @@ def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
         ends = [agent.until_ended(n) for n in range(1, 11)]
         until_gone(*left)
         looks = (tmp_path / "looks").read_text()
-    finally:
-        spawner.stop()
 
     assert {one.signal for one in ends} == {signal.SIGKILL}
     assert looks.count("look") < 10
@@ -99,8 +96,7 @@ def test_many_are_killed_with_one_look_at_all_processes(tmp_path: Path) -> None:
 
 def test_strays_that_end_at_once_are_one_look(tmp_path: Path) -> None:
     """A look for each of a thousand, at a thousand, would stall all jobs of the host."""
-    spawner = SpawnerProcess(tmp_path, program=(VARIANT, "counting"))
-    try:
+    with SpawnerProcess(tmp_path, program=(VARIANT, "counting")) as spawner:
         script = "for i in $(seq 200); do (setsid sleep 2005 &); done; exec sleep 600"
         spawner.connect().start(process(1, "sh", "-c", script))
         until_so(lambda: len(list(Path(f"/proc/{spawner.pid}/fd").iterdir())) > 200)
@@ -113,8 +109,6 @@ def test_strays_that_end_at_once_are_one_look(tmp_path: Path) -> None:
         children = Path(f"/proc/{spawner.pid}/task/{spawner.pid}/children")
         until_so(lambda: len(children.read_text().split()) == 1)
         looks = (tmp_path / "looks").read_text().count("children")
-    finally:
-        spawner.stop()
 
     assert looks < 20
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 from weft.core.access.run_as import User
 from weft.plugins.executors.process import ProcessExecutor
@@ -120,6 +122,14 @@ class Worker:
         assert self.agent is not None
         await self.agent.stop()
         await self.crash()
+
+    @asynccontextmanager
+    async def running(self, *, is_started: bool = True) -> AsyncIterator[Self]:
+        """Start an agent, and leave nothing behind."""
+        if is_started:
+            await self.start()
+        yield self
+        await self.end()
 
     async def end(self) -> None:
         """Leave nothing behind, whatever the test did."""

@@ -30,6 +30,13 @@ from weft.client.answer import Answer
 
 
 """
+ALIASES = {
+    "PoolFlavour": "Flavour",
+    "PoolPlan": "Pool",
+    "QueueChange": "QueueDifference",
+    "Times": "PhaseTimes",
+}
+"""Names by which programs know answers that are the core's own types."""
 INDENT = " " * 4
 WIDTH = 99
 Struct = type[msgspec.Struct]
@@ -58,7 +65,8 @@ def answers_module(answers: Iterable[Struct], made: str) -> str:
         _collect(one, found)
     ordered = sorted(found.values(), key=lambda one: (len(_bases(one)), one.__name__))
     classes = "\n\n".join(map(_class, ordered))
-    return f'"""{SENTENCE}\n\n{RUN_TIME}\n{made}\n"""\n\n{HEAD}{classes}'
+    aliases = "\n".join(f"{name} = {known}" for name, known in ALIASES.items())
+    return f'"""{SENTENCE}\n\n{RUN_TIME}\n{made}\n"""\n\n{HEAD}{classes}\n\n{aliases}\n'
 
 
 def _collect(struct: Struct, found: dict[str, Struct]) -> None:
@@ -71,11 +79,16 @@ def _collect(struct: Struct, found: dict[str, Struct]) -> None:
 
 
 def _bases(struct: Struct) -> Sequence[Struct]:
-    """Return the answers that have all fields of this one but some, the nearest first."""
+    """Return the answers that have all fields of this one but some, the nearest first. What has
+    its name is no other answer: the core's part of it.
+    """
     return [
         one
         for one in struct.__mro__[1:]
-        if issubclass(one, msgspec.Struct) and one is not msgspec.Struct and one.__name__[0] != "_"
+        if issubclass(one, msgspec.Struct)
+        and one is not msgspec.Struct
+        and one.__name__[0] != "_"
+        and one.__name__ != struct.__name__
     ]
 
 

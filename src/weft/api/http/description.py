@@ -5,7 +5,7 @@ read and reply with.
 import html
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -57,9 +57,10 @@ def describe(app: Router) -> Object:
     documents = {
         handler.opt[use] for _, handler in handlers for use in _DOCUMENTS if use in handler.opt
     }
-    _, components = msgspec.json.schema_components(
-        sorted({*documents, Problem}, key=lambda kind: str(kind.__name__)), ref_template=_REF
-    )
+    components = _schemas({*documents, Problem})
+    bodies = _schemas({handler.opt["body"] for _, handler in handlers if "body" in handler.opt})
+    for name in components.keys() - bodies.keys():
+        _require(components[name])
     paths: dict[str, Object] = {}
     for path, handler in sorted(handlers, key=lambda pair: pair[0]):
         right = app.rights[f"{handler.method} {path}"]
@@ -74,6 +75,21 @@ def describe(app: Router) -> Object:
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
+
+
+def _schemas(kinds: Iterable[type[msgspec.Struct]]) -> dict[str, Object]:
+    ordered = sorted(kinds, key=lambda kind: str(kind.__name__))
+    return msgspec.json.schema_components(ordered, ref_template=_REF)[1]
+
+
+def _require(schema: Object) -> None:
+    """Say of an answer that it has each field that it may not lack (`UNSET`): a default of the
+    core's types is for those who make one.
+    """
+    for name, field in schema.get("properties", {}).items():
+        if "default" in field:
+            schema["required"].append(name)
+            del field["default"]
 
 
 def _operation(path: str, handler: Route, right: Right | None) -> Object:

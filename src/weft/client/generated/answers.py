@@ -505,6 +505,23 @@ class FilesTried(Answer):
     stores: list[StoreTried]
 
 
+class Flavour(Answer):
+    """A kind of machine."""
+
+    name: str
+    cpu_m: int
+    memory_mib: int
+    storage_mib: int
+    gpus: int
+    countables: Answer
+    labels: Answer
+    containers: bool
+    preemptible: bool
+    walltime_s: int
+    """how long it lives; 0: it stays"""
+    price_per_hour: Decimal
+
+
 class Forecast(Answer):
     """When a job or a batch starts and ends, and what it costs: from and to, about nine times
     in ten if jobs go on as like ones did; each null if that is not known.
@@ -983,18 +1000,47 @@ class PhaseTimes(Answer):
     """The times of jobs, added up."""
 
     waiting_ms: int
+    """milliseconds"""
     staging_ms: int
+    """milliseconds"""
     starting_ms: int
+    """milliseconds"""
     running_ms: int
+    """milliseconds"""
     storing_ms: int
+    """milliseconds"""
     blocked_ms: int
+    """milliseconds"""
+
+
+class Pool(Answer):
+    """The machines that a pool may have, and the rules by which they come and go."""
+
+    name: str
+    provider: str | None
+    tenant: str | None
+    options: Answer
+    min_workers: int
+    max_workers: int
+    idle_s: float
+    creates_per_round: int
+    create_batch: int
+    deletes_per_round: int
+    delete_share: float
+    window_s: float
+    min_work_s: float
+    stale_s: float
+    regions: list[str]
+    quota_cpu_m: int | None
+    quota_share: float
+    flavours: list[Flavour]
 
 
 class PoolAnswer(Answer):
     """A pool, and how many machines it has."""
 
     pool: str
-    plan: PoolPlan | None
+    plan: Pool | None
     """null: nobody described it"""
     machines: Answer
     """by state, without deleted ones"""
@@ -1035,46 +1081,6 @@ class PoolDifference(Answer):
     pool: str
     fields: Answer
     """what differs: [before, after]"""
-
-
-class PoolFlavour(Answer):
-    """A kind of machine."""
-
-    name: str
-    cpu_m: int
-    memory_mib: int
-    storage_mib: int
-    gpus: int
-    countables: Answer
-    labels: Answer
-    containers: bool
-    preemptible: bool
-    walltime_s: int
-    """how long it lives; 0: it stays"""
-    price_per_hour: Decimal
-
-
-class PoolPlan(Answer):
-    """What an operator wants of a pool."""
-
-    name: str
-    provider: str | None
-    tenant: str | None
-    options: Answer
-    min_workers: int
-    max_workers: int
-    idle_s: float
-    creates_per_round: int
-    create_batch: int
-    deletes_per_round: int
-    delete_share: float
-    window_s: float
-    min_work_s: float
-    stale_s: float
-    regions: list[str]
-    quota_cpu_m: int | None
-    quota_share: float
-    flavours: list[PoolFlavour]
 
 
 class PoolSurplus(Answer):
@@ -1263,7 +1269,7 @@ class Queue(Answer):
     """null: the queue takes no jobs of the user who asks"""
 
 
-class QueueChange(Answer):
+class QueueDifference(Answer):
     """A queue that is created, changed or deleted."""
 
     kind: Literal["create", "change", "delete"]
@@ -1300,7 +1306,7 @@ class QueuesRerouted(Answer):
 class QueuesSaved(Answer):
     """What saving queues has changed, or would change."""
 
-    changes: list[QueueChange]
+    changes: list[QueueDifference]
     new_pools: list[str]
     dry_run: bool
 
@@ -1804,23 +1810,6 @@ class TimelineBucket(Answer):
     running: float
     storing: float
     blocked: float
-
-
-class Times(Answer):
-    """How the time of a job was spent, in all attempts together."""
-
-    waiting_ms: int
-    """milliseconds"""
-    staging_ms: int
-    """milliseconds"""
-    starting_ms: int
-    """milliseconds"""
-    running_ms: int
-    """milliseconds"""
-    storing_ms: int
-    """milliseconds"""
-    blocked_ms: int
-    """milliseconds"""
 
 
 class Token(Answer):
@@ -2547,7 +2536,8 @@ class JobDetail(Job):
     """their start is"""
     resources: Resources
     max_attempts: int
-    times: Times
+    times: PhaseTimes
+    """in all attempts together"""
     spec: Answer
     """what its executor runs"""
     notes: list[str]
@@ -2564,3 +2554,9 @@ class SharedJob(Job):
     permission: Literal["read", "execute", "write", "all"]
     granted_by: str
     granted_at: datetime
+
+
+PoolFlavour = Flavour
+PoolPlan = Pool
+QueueChange = QueueDifference
+Times = PhaseTimes

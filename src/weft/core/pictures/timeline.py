@@ -15,17 +15,18 @@ BUCKETS: Final = 120
 ATTEMPTS_SHOWN: Final = 400
 WORKERS_SHOWN: Final = 40
 _MS: Final = timedelta(milliseconds=1)
+Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
 
 
 class PhaseTimes(Struct, frozen=True, kw_only=True):
     """The times of jobs, added up."""
 
-    waiting_ms: int = 0
-    staging_ms: int = 0
-    starting_ms: int = 0
-    running_ms: int = 0
-    storing_ms: int = 0
-    blocked_ms: int = 0
+    waiting_ms: Milliseconds = 0
+    staging_ms: Milliseconds = 0
+    starting_ms: Milliseconds = 0
+    running_ms: Milliseconds = 0
+    storing_ms: Milliseconds = 0
+    blocked_ms: Milliseconds = 0
 
 
 class TimelineBucket(Struct, frozen=True, kw_only=True):

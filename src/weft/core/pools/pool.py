@@ -3,11 +3,13 @@ what applying a file of pools changes.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
-from weft.core.text.differences import Kind, differences
+from weft.core.bounds import Count
+from weft.core.text.differences import ChangedFields, Kind, differences
 
 Option = str | int | float | bool
 
@@ -16,10 +18,10 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of machine."""
 
     name: str
-    cpu_m: int
-    memory_mib: int
-    storage_mib: int = 0
-    gpus: int = 0
+    cpu_m: Count
+    memory_mib: Count
+    storage_mib: Count = 0
+    gpus: Count = 0
     countables: Mapping[str, int] = {}
     """Amounts that its worker offers by name, such as licences of its host."""
     labels: Mapping[str, str] = {}
@@ -27,8 +29,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its worker runs containers."""
     preemptible: bool = False
     """Its owner may take it back at any time."""
-    walltime_s: int = 0
-    """How long its machine lives; 0: it does not end by itself."""
+    walltime_s: Annotated[Count, Meta(description="how long it lives; 0: it stays")] = 0
     price_per_hour: str = "0"
     """An exact decimal."""
 
@@ -42,14 +43,14 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
     tenant: str | None = None
     """Whose queues may use it; None: those of all tenants."""
     options: Mapping[str, Option] = {}
-    min_workers: int = 0
-    max_workers: int = 0
+    min_workers: Count = 0
+    max_workers: Count = 0
     idle_s: float = 300.0
     """A machine on which nothing runs for this long goes."""
-    creates_per_round: int = 10
-    create_batch: int = 1
+    creates_per_round: Count = 10
+    create_batch: Count = 1
     """If machines are made at all, at least this many at a time, within the other limits."""
-    deletes_per_round: int = 10
+    deletes_per_round: Count = 10
     delete_share: float = 1.0
     """The share of the idle machines that goes in one round, at least one."""
     window_s: float = 150.0
@@ -61,7 +62,7 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
     stale_s: float = 900.0
     """A machine that has no worker after this time goes."""
     regions: tuple[str, ...] = ()
-    quota_cpu_m: int | None = None
+    quota_cpu_m: Count | None = None
     """All machines together have at most `quota_share` of this."""
     quota_share: float = 1.0
     flavours: tuple[Flavour, ...] = ()
@@ -72,8 +73,8 @@ class PoolDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind
     pool: str
-    fields: Mapping[str, tuple[Any, Any]] = {}
-    """The fields that differ, before and after; each flavour is a field."""
+    fields: ChangedFields = {}
+    """Each flavour is a field."""
 
 
 def plan_changes(now: Sequence[Pool], pools: Sequence[Pool]) -> list[PoolDifference]:

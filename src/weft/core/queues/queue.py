@@ -1,12 +1,13 @@
 """A queue, as an operator describes it, and what applying a file of queues changes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 from weft.core.scheduling.offers import POSTGRES
-from weft.core.text.differences import differences
+from weft.core.text.differences import ChangedFields, Kind, differences
 
 DEFAULT: Final = "default"
 """The queue of jobs that no guard takes. Every tenant has it."""
@@ -18,14 +19,14 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     """Where jobs wait: which jobs, in which pools, how many."""
 
     name: str
-    priority: int | None = None
-    """None: the queue `default`, which comes last."""
+    priority: Annotated[
+        int | None, Meta(description="null: the queue `default`, the last one")
+    ] = None
     guard: str | None = None
     """None: only jobs that name the queue."""
     pools: tuple[str, ...] = (DEFAULT,)
     executor: str | None = None
-    users: tuple[str, ...] | None = None
-    """None: all of the tenant."""
+    users: Annotated[tuple[str, ...] | None, Meta(description="null: all of the tenant")] = None
     state: QueueState = "enabled"
     max_running: int | None = None
     max_running_per_user: int | None = None
@@ -34,13 +35,17 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     transport: str = POSTGRES
     consumers: QueueConsumers = "weft"
     """The consumers of its transport: workers of weft, or programs of others."""
-    slots: int | None = None
-    """Jobs that are with foreign consumers at a time; None: it has no such consumers."""
-    queued_s: int | None = None
-    """How long foreign consumers may tell nothing of a job; None: 600 s."""
-    monitor: Mapping[str, int | float | str | None] | None = None
+    slots: Annotated[int | None, Meta(description="null: it has no foreign consumers")] = None
+    """Jobs that are with foreign consumers at a time."""
+    queued_s: Annotated[int | None, Meta(description="null: 600, if it has foreign consumers")] = (
+        None
+    )
+    """How long foreign consumers may tell nothing of a job."""
+    monitor: Annotated[
+        Mapping[str, int | float | str | None] | None, Meta(description="null: no limits")
+    ] = None
     """Limits in seconds by `PHASE_s`, `silent_s`, `ready_s` and `blocked_s`, with `action` and
-    `rounds`; None: none.
+    `rounds`.
     """
 
     def may_use(self, user: str) -> bool:
@@ -51,10 +56,9 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
 class QueueDifference(msgspec.Struct, frozen=True, kw_only=True):
     """A queue that is created, changed or deleted."""
 
-    kind: Literal["create", "change", "delete"]
+    kind: Kind
     queue: str
-    fields: Mapping[str, tuple[Any, Any]] = {}
-    """The fields that differ: before and after."""
+    fields: ChangedFields = {}
 
 
 def plan_changes(now: Sequence[Queue], queues: Sequence[Queue]) -> list[QueueDifference]:

@@ -1,12 +1,17 @@
 """What applying a file changes that describes all things of one kind, such as queues."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 Kind = Literal["create", "change", "delete"]
 Fields = Mapping[str, Any]
-Difference = tuple[Kind, str, Mapping[str, tuple[Any, Any]]]
-"""What happens, to which, and the fields that differ: before and after."""
+ChangedFields = Annotated[
+    Mapping[str, tuple[Any, Any]], Meta(description="what differs: [before, after]")
+]
+Difference = tuple[Kind, str, ChangedFields]
+"""What happens, and to which."""
 
 
 def differences(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from weft.core.pictures.timeline import Milliseconds, PhaseTimes
 from weft.wire.answers.files import NoteTitles, ProgressOfJob, ProgressOfJobs
 from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
@@ -29,7 +30,6 @@ PhaseWord = Literal[
     "collecting", "archiving", "publishing",
 ]  # fmt: skip
 Count = Annotated[int, Meta(ge=0)]
-Milliseconds = Annotated[int, Meta(ge=0, description="milliseconds")]
 _IF_WAITING = Meta(description="that have its concurrency key, while it waits for that")
 _IF_ASKED = Meta(description="why it waits; null: for nothing; missing if not asked for")
 _MESSAGE = Meta(description="details of its end; while it runs in an engine, what that says of it")
@@ -191,17 +191,6 @@ class Resources(Struct, kw_only=True):
     gpu: int
 
 
-class Times(Struct, kw_only=True):
-    """How the time of a job was spent, in all attempts together."""
-
-    waiting_ms: Milliseconds
-    staging_ms: Milliseconds
-    starting_ms: Milliseconds
-    running_ms: Milliseconds
-    storing_ms: Milliseconds
-    blocked_ms: Milliseconds
-
-
 class JobDetail(Job, kw_only=True):
     """A job with all its details."""
 
@@ -211,7 +200,7 @@ class JobDetail(Job, kw_only=True):
     start_parents: Annotated[list[int] | UnsetType, Meta(description="their start is")] = UNSET
     resources: Resources
     max_attempts: int
-    times: Times
+    times: Annotated[PhaseTimes, Meta(description="in all attempts together")]
     spec: Annotated[dict[str, Any], Meta(description="what its executor runs")]
     notes: NoteTitles = UNSET
     key_holders: Annotated[list[JobNumber] | UnsetType, _IF_WAITING] = UNSET

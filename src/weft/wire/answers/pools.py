@@ -4,58 +4,19 @@ description.
 
 import datetime as dt
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from weft.core.pools.pool import Option
+from weft.core.pools.pool import Pool, PoolDifference
 from weft.wire.answers.batches import Count, Money
-
-
-class PoolFlavour(Struct, kw_only=True):
-    """A kind of machine."""
-
-    name: str
-    cpu_m: Count
-    memory_mib: Count
-    storage_mib: Count
-    gpus: Count
-    countables: dict[str, int]
-    labels: dict[str, str]
-    containers: bool
-    preemptible: bool
-    walltime_s: Annotated[Count, Meta(description="how long it lives; 0: it stays")]
-    price_per_hour: str
-
-
-class PoolPlan(Struct, kw_only=True):
-    """What an operator wants of a pool."""
-
-    name: str
-    provider: str | None
-    tenant: str | None
-    options: dict[str, Option]
-    min_workers: Count
-    max_workers: Count
-    idle_s: float
-    creates_per_round: Count
-    create_batch: Count
-    deletes_per_round: Count
-    delete_share: float
-    window_s: float
-    min_work_s: float
-    stale_s: float
-    regions: list[str]
-    quota_cpu_m: Count | None
-    quota_share: float
-    flavours: list[PoolFlavour]
 
 
 class PoolAnswer(Struct, kw_only=True):
     """A pool, and how many machines it has."""
 
     pool: str
-    plan: Annotated[PoolPlan | None, Meta(description="null: nobody described it")]
+    plan: Annotated[Pool | None, Meta(description="null: nobody described it")]
     machines: Annotated[dict[str, int], Meta(description="by state, without deleted ones")]
 
 
@@ -123,14 +84,6 @@ class PoolShare(Struct, kw_only=True):
             "1,000 users have work in the pool"
         ),
     ]
-
-
-class PoolDifference(Struct, kw_only=True):
-    """A pool that is created, changed or deleted."""
-
-    kind: Literal["create", "change", "delete"]
-    pool: str
-    fields: Annotated[dict[str, Any], Meta(description="what differs: [before, after]")]
 
 
 class PoolSurplus(Struct, kw_only=True):

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from e2e.tmux import program
 from up.weft_up import WEFT
@@ -30,6 +31,14 @@ def test_alerts_are_explained_and_ask_for_metrics_that_there_are() -> None:
 
     assert alerts == explained
     assert {name for name in asked if f'"{name}"' not in metrics} == set()
+
+
+def test_nothing_depends_on_what_ends() -> None:
+    """Podman starts again nothing whose dependency is not running, whatever `restart` says."""
+    services = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())["services"]
+
+    assert {"api-1", "driver-2", "worker", "prepare"} < set(services)
+    assert [name for name, service in services.items() if "depends_on" in service] == []
 
 
 @pytest.mark.heavy

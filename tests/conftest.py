@@ -33,7 +33,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
-from contexts import connected
+from contexts import connected, fixture_of
 from data_directory import data_directory
 from kept_sessions import KeptSessions
 from kept_template import give_data, state_of_schema
@@ -256,6 +256,12 @@ class Postgres:
         finally:
             self._used.append((name, recycled))
 
+    @contextmanager
+    def clean_dsns(self) -> Iterator[dict[str, str]]:
+        """Give the DSNs `admin`, `weft_api`, `weft_driver`, `weft_worker` of such a one."""
+        with self.clean_database() as name:
+            yield self.dsns(name)
+
     async def _take_used(self) -> tuple[str, Recycled | None]:
         while self._used:
             name, recycled = self._used.pop()
@@ -367,11 +373,8 @@ def postgres(kept_sessions: KeptSessions) -> Iterator[Postgres]:
             result.close()
 
 
-@pytest.fixture
-def database(postgres: Postgres) -> Iterator[dict[str, str]]:
-    """Give the DSNs `admin`, `weft_api`, `weft_driver`, `weft_worker` of a database as new."""
-    with postgres.clean_database() as name:
-        yield postgres.dsns(name)
+database = fixture_of(lambda postgres: postgres.clean_dsns())
+"""The DSNs of a database as new."""
 
 
 @pytest.fixture

@@ -3,7 +3,15 @@
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any, Literal, TypeVar
 
 import asyncpg
@@ -30,14 +38,16 @@ def fixture_of(
     return pytest.fixture(scope=scope)(_asking_for(opened, found))
 
 
-def async_fixture_of(opened: Callable[..., AbstractAsyncContextManager[Any]]) -> Fixture:
-    """Return a fixture that opens something asynchronously for a test."""
+def async_fixture_of(
+    opened: Callable[..., AbstractAsyncContextManager[Any]], scope: Scope = "function"
+) -> Fixture:
+    """Return a fixture that opens something asynchronously; the same holds for its parameters."""
 
     async def found(**fixtures: Fixture) -> AsyncIterator[Any]:
         async with opened(**fixtures) as one:
             yield one
 
-    return pytest.fixture(_asking_for(opened, found))
+    return pytest.fixture(scope=scope)(_asking_for(opened, found))
 
 
 def _asking_for(opened: Callable[..., object], found: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,6 +55,18 @@ def _asking_for(opened: Callable[..., object], found: Callable[..., Any]) -> Cal
     needed = [one for one in asked if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
     vars(found).update(__signature__=inspect.Signature(needed))
     return found
+
+
+@contextmanager
+def scratch(prefix: str = "weft-") -> Iterator[Path]:
+    """Give a directory that is not below pytest's own: other users reach it, and a socket has room
+    for its path.
+    """
+    path = Path(mkdtemp(prefix=prefix))
+    try:
+        yield path
+    finally:
+        rmtree(path, ignore_errors=True)
 
 
 @asynccontextmanager

@@ -5,12 +5,11 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-import httpx
 import pytest
 from httpx import AsyncClient
 
 from api import fakes
-from api.fakes import RecordingStore, SilentNotices
+from api.fakes import RecordingStore, SilentNotices, client_of
 from api.hail_door import Hail
 from api.live import TOKEN, Commands, LiveApi, logged_in, make_user, open_worker
 from api.openid import provider
@@ -40,13 +39,8 @@ async def app(store: RecordingStore, tmp_path: Path) -> Application:
     return create_app(store, SilentNotices(), None, settings, doors=api_doors())  # type: ignore[arg-type]  # doubles
 
 
-@pytest.fixture
-async def client(app: Application) -> AsyncIterator[AsyncClient]:
-    """Give a client that is known to the application."""
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    headers = {"authorization": f"Bearer {fakes.TOKEN}"}
-    async with AsyncClient(transport=transport, base_url="http://weft", headers=headers) as found:
-        yield found
+client = async_fixture_of(lambda app: client_of(app, authorization=f"Bearer {fakes.TOKEN}"))
+"""A client that is known to the application."""
 
 
 @pytest.fixture

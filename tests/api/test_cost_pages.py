@@ -5,11 +5,11 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import asyncpg
 import pytest
 from httpx import AsyncClient
 
 from api.live import Dsns, LiveApi, LiveWorker
+from contexts import connected
 
 pytestmark = pytest.mark.slow
 N = 120
@@ -49,10 +49,9 @@ async def _fill(http: AsyncClient, worker: LiveWorker, dsn: str) -> None:
 
 
 async def _execute(dsn: str, text: str) -> None:
-    connection = await asyncpg.connect(dsn)
-    tenant, pool = await connection.fetchrow("SELECT tenant_id, pool_id FROM weft.queue")
-    await connection.execute(text.format(tenant=tenant, pool=pool, n=N, first=FIRST_OTHER))
-    await connection.close()
+    async with connected(dsn) as connection:
+        tenant, pool = await connection.fetchrow("SELECT tenant_id, pool_id FROM weft.queue")
+        await connection.execute(text.format(tenant=tenant, pool=pool, n=N, first=FIRST_OTHER))
 
 
 def _made_up(cursor: str, last: int) -> str:

@@ -12,6 +12,7 @@ from httpx import AsyncClient
 from structlog.testing import capture_logs
 
 from api.live import NO_TLS, LiveApi, add
+from contexts import async_fixture_of
 from weft.settings import Settings
 
 FAR_S = 3600.0
@@ -20,12 +21,13 @@ FAR_S = 3600.0
 pytestmark = pytest.mark.usefixtures("remember_long")
 
 
-@pytest.fixture
-async def browser(api: LiveApi) -> AsyncIterator[AsyncClient]:
-    """Give a browser that keeps cookies, and has no token."""
-    headers = {"origin": api.url, "user-agent": "Firefox\t" + "x" * 300}
-    async with AsyncClient(base_url=api.url, headers=headers, timeout=60, verify=NO_TLS) as found:
-        yield found
+browser = async_fixture_of(
+    lambda api: AsyncClient(
+        base_url=api.url, headers={"origin": api.url, "user-agent": "Firefox\t" + "x" * 300},
+        timeout=60, verify=NO_TLS,
+    )
+)  # fmt: skip
+"""A browser that keeps cookies, and has no token."""
 
 
 async def _code(http: AsyncClient, **headers: str) -> str:

@@ -8,6 +8,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from contexts import connected
 from weft.cli.app import run_command
 from weft.store import open_admin
 
@@ -23,10 +24,8 @@ def test_login_is_made_listed_and_removed(
             await admin.ensure_local_user(user="ada", token="t", tenant="acme")
 
     async def read(dsn: str) -> int:
-        connection = await asyncpg.connect(dsn)
-        found: int = await connection.fetchval("SELECT count(*) FROM jobs")
-        await connection.close()
-        return found
+        async with connected(dsn) as connection:
+            return int(await connection.fetchval("SELECT count(*) FROM jobs"))
 
     def said(*words: str) -> str:
         assert run_command(["db", "views", *words]) == 0

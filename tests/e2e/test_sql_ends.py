@@ -9,6 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from contexts import connected
 from e2e.conftest import until, weft_up
 from plugins.test_sql_ends import Archive, relay
 
@@ -77,10 +78,8 @@ def test_rows_become_jobs_and_messages_rows(
     with relayed(empty_database["admin"]) as archive:
 
         async def execute(text: str) -> list[asyncpg.Record]:
-            connection = await asyncpg.connect(archive.dsn)
-            found = await connection.fetch(text)
-            await connection.close()
-            return [*found]
+            async with connected(archive.dsn) as connection:
+                return [*await connection.fetch(text)]
 
         for text in (
             "CREATE TABLE scene (id bigint PRIMARY KEY, tile text)",

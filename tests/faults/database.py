@@ -1,13 +1,12 @@
 """A PostgreSQL of our own that a test can stop and start again, as an external one."""
 
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from contexts import scratch
 from up.weft_up import kill
 from weft.store.embedded import EmbeddedServer, new_password
 from weft.store.embedded.leftovers import server_pids
@@ -47,11 +46,10 @@ class StoppableServer:
 @contextmanager
 def stoppable_server() -> Iterator[StoppableServer]:
     """Give a server that runs."""
-    base = Path(tempfile.mkdtemp(prefix="weft-fault-"))
-    server = StoppableServer(base)
-    try:
-        server.start()
-        yield server
-    finally:
-        server.kill()
-        shutil.rmtree(base, ignore_errors=True)
+    with scratch("weft-fault-") as base:
+        server = StoppableServer(base)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.kill()

@@ -1,14 +1,6 @@
 """What tests of migrations share."""
 
-from collections.abc import AsyncIterator
+from contexts import async_fixture_of, connected
 
-import asyncpg
-import pytest
-
-
-@pytest.fixture
-async def owner(database: dict[str, str]) -> AsyncIterator[asyncpg.Connection]:
-    """Give a connection of the owner of the database."""
-    connection = await asyncpg.connect(database["admin"])
-    yield connection
-    await connection.close()
+owner = async_fixture_of(lambda database: connected(database["admin"]))
+"""A connection of the owner of the database."""

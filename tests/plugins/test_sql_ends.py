@@ -13,6 +13,7 @@ import pytest
 from weft_testing.sink_suite import BODY, SinkSuite
 
 from callbacks.sink_site import KEYS, ROW, site
+from contexts import connected
 from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.lookups.sql import SqlLookUp
 from weft.extensions.lines.sinks import sql
@@ -49,15 +50,12 @@ class Archive:
         """A connection that sends this gets no answer any more, and stays."""
 
     async def execute(self, text: str, *values: object) -> None:
-        connection = await asyncpg.connect(self.dsn)
-        await connection.execute(text, *values)
-        await connection.close()
+        async with connected(self.dsn) as connection:
+            await connection.execute(text, *values)
 
     async def fetch(self, text: str) -> list[asyncpg.Record]:
-        connection = await asyncpg.connect(self.dsn)
-        found = await connection.fetch(text)
-        await connection.close()
-        return [*found]
+        async with connected(self.dsn) as connection:
+            return [*await connection.fetch(text)]
 
 
 @asynccontextmanager

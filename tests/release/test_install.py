@@ -1,14 +1,14 @@
 """weft in a fresh virtual environment, on each Python that it names, far from the checkout."""
 
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import copytree, ignore_patterns, rmtree
+from shutil import copytree, ignore_patterns
 from typing import Any
 
 import pytest
 
+from contexts import scratch
 from release.installed import INSTALL_S, Installed
 from release.pythons import python_of
 
@@ -33,14 +33,11 @@ def installed(request: pytest.FixtureRequest, source: Path) -> Iterator[Installe
     python = python_of(request.param)
     if python is None:
         pytest.skip(f"Python {request.param} is not installed")
-    base = Path(tempfile.mkdtemp(prefix="weft-install-"))
-    try:
+    with scratch("weft-install-") as base:
         subprocess.run([python, "-m", "venv", base / "venv"], check=True, timeout=INSTALL_S)
         result = Installed(base / "venv", base)
         result.pip(f"{source}[embedded]")
         yield result
-    finally:
-        rmtree(base, ignore_errors=True)
 
 
 def check_one_life(installed: Installed) -> None:

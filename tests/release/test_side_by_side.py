@@ -13,14 +13,13 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from threading import Event
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 import pytest
 
+from contexts import scratch
 from release.previous_release import PRESENT, Release, install_previous
 from weft.store import Admin, open_admin
 
@@ -50,22 +49,18 @@ Answer = TypeVar("Answer")
 @pytest.fixture(scope="module")
 def previous() -> Iterator[Release]:
     """Give the previous release, installed."""
-    base = Path(mkdtemp(prefix="weft-previous-"))
-    try:
+    with scratch("weft-previous-") as base:
         yield install_previous(base)
-    finally:
-        rmtree(base, ignore_errors=True)
 
 
 @pytest.fixture
 def home(previous: Release, empty_database: dict[str, str]) -> Iterator[Path]:
     """Give a home whose database the previous release has prepared."""
-    base = Path(mkdtemp(prefix="weft-home-"))
-    words = (str(base), json.dumps(empty_database), TOKEN)
-    done = previous.run("-c", PREPARE, *words, home=base)
-    assert done.returncode == 0, done.stderr
-    yield base
-    rmtree(base, ignore_errors=True)
+    with scratch("weft-home-") as base:
+        words = (str(base), json.dumps(empty_database), TOKEN)
+        done = previous.run("-c", PREPARE, *words, home=base)
+        assert done.returncode == 0, done.stderr
+        yield base
 
 
 def until(said: Callable[[], Answer | None], what: str) -> Answer:
@@ -199,11 +194,8 @@ def before() -> Iterator[Release]:
         check=False, capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     commit = done.stdout.strip() or pytest.skip("this is no clone with a history")
-    base = Path(mkdtemp(prefix="weft-before-"))
-    try:
+    with scratch("weft-before-") as base:
         yield install_previous(base, commit)
-    finally:
-        rmtree(base, ignore_errors=True)
 
 
 @pytest.mark.parametrize("old", ["worker", "api"])

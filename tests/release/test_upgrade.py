@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from shutil import copy, rmtree
-from tempfile import mkdtemp
+from shutil import copy
 from threading import Event
 
 import pytest
 
+from contexts import scratch
 from migrations.next_release import ADDS, TAKES, make_next_release
 from release import test_side_by_side
 from release.previous_release import ROOT, Release, install
@@ -32,8 +32,7 @@ WORKER = {"WEFT_DETACH_JOBS": "true", "WEFT_WORKER_CPU_M": "8000"}
 @pytest.fixture(scope="module")
 def releases() -> Iterator[tuple[Release, Release]]:
     """Give this release and the one after it, which also replaces every function."""
-    base = Path(mkdtemp(prefix="weft-upgrade-"))
-    try:
+    with scratch("weft-upgrade-") as base:
         later = make_next_release(base / "sources" / "src").folder
         for file in (later / "weft").rglob("sql/functions/**/*.sql"):
             text = file.read_text().rstrip().removesuffix(";")
@@ -41,8 +40,6 @@ def releases() -> Iterator[tuple[Release, Release]]:
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             copy(ROOT / name, later.parent)
         yield install(ROOT, base / "old"), install(later.parent, base / "new")
-    finally:
-        rmtree(base, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,15 @@
 than most tests take. All tests run on one event loop, so that connections and plans last.
 """
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from contexts import async_fixture_of, fixture_of
 from store.backend import Backend, open_backend
-from store.site import Site, open_site
+from store.site import open_site
 from store.world import Worker, World, open_world
 
 
@@ -19,21 +20,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
-@pytest.fixture(scope="module")
-def shared_database(postgres: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 (tests/conftest.py cannot be imported)
-    """Give the DSNs of one database for all tests of a file that leave it intact.
+shared_database = fixture_of(lambda postgres: postgres.clean_dsns(), "module")
+"""The DSNs of one database for all tests of a file that leave it intact.
 
-    Not for all files: a file ends with an audit of the whole database.
-    """
-    with postgres.clean_database() as name:
-        yield postgres.dsns(name)
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def backend(shared_database: dict[str, str]) -> AsyncIterator[Backend]:
-    """Give connections to the shared database."""
-    async with open_backend(shared_database) as result:
-        yield result
+Not for all files: a file ends with an audit of the whole database.
+"""
+backend = async_fixture_of(lambda shared_database: open_backend(dsns=shared_database), "module")
+"""Connections to the shared database."""
 
 
 @pytest.fixture(scope="session")
@@ -42,11 +35,10 @@ def audited_later(request: pytest.FixtureRequest) -> bool:
     return str(request.config.getoption("audit")) == "file"
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def world(backend: Backend, audited_later: bool) -> AsyncIterator[World]:  # noqa: FBT001 (a fixture)
-    """Give a tenant of one's own in the shared database."""
-    async with open_world(backend, audited_later=audited_later) as result:
-        yield result
+world = async_fixture_of(
+    lambda backend, audited_later: open_world(backend, audited_later=audited_later)
+)
+"""A tenant of one's own in the shared database."""
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -65,13 +57,12 @@ async def own_world(database: dict[str, str]) -> AsyncIterator[World]:
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def suite_backend(postgres: Any) -> AsyncIterator[Backend]:  # noqa: ANN401 (as above)
     """Give connections to a database that only tests of a `site` use."""
-    with postgres.clean_database() as name:
-        async with open_backend(postgres.dsns(name)) as result:
+    with postgres.clean_dsns() as dsns:
+        async with open_backend(dsns) as result:
             yield result
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def site(suite_backend: Backend, audited_later: bool) -> AsyncIterator[Site]:  # noqa: FBT001 (a fixture)
-    """Give the place of a test."""
-    async with open_site(suite_backend, audited_later=audited_later) as result:
-        yield result
+site = async_fixture_of(
+    lambda suite_backend, audited_later: open_site(suite_backend, audited_later=audited_later)
+)
+"""The place of a test."""

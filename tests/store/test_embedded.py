@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +12,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from contexts import connected
+from contexts import connected, scratch
 from weft.store.embedded import EmbeddedServer, EmbeddedServerFailed
 from weft.store.embedded.account import NoUserName, check_user_name
 from weft.store.embedded.leftovers import server_pids
@@ -42,13 +40,11 @@ def test_user_without_a_name_is_told_what_to_do() -> None:
 
 @pytest.fixture
 def server() -> Iterator[EmbeddedServer]:
-    # Not below pytest's own directory, which each of its sessions closes to other users.
-    base = Path(tempfile.mkdtemp(prefix="weft-embedded-"))
-    server = EmbeddedServer(base / "pg", base / "run")
-    server.initialise(PASSWORD, durable=False)
-    yield server
-    server.stop(fast=False)
-    shutil.rmtree(base, ignore_errors=True)
+    with scratch("weft-embedded-") as base:
+        server = EmbeddedServer(base / "pg", base / "run")
+        server.initialise(PASSWORD, durable=False)
+        yield server
+        server.stop(fast=False)
 
 
 def ask(server: EmbeddedServer, question: str, password: str = PASSWORD) -> object:

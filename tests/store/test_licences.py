@@ -1,15 +1,14 @@
 """Licences: counted over all pools and tenants, and never over-committed."""
 
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from uuid import uuid4
 
 import msgspec
 import pytest
-import pytest_asyncio
 
 from builders import job_rows, with_fields
-from store.backend import Backend
+from contexts import async_fixture_of
 from store.barriers import visit
 from store.world import Worker, World, open_world
 from weft.core.states import Reason
@@ -24,11 +23,8 @@ def name() -> str:
     return f"l{uuid4().hex}"
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def other_world(backend: Backend) -> AsyncIterator[World]:
-    """Give another tenant with another pool."""
-    async with open_world(backend) as result:
-        yield result
+other_world = async_fixture_of(open_world)
+"""Another tenant with another pool."""
 
 
 def asking(*asked: dict[str, int]) -> JobRows:

@@ -6,9 +6,9 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
+from contexts import connected
 from up.external_server import INSTALLED, external_server
 from up.weft_up import get, post, processes_of, run_weft, up
 from weft.run.database import external_secrets
@@ -57,9 +57,8 @@ def test_external_server_is_migrated_and_serves(home: Path, dsn: str) -> None:
 @installed
 def test_older_program_on_a_newer_schema_is_refused(home: Path, dsn: str) -> None:
     async def migrate_as_a_newer_weft(statement: str) -> None:
-        connection = await asyncpg.connect(dsn)
-        await connection.execute(statement)
-        await connection.close()
+        async with connected(dsn) as connection:
+            await connection.execute(statement)
 
     with up(home, "--database", dsn) as weft:
         weft.until_ready()

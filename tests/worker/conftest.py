@@ -1,25 +1,18 @@
 """Fixtures of the worker's tests: a real spawner, with and without a PID namespace."""
 
-import shutil
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from contexts import async_fixture_of, fixture_of
+from contexts import async_fixture_of, fixture_of, scratch
 from worker.fake_store import FakeStore
 from worker.spawner_process import Agent, SpawnerProcess, has_namespaces
 from worker.worker_process import Worker
 
-
-@pytest.fixture
-def short_path() -> Iterator[Path]:
-    """Return a directory whose path a socket can have."""
-    path = Path(tempfile.mkdtemp(prefix="weft-"))
-    yield path
-    shutil.rmtree(path, ignore_errors=True)
+short_path = fixture_of(scratch)
+"""A directory whose path a socket can have."""
 
 
 @pytest.fixture(params=["namespace", "subreaper"])

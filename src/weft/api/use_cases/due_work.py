@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from weft.core.errors import Internal, Unavailable
 from weft.ports.patience import follow, retry_s, tasks_beside
@@ -21,25 +22,23 @@ def defect(what: str, then: str) -> Internal:
     return Internal(what, detail=detail, hint=f"Report it{then}.")
 
 
-class DueWork:
+class DueWork(ABC):
     """Does it until cancelled, whatever happens."""
 
-    def __init__(
-        self,
-        notices: Notices,
-        channel: str,
-        work: Callable[[], Awaitable[float | None]],
-        failed_event: str,
-    ) -> None:
-        """`work` does all that is due, and returns in how many seconds there may be more; None:
-        there is nothing. `failed_event`: of the log, when it meets a defect.
-        """
+    channel: ClassVar[str]
+    failed_event: ClassVar[str]
+    """Of the log, when it meets a defect."""
+
+    def __init__(self, notices: Notices) -> None:
         self._notices = notices
-        self._channel = channel
-        self._work = work
-        self._failed_event = failed_event
         self._woken = asyncio.Event()
         self._begun: set[asyncio.Task[None]] = set()
+
+    @abstractmethod
+    async def submit_due(self) -> float | None:
+        """Do all that is due; return in how many seconds there may be more, if no notice comes
+        before; None: there is nothing.
+        """
 
     def wake(self) -> None:
         """Look again."""
@@ -56,7 +55,7 @@ class DueWork:
             except Unavailable:
                 pass
             except Exception:
-                log.exception(self._failed_event)
+                log.exception(self.failed_event)
             finally:
                 self.wake()
 
@@ -71,7 +70,7 @@ class DueWork:
     async def run(self) -> None:
         """Listen, and work. Never returns."""
         async with tasks_beside(self._begun), asyncio.TaskGroup() as group:
-            group.create_task(follow(self._notices, self._channel, lambda *_: self.wake()))
+            group.create_task(follow(self._notices, self.channel, lambda *_: self.wake()))
             group.create_task(self._serve())
 
     async def _serve(self) -> None:
@@ -79,13 +78,13 @@ class DueWork:
         while True:
             self._woken.clear()
             try:
-                due_in_s = await self._work()
+                due_in_s = await self.submit_due()
                 pause_s = None if due_in_s is None else max(due_in_s, 0) + LATE_S
                 failures = 0
             except Exception as error:
                 # If this loop ended, the work would stand still while the api serves.
                 if not isinstance(error, Unavailable):
-                    log.exception(self._failed_event)
+                    log.exception(self.failed_event)
                 failures += 1
                 pause_s = _pause_s(failures)
             with contextlib.suppress(TimeoutError):

@@ -288,20 +288,17 @@ _DEFECT: Final = defect(
 )
 
 
-class ScheduleRuns:
+class ScheduleRuns(DueWork):
     """Submits what is due, until cancelled."""
 
+    channel = "schedules"
+    failed_event = "schedules.failed"
+
     def __init__(self, services: Services, notices: Notices, decode: DecodeBatch) -> None:
+        super().__init__(notices)
         self._services = services
         self._decode = decode
-        self._due = DueWork(notices, "schedules", self.submit_due, "schedules.failed")
         self._room = SharedRoom(RUNS_AT_ONCE)
-        self.settled = self._due.settled
-        """Waits until no run is being submitted."""
-
-    async def run(self) -> None:
-        """Submit at every notice. Never returns."""
-        await self._due.run()
 
     async def submit_due(self) -> float | None:
         """Begin to submit runs that wait and that no other api has, as there is room; return in
@@ -315,7 +312,7 @@ class ScheduleRuns:
                 return await store.next_schedule_run(room.full())
             turn = ExitStack()
             turn.enter_context(room.taken(runs[0].owner.tenant_id))
-            self._due.begin(self._submit_in_turn(runs[0], turn))
+            self.begin(self._submit_in_turn(runs[0], turn))
         return None
 
     async def _submit_in_turn(self, run: ScheduleRun, turn: ExitStack) -> None:

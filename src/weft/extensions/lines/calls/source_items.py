@@ -44,25 +44,20 @@ Decode = Callable[[bytes, type[Any]], Any]
 """Reads a document as a request is read."""
 
 
-class SourceItems:
+class SourceItems(DueWork):
     """Makes jobs of what waits, until cancelled."""
 
+    channel = "sources"
+    failed_event = "items.failed"
+
     def __init__(self, services: Services, notices: Notices, decode: Decode) -> None:
+        super().__init__(notices)
         self._services = services
         self._decode = decode
-        self._due = DueWork(notices, "sources", self.submit_due, "items.failed")
         self._room = SharedRoom(ASKING_AT_ONCE)
-        self.settled = self._due.settled
-        """Waits until nobody is asked any more."""
-
-    async def run(self) -> None:
-        """Make jobs at every notice. Never returns."""
-        await self._due.run()
 
     async def submit_due(self) -> float | None:
-        """Make jobs of all items that wait and that no other api has; return in how many seconds
-        there may be more, if no notice comes before; None: there is nothing.
-        """
+        """Make jobs of all items that wait and that no other api has."""
         store = self._services.store
         while taken := await store.take_source(limit=ITEMS_AT_ONCE, lease_s=LEASE_S):
             if "let" not in taken.template.get("configure", {}):
@@ -72,7 +67,7 @@ class SourceItems:
             if not self._room.has(tenant_id):  # those of others, and that ask nobody, go on
                 await store.postpone_items(taken, None, ROOM_WAIT_S)
                 continue
-            self._due.begin(self._serve_asking(taken))
+            self.begin(self._serve_asking(taken))
         return await store.next_source_work()
 
     async def _serve_asking(self, taken: TakenSource) -> None:

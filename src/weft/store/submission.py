@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-import msgspec
-
 from weft.ports.store import (
     UNKEYED,
     Caller,
@@ -37,7 +35,7 @@ from weft.wire.spec import decode_chunk
 
 def _batch(new: NewBatch) -> dict[str, Any]:
     """Return it with the names of the columns."""
-    found = msgspec.structs.asdict(new)
+    found = dict(vars(new))
     dates = {name: found[name] and found[name].isoformat() for name in ("created_at", "ended_at")}
     return {"unique_by": found.pop("unique"), **found, **dates}
 

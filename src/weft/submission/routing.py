@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
-import msgspec
-
 from weft.core.errors import TooManyEvaluations
 from weft.core.queues import (
     AskingRouter,
@@ -111,7 +109,7 @@ async def request_of(
     """Return what guards may know of a submission to a batch."""
     now = datetime.now(UTC)
     if isinstance(target, NewBatch):
-        batch = {**msgspec.structs.asdict(target), "user": caller.user_name}
+        batch = {**vars(target), "user": caller.user_name}
     elif any(path[0] == "batch" for one in routes if one.guard for path in one.guard.reads):
         batch = dict(await services.store.get_batch(caller, target))
     else:

@@ -26,35 +26,24 @@ class Gate(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many places a job takes."""
 
 
-class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A batch to create. All limits were already checked."""
+@dataclass(frozen=True, kw_only=True)
+class OfDoor:
+    """What a door says of a batch that comes through it. Of one job, most of it."""
 
-    name: str | None = None
-    billing_project: str = "default"
-    attributes: Mapping[str, str] = {}
-    callback: str | None = None
-    cancel_after_n_failures: int | None = None
-    gates: Sequence[Gate] = ()
     door: str | None = None
     """Through which it came; None: none."""
     foreign_trace: str | None = None
-    """The trace id of the door's client; None: it has none."""
+    """The trace id of the door's client; None: it has none, or the door keeps none."""
     foreign_id: str | None = None
     """The id that the door's clients know; None: the batch's number."""
     foreign_document: Mapping[str, Any] | None = None
     """Its first job in the words of the door; None: the door keeps nothing."""
     foreign_kind: str | None = None
     """What the door's clients search for beside names, exactly; None: nothing."""
-    lifecycle: str | None = None
-    """The name of the lifecycle of its jobs; None: they have no statuses."""
-    sink: str | Sequence[str] | None = None
-    """The name of the sink, or of each, that is told of jobs that end well; None: nobody is."""
     subscriptions: Sequence[Mapping[str, Any]] = ()
     """Who is told of what happens to its first job: `name`, `url`, `event`, `persistent` and
     `policy`, as its door fills and reads them.
     """
-    unique: Unique | None = None
-    """Whose key it has; None: it has none."""
     output_keep_s: int | None = None
     """For how long its output and files are kept after its end; None: as its tenant says."""
     created_at: datetime | None = None
@@ -64,32 +53,34 @@ class NewBatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Origin:
-    """What identifies a request: a repeat has the same key and digest."""
+class NewBatch(OfDoor):
+    """A batch to create. All limits were already checked."""
+
+    name: str | None = None
+    billing_project: str = "default"
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    callback: str | None = None
+    cancel_after_n_failures: int | None = None
+    gates: Sequence[Gate] = ()
+    lifecycle: str | None = None
+    """The name of the lifecycle of its jobs; None: they have no statuses."""
+    sink: str | Sequence[str] | None = None
+    """The name of the sink, or of each, that is told of jobs that end well; None: nobody is."""
+    unique: Unique | None = None
+    """Whose key it has; None: it has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin(OfDoor):
+    """What identifies a request: a repeat has the same key and digest. With a door, what that says
+    of the batch; the keys of a door are `stored_key`s.
+    """
 
     digest: bytes = b""
     """Of everything that was asked, in the format of the door; empty: it has no key."""
     trace_id: str
     key: str | None = None
     """The idempotency key; None: no repeat is recognised."""
-    door: str | None = None
-    """Through which it came; None: none. Its keys are `stored_key`s."""
-    foreign_trace: str | None = None
-    """The trace id of the door's client, if the door keeps those."""
-    foreign_id: str | None = None
-    """The id of a batch that the door's clients know; None: its number."""
-    foreign_document: Mapping[str, Any] | None = None
-    """What the door wants to read again of a batch of one job; None: nothing."""
-    foreign_kind: str | None = None
-    """What its clients search that job by (`NewBatch.foreign_kind`)."""
-    subscriptions: Sequence[Mapping[str, Any]] = ()
-    """Who is told of what happens to that job (`NewBatch.subscriptions`)."""
-    output_keep_s: int | None = None
-    """For how long what that job leaves is kept; None: as its tenant says."""
-    created_at: datetime | None = None
-    """When that job was made in another system (`NewBatch.created_at`); None: now."""
-    ended_at: datetime | None = None
-    """When it ended there; None: it is none of another system."""
 
 
 UNKEYED: Final = Origin(trace_id="")

@@ -12,8 +12,8 @@ from store.site import Site
 from store.world import World
 from weft.core.errors import ParameterNotFound, ParameterOfOtherType, SourceNotFound
 from weft.extensions.lines.rules.setup import parse_setup
-from weft.ports.store.callers import NewFileStore
 from weft.ports.store.sources import Decision, DueSource, TakenSource
+from weft.wire.documents.stores import NewFileStore
 
 SOURCE = """
 [source.NAME]

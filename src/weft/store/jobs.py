@@ -10,7 +10,6 @@ import msgspec
 
 from weft.ports.log_store import AttemptLog
 from weft.ports.store import Caller, JobEntry, ProductQuery, Row, StoredFileStore
-from weft.ports.store.callers import NewFileStore
 from weft.ports.store.queries import NEWEST, StoredFile
 from weft.store.database import StorePart, call_on, fetch_on
 from weft.store.declared import calls, documents, filled, parts, records, truth, user_id, value
@@ -18,6 +17,7 @@ from weft.store.documents import entry_of, reason_word, with_words
 from weft.store.queries import Queries, begin_query
 from weft.store.query_sql import select_products
 from weft.store.worker_files import directory_of, location_of, store_of
+from weft.wire.documents.stores import NewFileStore
 from weft.wire.spec import decode_chunk
 
 PARENTS_SHOWN = 100

@@ -16,6 +16,7 @@ from weft.api.calls.path_ids import StoreName
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.addresses import parse_allowed_hosts
+from weft.core.alike import alike
 from weft.core.deliveries.callback_url import parse_target
 from weft.core.errors import (
     BatchNotFound,
@@ -30,7 +31,6 @@ from weft.core.files.file_stores import parse_bucket, wrong_endpoint, wrong_regi
 from weft.ports.file_store import FileMissing, FileProblem, Head, StoreAway
 from weft.ports.patience import tasks_beside
 from weft.ports.store import Caller, Row, StoredFileStore
-from weft.ports.store.callers import NewFileStore
 from weft.submission.services import Answer
 from weft.submission.translation.files import wrong_url
 from weft.telemetry.log import log
@@ -40,6 +40,7 @@ from weft.wire.documents.stores import (
     FileStoreDocument,
     FileStoreRemoved,
     FileStoreTried,
+    NewFileStore,
 )
 
 
@@ -65,11 +66,7 @@ async def save_store(
     if errors:
         raise InvalidValue("the store was not set", errors=errors)
     most = services.settings.stores_max
-    new = NewFileStore(
-        name=name, url=document.url.removesuffix("/"), endpoint=document.endpoint,
-        region=document.region, access=document.access, credentials=document.credentials,
-        secret=document.secret,
-    )  # fmt: skip
+    new = alike(NewFileStore, document, name=name, url=document.url.removesuffix("/"))
     found = await services.store.save_store(caller, new, stores_max=most)
     if found is None:
         raise TooManyFileStores(

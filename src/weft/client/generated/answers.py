@@ -443,25 +443,6 @@ class Failures(Answer):
     causes: list[FailureCause]
 
 
-class FileStoreAnswer(Answer):
-    """A store of objects, which shows no credential."""
-
-    name: str
-    url: str
-    """its bucket, and the beginning of all keys in it"""
-    endpoint: str | None
-    """the server; null: that of AWS"""
-    region: str | None
-    access: Literal["read", "write"]
-    credentials: Literal["secret", "env", "instance-role"]
-    secret: str | None
-    """the name of a secret of who set the store"""
-    is_ready: bool
-    """false: the secret that it names was removed"""
-    set_by: str | None
-    set_at: datetime
-
-
 class FileStoreRemoved(Answer):
     """A store that no job can name any more."""
 
@@ -949,6 +930,21 @@ class Minute(Answer):
 
 class Minutes(Answer):
     """The last 60 minutes, oldest first."""
+
+
+class NewFileStore(Answer):
+    """A store of objects, as it is set."""
+
+    name: str
+    url: str
+    """its bucket, and the beginning of all keys in it"""
+    endpoint: str | None
+    """the server; null: that of AWS"""
+    region: str | None
+    access: Literal["read", "write"]
+    credentials: Literal["secret", "env", "instance-role"]
+    secret: str | None
+    """the name of a secret of who set the store"""
 
 
 class Operation(Answer):
@@ -2223,6 +2219,15 @@ class Delivery(Sent):
     event: str | None
     """of a notice"""
     state: Literal["pending", "delivered", "given_up"]
+
+
+class FileStoreAnswer(NewFileStore):
+    """A store of objects, which shows no credential."""
+
+    is_ready: bool
+    """false: the secret that it names was removed"""
+    set_by: str | None
+    set_at: datetime
 
 
 class Group(CountedJobs):

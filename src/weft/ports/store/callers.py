@@ -123,21 +123,5 @@ class Notified(NamedTuple):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewFileStore:
-    """A store, as it is set."""
-
-    name: str
-    url: str
-    endpoint: str | None
-    region: str | None
-    access: str
-    """`read` or `write`."""
-    credentials: str
-    """`secret`, `env` or `instance-role`."""
-    secret: str | None
-    """The name of a secret of who sets it."""
-
-
 Sealed = tuple[SecretRow, bytes]
 """A secret of any tenant, as it is stored."""

@@ -48,8 +48,8 @@ class FileStoreDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = None
 
 
-class FileStoreAnswer(Struct, kw_only=True):
-    """A store of objects, which shows no credential."""
+class NewFileStore(Struct, frozen=True, kw_only=True):
+    """A store of objects, as it is set."""
 
     name: str
     url: Annotated[str, _URL]
@@ -58,6 +58,11 @@ class FileStoreAnswer(Struct, kw_only=True):
     access: Access
     credentials: Credentials
     secret: Annotated[str | None, Meta(description="the name of a secret of who set the store")]
+
+
+class FileStoreAnswer(NewFileStore, frozen=True, kw_only=True):
+    """A store of objects, which shows no credential."""
+
     is_ready: Annotated[bool, _READY]
     set_by: str | None
     set_at: datetime

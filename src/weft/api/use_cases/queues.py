@@ -260,6 +260,15 @@ STEP_JOBS = 500
 """Jobs that one request looks at and one transaction moves."""
 
 
+def _wrong_target(queue: Queue) -> str:
+    """Return why no job may be moved there; empty: it may."""
+    if queue.state != "enabled":
+        return f"the queue {queue.name!r} is {queue.state}"
+    if queue.consumers == "foreign":
+        return f"programs that are not weft's run only what was submitted to {queue.name!r}"
+    return ""
+
+
 @call("POST /v1/queue-reroute", Right.OPERATE, QueuesRerouted, client="")
 async def reroute_queues(services: Services, caller: Caller, document: RerouteDocument) -> Answer:
     """Move the next jobs that wait to the queues that guards choose now, or to one queue. Jobs
@@ -272,15 +281,9 @@ async def reroute_queues(services: Services, caller: Caller, document: RerouteDo
     queues = {route.queue.name: route.queue for route in routes}
     for name in {document.queue, document.to} - queues.keys() - {None}:
         await get_queue(services, caller, str(name))  # it says that there is none
-    if document.to is not None and queues[document.to].state != "enabled":
+    if document.to is not None and (wrong := _wrong_target(queues[document.to])):
         problems = Problems()
-        message = f"the queue {document.to!r} is {queues[document.to].state}"
-        problems.add(InvalidValue, "/to", message)
-        problems.raise_any()
-    if document.to is not None and queues[document.to].consumers == "foreign":
-        problems = Problems()
-        message = f"programs that are not weft's run only what was submitted to {document.to!r}"
-        problems.add(InvalidValue, "/to", message)
+        problems.add(InvalidValue, "/to", wrong)
         problems.raise_any()
     after = (0, 0) if document.cursor is None else parse_job_ref(document.cursor)
     page = await services.store.list_waiting(caller, after=after, limit=STEP_JOBS)

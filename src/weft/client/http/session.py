@@ -8,7 +8,7 @@ server which is not running, and the user should know at once.
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from datetime import datetime
 from time import monotonic
@@ -73,28 +73,27 @@ _is_waiting: ContextVar[bool] = ContextVar("weft_is_waiting", default=False)
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
-    """Give requests in this block `wait_patience_s`: a program that waits for jobs for days
-    tolerates a longer outage than a single request.
-    """
-    token = _is_waiting.set(True)
+def _true_within(variable: ContextVar[bool]) -> Iterator[None]:
+    token = variable.set(True)
     try:
         yield
     finally:
-        _is_waiting.reset(token)
+        variable.reset(token)
+
+
+def waiting() -> AbstractContextManager[None]:
+    """Give requests in this block `wait_patience_s`: a program that waits for jobs for days
+    tolerates a longer outage than a single request.
+    """
+    return _true_within(_is_waiting)
 
 
 _is_over_quota_told: ContextVar[bool] = ContextVar("weft_is_over_quota_told", default=False)
 
 
-@contextmanager
-def telling_over_quota() -> Iterator[None]:
+def telling_over_quota() -> AbstractContextManager[None]:
     """Let requests in this block raise `QuotaExceeded` at once: the caller waits for room."""
-    token = _is_over_quota_told.set(True)
-    try:
-        yield
-    finally:
-        _is_over_quota_told.reset(token)
+    return _true_within(_is_over_quota_told)
 
 
 def new_key() -> str:

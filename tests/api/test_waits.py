@@ -82,13 +82,14 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
     }
 
     async def press(**fields: str) -> httpx.Response:
-        return await browser.post(f"{path}/answer", data={"csrf_token": token, **values, **fields})
+        said = {"csrf_token": token, "approve": "yes", **values, **fields}
+        return await browser.post(f"{path}/answer", data=said)
 
     for name, text, why in (
         ("v.dose", "much<", "&#34;much&lt;&#34; is not of type"),
         ("v.more", "[1", "is not of type"),
         ("v.dose", "", "required"), ("note", "x" * 1001, "more than 1000 characters"),
-        ("note", "\0", "NUL"), ("v.why", "3", "is not one of"),
+        ("note", "\0", "NUL"), ("v.why", "3", "is not one of"), ("approve", "", "say `yes`"),
     ):  # fmt: skip
         wrong = await press(**{name: text})
         assert (wrong.status_code, why in wrong.text) == (400, True), (
@@ -97,7 +98,7 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
         )
         assert 'value="&lt;i&gt;"' in wrong.text
     assert (await press(csrf_token="0")).status_code == 403
-    done = await press(note="seen", approve="yes")
+    done = await press(note="seen")
     assert (done.status_code, done.headers["location"]) == (303, path)
     answer = (await http.get("/v1/batches/1/jobs/1")).json()["answer"]
     assert answer["values"] == {
@@ -117,7 +118,8 @@ async def test_a_link_answers_its_job_alone_and_once(http: httpx.AsyncClient) ->
     anybody = {"authorization": "", "origin": ""}
 
     async def press(code: str, **fields: str) -> httpx.Response:
-        return await http.post("/ui/answer", data={"code": code, **fields}, headers=anybody)
+        said = {"code": code, "approve": "yes", **fields}
+        return await http.post("/ui/answer", data=said, headers=anybody)
 
     async def show(code: str) -> httpx.Response:
         return await http.get("/ui/answer", params={"code": code}, headers=anybody)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.client.api import Api
+from weft.core.errors import NotWaiting
 from weft.extensions.siege.evidence import Evidence, Planned
 
 OPEN_JOBS_MAX = 600
@@ -46,6 +47,7 @@ class Load:
         kinds = (
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
             self._cancelled_group, self._service, self._keyed, self._started,
+            self._answered,
         )  # fmt: skip
         while not self._told.is_set():
             for kind in self._chance.sample(kinds, len(kinds)):
@@ -149,6 +151,17 @@ class Load:
         needs = [{"of": 1, "need": "start"}], [{"of": 1, "need": "end"}]
         jobs = [evidence.failing(), *(_after(evidence.quick(), *need) for need in needs)]
         await self._submit(client, "started", evidence, jobs)
+
+    async def _answered(self, client: Api, evidence: Evidence) -> None:
+        """A job that waits for a person, whom each api hears at the same moment, and its child."""
+        asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
+        jobs = [asked, _after(evidence.quick(), 1)]
+        batch_id = await self._submit(client, "answered", evidence, jobs)
+        answering = [api.answer_job(batch_id, 1) for api in (client, *self._clients)]
+        answers = await asyncio.gather(*answering, return_exceptions=True)
+        for refused in answers:
+            if isinstance(refused, BaseException) and not isinstance(refused, NotWaiting):
+                raise refused
 
 
 def _after(job: Planned, *parents: Any) -> Planned:  # noqa: ANN401 (JSON)

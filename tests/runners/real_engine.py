@@ -98,9 +98,11 @@ LIMITS = ExecutorLimits(grace_ms=2000, stream_bytes_max=1 << 20, stream_head_byt
 def limits_at(root: Path) -> ExecutorLimits:
     """Return the limits of a gateway whose agent looks in these directories."""
     products, asks, messages = (str(root / name) for name in ("products", "asks", "messages"))
+    progress = root / "progress"
+    progress.mkdir(exist_ok=True)  # the agent makes it
     return replace(
         LIMITS, product_files=products, block_files=asks, message_files=messages,
-        product_bytes_max=3000,
+        progress_files=str(progress), product_bytes_max=3000,
     )  # fmt: skip
 
 

@@ -11,10 +11,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from weft_testing.followed_output_suite import FollowedOutputSuite
 
+from runners.real_engine import RealEngineSuite, attempt
 from servers.on_this_host import running, start
+from weft.wire.spec import JobSpec
 
 START_S = 300
+SPEAKS = """echo 40 epoch 4 >$WEFT_PROGRESS; until [ -e {gate} ]; do sleep 0.1; done
+echo '90 <b>' >$WEFT_PROGRESS"""
 PORT = 16900
 
 
@@ -23,6 +28,24 @@ def given_in(root: Path) -> list[str]:
     lists = [path for path in (root / "arrays").glob("[!.]*") if not path.suffix]
     names = [name for path in lists for name in path.read_text().split()]
     return sorted(name for name in names if (root / name).is_dir())
+
+
+class SpeakingSuite(RealEngineSuite, FollowedOutputSuite):
+    """What Slurm's jobs say of themselves while they run."""
+
+    async def test_how_far_it_is_comes_from_its_node(self, tmp_path: Path) -> None:
+        """While it runs, and with its end."""
+        gate = tmp_path / "gate"
+        one = attempt(7, JobSpec(script=SPEAKS.format(gate=gate), executor="slurm"))
+        said = self.root / "progress" / one.key.name
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            async with asyncio.timeout(60):
+                while not (said.exists() and said.read_bytes() == b"40 epoch 4\n"):
+                    await self.engines[-1].changed()
+            gate.touch()
+            assert (await agent.end_of(one)).exit_code == 0
+        assert said.read_bytes() == b"90 <b>\n"
 
 
 class SlurmCluster:

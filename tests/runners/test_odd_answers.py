@@ -103,8 +103,9 @@ async def test_what_a_job_writes_beside_its_marks_spoils_no_look(
 async def test_task_that_a_job_has_spoiled_is_none(tmp_path: Path) -> None:
     run = began(tmp_path / "root")
     (run / "started").write_text("x" * 2 * MARK_BYTES_MAX)
+    (run / "progress").write_text("7 " + "\N{SNOWMAN}" * 300)  # as long as a text may be
     for marks in await both_marks(tmp_path / "root"):
-        assert marks[BAD].task is None
+        assert (marks[BAD].task, len(marks[BAD].progress)) == (None, 302)
         assert marks[GOOD].task == (17, 2)
 
 

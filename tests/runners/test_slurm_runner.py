@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import assignment
 
 from contexts import fixture_of
 from runners.real_engine import LIMITS, GivenTwiceSuite, Watched, attempt, limits_at
-from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
+from runners.slurm_cluster import SlurmCluster, SpeakingSuite, given_in, slurm_cluster
 from weft.core.states import AttemptKey, Command, Phase, Reason
 from weft.extensions.engines.slurm.runner.commands import SlurmCommands, SlurmRefused
 from weft.extensions.engines.slurm.runner.engine import SlurmEngine
@@ -76,7 +75,7 @@ def engine_of(root: Path, conf: Path | str) -> _Watched:
 cluster = fixture_of(slurm_cluster, "module")
 
 
-class TestSlurmRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
+class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
     odd = (LocalShell, "run", Answer(0, "Welcome to the cluster!\n", ""))
     lost_as = (Reason.LOST, Reason.SYSTEM)
     keeps_start = False  # it was in the folder

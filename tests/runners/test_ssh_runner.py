@@ -15,13 +15,12 @@ from types import SimpleNamespace
 import asyncssh
 import pytest
 from weft_testing.engine_faults_suite import EngineFaultsSuite
-from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import assignment, begun
 from weft_testing.until import until
 
 from contexts import fixture_of
-from runners.real_engine import RealEngineSuite, Watched, attempt, limits_at, runner_of
-from runners.slurm_cluster import SlurmCluster, given_in, slurm_cluster
+from runners.real_engine import Watched, attempt, limits_at, runner_of
+from runners.slurm_cluster import SlurmCluster, SpeakingSuite, given_in, slurm_cluster
 from runners.test_slurm_runner import DIES
 from weft.core.errors import Unavailable
 from weft.core.states import Reason
@@ -119,7 +118,7 @@ def sshd(cluster: SlurmCluster) -> Iterator[Sshd]:
         shutil.rmtree(server.directory)
 
 
-class TestSlurmLogin(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
+class TestSlurmLogin(SpeakingSuite, EngineFaultsSuite):
     odd = (
         asyncssh.SSHClientConnection, "run",
         SimpleNamespace(exit_status=0, stdout="Welcome to the cluster!\n", stderr=""),

@@ -404,6 +404,9 @@ class RemoteRunner:
     async def _ask(self, keys: Iterable[AttemptKey]) -> dict[AttemptKey, Status]:
         by_name = {key.name: key for key in keys}
         found = await self._engine.statuses(list(by_name)) if by_name else {}
+        for name, status in found.items():
+            if status.progress:
+                self._left.say(by_name[name], status.progress)
         return {by_name[name]: status for name, status in found.items()}
 
     async def _news(self, statuses: Mapping[AttemptKey, Status]) -> runner.Happened | None:

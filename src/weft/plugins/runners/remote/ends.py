@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -69,11 +70,19 @@ def reason_of(status: Status, stop_reason: int | None) -> int | None:
 
 
 class LeftFiles:
-    """The directories of a worker for what attempts say at their ends; None: it has none."""
+    """The directories of a worker for what attempts say; None: it has none."""
 
     def __init__(self, limits: ExecutorLimits | None) -> None:
         self._products = "" if limits is None else limits.product_files
         self._asks = "" if limits is None else limits.block_files
+        self._progress = "" if limits is None else limits.progress_files
+
+    def say(self, key: AttemptKey, progress: str) -> None:
+        """Write how far an attempt says that it is where the agent looks, if it is new."""
+        path, line = Path(self._progress, key.name), f"{progress}\n".encode()
+        with suppress(OSError):  # a full disk ends no attempt
+            if self._progress and not (path.exists() and path.read_bytes() == line):
+                path.write_bytes(line)
 
     async def bring(self, engine: Engine, ended: Ended) -> Ended:
         """Ask for what an attempt left, and write it; return how its end is to be reported."""

@@ -46,6 +46,8 @@ class Status(msgspec.Struct, frozen=True):
     """Time of processors that an ended attempt used; 0: the engine does not know it."""
     memory_peak_bytes: int = 0
     """The most memory that it held at a time; 0: the engine does not know it."""
+    progress: str = ""
+    """The line with which it last said how far it is; empty: it says nothing."""
 
 
 class Left(msgspec.Struct, frozen=True):

@@ -37,9 +37,9 @@ done"""
 """An answer may be lost, so what was taken before is taken."""
 _MARKS: Final = """cd {root} || exit 1
 date +%s.%N
-xargs -r sh -c 'find "$@" -maxdepth 1 -type f "(" {left} -o -size -2 "(" {marks} ")" ")" \
+xargs -r sh -c 'find "$@" -maxdepth 1 -type f "(" {left} -o -size -3 "(" {marks} ")" ")" \
 -printf "%T@ %p\\n" 2>/dev/null
-find "$@" -maxdepth 1 -type f -size -2 "(" {marks} ")" -exec grep -aHs -m 9 -D skip "" "{}" + \
+find "$@" -maxdepth 1 -type f -size -3 "(" {marks} ")" -exec grep -aHs -m 9 -D skip "" "{}" + \
 2>/dev/null; exit 0' sh"""
 """Jobs write there, too: what is no mark is not listed, and what is long is not read."""
 _AGE: Final = re.compile(r"(\d+\.\d+) (weft-[^/]+)/run/(\w+)")

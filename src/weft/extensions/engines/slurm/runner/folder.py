@@ -6,6 +6,7 @@
                          run/started, ended   told by the node: its task, and the exit code
                          run/used             what the shell says of time that its children used
                          run/products, ask    what the job left, if it did
+                         run/progress         how far it says that it is
                          out, err             output
     ROOT/arrays/ID       the names of an array's attempts, a line each
     ROOT/arrays/ID.sh    what Slurm starts
@@ -28,7 +29,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, ParamSpec, TypeVar
 
-from weft.extensions.engines.slurm.runner.scripts import ASK, PRODUCTS, WORK, array_script
+from weft.core.progress_file import PROGRESS_BYTES_MAX
+from weft.extensions.engines.slurm.runner.scripts import (
+    ASK,
+    PRODUCTS,
+    PROGRESS,
+    WORK,
+    array_script,
+)
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
@@ -36,7 +44,7 @@ from weft.wire.log_format import STDERR, STDOUT, Piece
 
 ARRAYS: Final = "arrays"
 MARKS: Final = (
-    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere",
+    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere", PROGRESS,
 )  # fmt: skip
 """Files of the directory `run` that tell something by their age or text."""
 _BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
@@ -44,7 +52,7 @@ _OVER: Final = re.compile(r"(\d{0,3})\s*", re.ASCII)
 LEFT: Final = frozenset({PRODUCTS, ASK})
 """Files there that the job may write."""
 STREAMS: Final[Mapping[str, int]] = {"out": STDOUT, "err": STDERR}
-MARK_BYTES_MAX: Final = 200
+MARK_BYTES_MAX: Final = PROGRESS_BYTES_MAX
 """A mark that a node writes is shorter; jobs can write there, too."""
 _TIME: Final = re.compile(r"(\d{1,9})m(\d{1,9}(?:\.\d+)?)s", re.ASCII)
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -76,6 +84,8 @@ class Marks:
     """Which of `LEFT` are there."""
     cpu_ms: int = 0
     """Time of processors that it used."""
+    progress: str = ""
+    """The line that says how far it is."""
 
 
 class Array(NamedTuple):
@@ -291,6 +301,7 @@ def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
         trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
         left=LEFT.intersection(ages),
         cpu_ms=_cpu_ms(texts.get("used", "")),
+        progress=texts.get(PROGRESS, "").partition("\n")[0],
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
 from weft.core.files.products import PRODUCTS_VARIABLE
+from weft.core.progress_file import PROGRESS_VARIABLE
 from weft.core.states import AttemptKey
 from weft.extensions.engines.slurm.runner.commands import environment_of
 from weft.plugins.executors.job_environment import (
@@ -32,6 +33,7 @@ PASSED_ON: Final = (Signals.SIGHUP, Signals.SIGTERM, Signals.SIGUSR1, Signals.SI
 """
 PRODUCTS: Final = "products"
 ASK: Final = "ask"
+PROGRESS: Final = "progress"
 """Files in the directory `run` in which a job says something; the gateway brings them back."""
 WORK: Final = "work"
 """The directory in which a job runs that names none. A gateway makes it where it can: each program
@@ -82,6 +84,7 @@ def _files_left(limits: ExecutorLimits) -> str:
     given = (
         (BLOCK_FILE_VARIABLE, limits.block_files, ASK),
         (PRODUCTS_VARIABLE, limits.product_files, PRODUCTS),
+        (PROGRESS_VARIABLE, limits.progress_files, PROGRESS),
     )
     return "".join(f'export {name}="$here/run/{file}"\n' for name, has, file in given if has)
 

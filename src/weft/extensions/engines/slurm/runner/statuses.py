@@ -63,7 +63,8 @@ def running(marks: Marks, task: Task | None) -> Status:
     """Return the status of what has not ended."""
     if marks.began_s_ago is None:
         return Status(Phase.QUEUED_REMOTE, message=where_of(marks, task))
-    return Status(Phase.EXECUTING, marks.began_s_ago, message=where_of(marks, task))
+    where = where_of(marks, task)
+    return Status(Phase.EXECUTING, marks.began_s_ago, message=where, progress=marks.progress)
 
 
 def ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
@@ -94,6 +95,7 @@ def ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
         reason=reason,
         node=marks.node,
         cpu_ms=marks.cpu_ms,
+        progress=marks.progress,
     )
 
 

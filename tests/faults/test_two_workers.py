@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import DEADLINE_S, WEFT, post, prove_audit, temporary_home
@@ -41,6 +43,30 @@ def second_worker(siege: Siege) -> Iterator[None]:
     finally:
         process.terminate()
         process.communicate(timeout=DEADLINE_S)
+
+
+@pytest.mark.parametrize("killed", ["worker", "postgres"])
+def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(
+    killed: str, recorded: dict[str, object]
+) -> None:
+    """Its agent has to ask it what there is, and gets no answer."""
+    with (
+        temporary_home() as home,
+        besieged(home, recorded=recorded, WEFT_LOST_AFTER_S=LOST_AFTER_S) as siege,
+    ):
+        said = home.parent / "said"
+        job = {"command": ["sh", "-c", SCRIPT, "sh", str(said)], "resources": {"cpu": "100m"}}
+        batch = post(home, "/v1/batches", {"jobs": [job]})["id"]
+        until(lambda: lines_of(said), "the job runs", explain=siege.tail)
+        spawner = siege.spawner_pid()
+        with second_worker(siege):
+            os.kill(spawner, signal.SIGSTOP)
+            siege.kill(killed)
+            until(lambda: len(lines_of(said)) > 1, "it runs again", explain=siege.tail)
+            post(home, f"/v1/batches/{batch}/cancel", {})
+        prove_audit(home)
+
+        assert lines_of(said) == ["attempt 1", "attempt 2"]
 
 
 def lines_of(path: Path) -> list[str]:

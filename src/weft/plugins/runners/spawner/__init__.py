@@ -16,6 +16,7 @@ from typing import Final, cast
 from weft.core.ends.conditions import Blocked
 from weft.core.errors import Invalid, WeftError
 from weft.core.states import AttemptKey, Command, Phase, Reason
+from weft.plugins.runners.spawner.guard import Guard
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.plugins.runners.spawner.start import (
     SpawnerFiles,
@@ -205,6 +206,7 @@ class SpawnerRunner:
         self._is_ending = False
         self._told_of = ""
         self._preparing = Preparing(executors, self._start, self._tell)
+        self._guard = Guard(files, lambda: self._send(wire.Acknowledge([])))
 
     async def adopt(self) -> runner.Known:
         """Find the spawner, or start one after proof that the older one is gone. The ends that one
@@ -222,6 +224,7 @@ class SpawnerRunner:
                     incarnation, older_are_gone=True, ended=[*map(_ended, ends)], is_over=True
                 )
             self._link = await find_or_start(self._files)
+            self._guard.begin()
             try:
                 welcome = await greet(self._link, self._hello)
                 has_accounts = welcome.uses_accounts or not self._files.accounts
@@ -283,6 +286,7 @@ class SpawnerRunner:
     def keep_until(self, until_ns: int, *, database: str = "", return_ns: int = 0) -> None:
         """Set the time at which the spawner kills everything."""
         self._send(wire.Renew(until_ns, database, return_ns))
+        self._guard.renew(until_ns)
 
     async def happened(self) -> AsyncIterator[runner.Happened]:
         """Yield the spawner's reports."""
@@ -312,6 +316,7 @@ class SpawnerRunner:
     async def _tell_last(self, link: SpawnerLink, message: wire.AgentMessage) -> None:
         """Send what the spawner answers by closing the connection."""
         self._is_ending = True
+        self._guard.stop()
         link.send(message)
         try:
             async with asyncio.timeout(_QUIT_S):
@@ -328,9 +333,8 @@ class SpawnerRunner:
             if is_left:  # the next call of `adopt` finds it again
                 self._link = None
 
-    def _send(self, message: wire.AgentMessage) -> None:
-        if self._link is not None:
-            self._link.send(message)
+    def _send(self, message: wire.AgentMessage) -> bool:
+        return self._link is not None and self._link.send(message)
 
 
 def _known(welcome: wire.Welcome) -> runner.Known:

@@ -117,10 +117,12 @@ class SpawnerLink(asyncio.Protocol):
             self.welcome.set_exception(RunnerGone())
             self.welcome.exception()  # perhaps no task waits for it any more
 
-    def send(self, message: wire.AgentMessage) -> None:
+    def send(self, message: wire.AgentMessage) -> bool:
         """Send; after the end of the connection, drop the message: the next agent catches up."""
-        if self._transport is not None:
-            self._transport.write(wire.frame(message))
+        if self._transport is None:
+            return False
+        self._transport.write(wire.frame(message))
+        return True
 
     def close(self) -> None:
         """Close the connection; the spawner continues."""
@@ -341,6 +343,13 @@ def kill_marked(incarnation: str) -> set[int]:
     """Kill the processes that carry this incarnation's mark; return their ids."""
     pids = all_pids()
     return {pid for pid in pids if _is_marked(pid, incarnation) and _kill(pid, incarnation)}
+
+
+def spawner_pid(files: SpawnerFiles) -> int | None:
+    """Return the process that has the lock, and lives; None: there is none."""
+    holder = _holder(files)
+    found = (pid for pid in all_pids() if holder and _is_spawner(Path(f"/proc/{pid}"), holder))
+    return next(found, None)
 
 
 def is_dying(dead: wire.SpawnerLock) -> bool:

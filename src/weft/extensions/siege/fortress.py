@@ -30,7 +30,7 @@ from weft.worker.spawner.tree import read_process
 SETTINGS = {
     "WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
     "WEFT_WORKER_NAME": "worker", "WEFT_LOG_FORMAT": "json",
-    "WEFT_WORKER_CPU_M": "4000",
+    "WEFT_WORKER_CPU_M": "4000", "WEFT_LOSSES_MAX": "100",
     "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
 }  # fmt: skip
 PATIENCE_S = 60.0

@@ -42,7 +42,7 @@ class SpeakingSuite(RealEngineSuite, FollowedOutputSuite):
             await agent.runner.submit([one])
             async with asyncio.timeout(60):
                 while not (said.exists() and said.read_bytes() == b"40 epoch 4\n"):
-                    await self.engines[-1].changed()
+                    await self.engines[-1].changed()  # type: ignore[attr-defined]  # an engine
             gate.touch()
             assert (await agent.end_of(one)).exit_code == 0
         assert said.read_bytes() == b"90 <b>\n"

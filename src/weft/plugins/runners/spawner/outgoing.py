@@ -31,7 +31,7 @@ class Outgoing:
 
     def __init__(
         self,
-        send: Callable[[Start], None],
+        send: Callable[[Start], object],
         executors: Mapping[str, SpawnerExecutor],
         limits: ExecutorLimits,
     ) -> None:

@@ -20,7 +20,6 @@ _LOOK_S: Final = 0.5
 """In this time whoever is spoken to gets a processor, however busy the host is."""
 _UNKNOWN_S: Final = 3.0
 """How long a spawner may be silent whose jobs an earlier agent has renewed."""
-_SWITCHES: Final = "ctxt_switches:"
 
 
 class Guard:
@@ -35,21 +34,19 @@ class Guard:
     def begin(self) -> None:
         """Look soon, unless it is known when."""
         if self._looking is None or self._looking.done():
-            self._look_in(_UNKNOWN_S)
+            self._looking = asyncio.create_task(self._look(_UNKNOWN_S))
 
     def renew(self, until_ns: int) -> None:
         """Look when jobs may run no longer, by `CLOCK_BOOTTIME`; 0: never."""
         self.stop()
         if until_ns:
-            self._look_in((until_ns - time.clock_gettime_ns(time.CLOCK_BOOTTIME)) / 1e9 - _LOOK_S)
+            left_ns = until_ns - time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            self._looking = asyncio.create_task(self._look(left_ns / 1e9 - _LOOK_S))
 
     def stop(self) -> None:
         """Look no more."""
         if self._looking is not None:
             self._looking.cancel()
-
-    def _look_in(self, seconds: float) -> None:
-        self._looking = asyncio.create_task(self._look(seconds))
 
     async def _look(self, after_s: float) -> None:
         await asyncio.sleep(after_s)
@@ -69,4 +66,4 @@ def _turns_of(pid: int | None) -> int | None:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
         return None
-    return sum(int(line.split()[1]) for line in lines if _SWITCHES in line)
+    return sum(int(line.split()[1]) for line in lines if "ctxt_switches:" in line)

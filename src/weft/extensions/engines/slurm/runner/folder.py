@@ -30,13 +30,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, ParamSpec, TypeVar
 
 from weft.core.progress_file import PROGRESS_BYTES_MAX
-from weft.extensions.engines.slurm.runner.scripts import (
-    ASK,
-    PRODUCTS,
-    PROGRESS,
-    WORK,
-    array_script,
-)
+from weft.extensions.engines.slurm.runner.scripts import ASK, PRODUCTS, WORK, array_script
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, rest_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored
@@ -44,7 +38,7 @@ from weft.wire.log_format import STDERR, STDOUT, Piece
 
 ARRAYS: Final = "arrays"
 MARKS: Final = (
-    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere", PROGRESS,
+    "started", "ended", "used", "late", "stopped", "termed", "missing", "nowhere", "progress",
 )  # fmt: skip
 """Files of the directory `run` that tell something by their age or text."""
 _BEGAN: Final = re.compile(r"(\d+) (\d+) ?(\S*)\s*", re.ASCII)
@@ -301,7 +295,7 @@ def marks_of(ages: Mapping[str, float], texts: Mapping[str, str]) -> Marks:
         trouble=next((one for one in ("missing", "nowhere") if one in ages), ""),
         left=LEFT.intersection(ages),
         cpu_ms=_cpu_ms(texts.get("used", "")),
-        progress=texts.get(PROGRESS, "").partition("\n")[0],
+        progress=texts.get("progress", "").partition("\n")[0],
     )
 
 

@@ -18,7 +18,7 @@ SCHEMA = f"{NUMBER + 1:04d}_schema"
 TABLE = "CREATE TABLE weft.colour (name text PRIMARY KEY);\n"
 INDEX = "CREATE INDEX pool_serves_idx ON weft.pool (serves_tenant_id, name);\n"
 CALL = """
-import asyncio, dataclasses, json, sys
+import asyncio, msgspec, sys
 from weft.core.errors import WeftError
 from weft.store import open_admin
 async def main():
@@ -27,7 +27,7 @@ async def main():
             said = await getattr(admin, sys.argv[1])()
     except WeftError as error:
         said = {"code": error.code, "detail": error.detail}
-    print(json.dumps(said, default=dataclasses.asdict))
+    print(msgspec.json.encode(said).decode())
 asyncio.run(main())
 """
 

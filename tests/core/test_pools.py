@@ -117,7 +117,7 @@ def test_a_job_gets_one_if_nothing_is_kept_and_a_worker_can_hold_it(
 
 def test_the_longest_waiting_gets_the_worker_that_lacks_least() -> None:
     jobs = [
-        LongWaiting(1, n, user, 0, 4000, 1, waited)
+        LongWaiting(1, n, user, 4000, 1, 0, waited)
         for n, user, waited in ((1, 1, 20.0), (2, 1, 30.0), (3, 2, 40.0))
     ]
     workers = [
@@ -129,7 +129,7 @@ def test_the_longest_waiting_gets_the_worker_that_lacks_least() -> None:
 
 
 def test_a_job_gets_the_worker_where_time_limits_make_room_first() -> None:
-    job = LongWaiting(1, 1, 1, 0, 4000, 1, AFTER_S)
+    job = LongWaiting(1, 1, 1, 4000, 1, 0, AFTER_S)
     late, soon = Running(1000, 0, True, 50, 60), Running(4000, 0, True, 20, 30)  # noqa: FBT003
     known = [Room(1, 4000, 100, (0,), (late,)), Room(2, 4000, 100, (0,), (soon,))]
     unknown = Room(3, 4000, 100, (0,), (Running(2000, 0),))

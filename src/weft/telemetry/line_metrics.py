@@ -6,35 +6,32 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from prometheus_client import Gauge
+from weft.telemetry.metrics import shown
 
-from weft.telemetry.metrics import COUNTS
-
-SOURCE_UP: Final = Gauge(
-    "weft_source_up", "1 while a source is read, or paused, without an error", ["source"],
-    registry=COUNTS,
-)  # fmt: skip
-SOURCE_READ_AGE_SECONDS: Final = Gauge(
+SOURCE_UP: Final = shown(
+    "weft_source_up", "1 while a source is read, or paused, without an error", ["source"]
+)
+SOURCE_READ_AGE_SECONDS: Final = shown(
     "weft_source_read_age_seconds", "time since a source was last read without an error",
-    ["source"], registry=COUNTS,
+    ["source"],
 )  # fmt: skip
-SOURCE_WAITING_ITEMS: Final = Gauge(
+SOURCE_WAITING_ITEMS: Final = shown(
     "weft_source_waiting_items", "items of a source that have no job yet (10000: at least)",
-    ["source"], registry=COUNTS,
+    ["source"],
 )  # fmt: skip
-SINK_MESSAGES: Final = Gauge(
+SINK_MESSAGES: Final = shown(
     "weft_sink_messages",
     "messages of a sink that have not arrived, at most 10000: open, given_up or held",
-    ["sink", "state"], registry=COUNTS,
+    ["sink", "state"],
 )  # fmt: skip
-SINK_OLDEST_SECONDS: Final = Gauge(
+SINK_OLDEST_SECONDS: Final = shown(
     "weft_sink_oldest_message_seconds", "age of the oldest message that is still to be sent",
-    ["sink"], registry=COUNTS,
+    ["sink"],
 )  # fmt: skip
-STATUS_JOBS: Final = Gauge(
+STATUS_JOBS: Final = shown(
     "weft_status_jobs",
     "jobs that have a status of a lifecycle, of the newest 1000 batches, at most 50000",
-    ["lifecycle", "status"], registry=COUNTS,
+    ["lifecycle", "status"],
 )  # fmt: skip
 
 

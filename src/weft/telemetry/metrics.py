@@ -38,7 +38,7 @@ ProcessCollector(namespace="weft", registry=REGISTRY)
 _counter: Final = partial(Counter, registry=REGISTRY)
 _gauge: Final = partial(Gauge, registry=REGISTRY)
 _histogram: Final = partial(Histogram, registry=REGISTRY)
-_shown: Final = partial(Gauge, registry=COUNTS)
+shown: Final = partial(Gauge, registry=COUNTS)
 STORE_CALL_SECONDS: Final = _histogram(
     "weft_store_call_seconds",
     "time and count of the calls of each database function",
@@ -59,25 +59,25 @@ HTTP_REQUEST_SECONDS: Final = _histogram(
 )
 LOGINS_FAILED: Final = _counter("weft_logins_failed", "requests with a wrong token")
 HTTP_STREAMS: Final = _gauge("weft_http_streams", "open streams of events and logs", ["kind"])
-JOBS: Final = _shown(
+JOBS: Final = shown(
     "weft_jobs", "jobs that have not ended, by state: the lengths of the queues", ["state"]
 )
-QUEUE_JOBS: Final = _shown(
+QUEUE_JOBS: Final = shown(
     "weft_queue_jobs", "jobs that wait and run in each queue of the tenant", ["queue", "state"]
 )
-LICENCES: Final = _shown("weft_licences", "licences in all", ["licence"])
-LICENCES_USED: Final = _shown("weft_licences_used", "licences that jobs have", ["licence"])
-TRANSPORT_OFFERS: Final = _shown(
+LICENCES: Final = shown("weft_licences", "licences in all", ["licence"])
+LICENCES_USED: Final = shown("weft_licences_used", "licences that jobs have", ["licence"])
+TRANSPORT_OFFERS: Final = shown(
     "weft_transport_offers",
     "jobs that travel over a transport, by what is with them",
     ["transport", "queue", "state"],
 )
-TRANSPORT_OLDEST_SECONDS: Final = _shown(
+TRANSPORT_OLDEST_SECONDS: Final = shown(
     "weft_transport_oldest_offer_seconds",
     "age of the oldest offer that nobody has taken",
     ["transport", "queue"],
 )
-TRANSPORT_DEPTH: Final = _shown(
+TRANSPORT_DEPTH: Final = shown(
     "weft_transport_depth",
     "messages that a transport had to deliver of a queue, or that were not done (lag)",
     ["transport", "queue"],
@@ -106,7 +106,7 @@ TRANSPORT_DEAD: Final = _counter(
     "messages that nobody wanted and that were kept",
     ["transport", "reason"],
 )
-TRANSPORT_DEAD_KEPT: Final = _shown(
+TRANSPORT_DEAD_KEPT: Final = shown(
     "weft_transport_dead_kept", "messages that nobody wanted and that are there", ["transport"]
 )
 TRANSPORT_ANSWERS: Final = _counter(
@@ -157,12 +157,10 @@ TOPIC_JOBS: Final = _counter(
     "weft_topic_jobs", "jobs that records have brought, by what became of them", ["outcome"]
 )
 TOPIC_ANNOUNCED: Final = _counter("weft_topic_announced", "records that tell of jobs", ["topic"])
-WORKERS: Final = _shown("weft_workers", "workers by state", ["state"])
+WORKERS: Final = shown("weft_workers", "workers by state", ["state"])
 RUNNING_JOBS: Final = _gauge("weft_running_jobs", "live job processes of this worker")
 LEASED_JOBS: Final = _gauge("weft_leased_jobs", "attempts claimed ahead and not started yet")
-CONDITIONS: Final = _shown(
-    "weft_conditions", "what blocked jobs of the tenant wait for, each once"
-)
+CONDITIONS: Final = shown("weft_conditions", "what blocked jobs of the tenant wait for, each once")
 CONDITION_TESTS: Final = _counter(
     "weft_condition_tests", "tests of what blocked jobs wait for", ["outcome"]
 )

@@ -188,6 +188,14 @@ def arriving_path(own: Path) -> Path:
     return own.with_name(f"{own.name}.arriving")
 
 
+def record_length(header: bytes, *attempt: int) -> int | None:
+    """Return the bytes of pieces that follow; None: it is no record of this attempt."""
+    if len(header) < RECORD.size:
+        return None
+    magic, *names, length = RECORD.unpack_from(header)
+    return int(length) if (magic, *names) == (RECORD_MAGIC, *attempt) else None
+
+
 def log_sizes(root: Path, keys: Sequence[AttemptKey], segments: Sequence[int]) -> dict[str, int]:
     """Return lengths of these attempts' files, and of these segments, by path below the root."""
     names_of: defaultdict[Path, set[str]] = defaultdict(set)

@@ -2,7 +2,7 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, cast
 
@@ -21,13 +21,12 @@ REFUSED_MAX: Final = 10_000
 class Refusals:
     """Which refusals were recorded a moment ago: whoever may do nothing cannot fill the disk."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._recorded: OrderedDict[tuple[object, ...], float] = OrderedDict()
 
     def is_new(self, action: Action) -> bool:
         """Say whether to record it; then the same one is not new for a while."""
-        caller, now = action.caller, self._clock()
+        caller, now = action.caller, time.monotonic()
         who = (caller.tenant_id, caller.token_id, caller.user_id)  # as a visitor, too
         key = (*who, action.name, action.refused)
         at = self._recorded.get(key)

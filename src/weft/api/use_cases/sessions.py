@@ -9,9 +9,10 @@ from typing import Final
 from weft.api.calls.call import ServerUrl, call
 from weft.api.calls.path_ids import SessionId
 from weft.api.services import Services
+from weft.api.use_cases.tokens import require_no_scopes
 from weft.core.access.rights import Right
 from weft.core.access.sessions import csrf_token_of
-from weft.core.errors import LoginLinkRefused, RightMissing, SessionNotFound
+from weft.core.errors import LoginLinkRefused, SessionNotFound
 from weft.core.login_attempts import attempt_with
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
@@ -96,7 +97,7 @@ async def end_session(services: Services, caller: Caller, session_id: SessionId)
     `RightMissing` for any other than itself, if the token that asks has scopes.
     """
     if session_id != caller.token_id:
-        _require_no_scopes(caller)
+        require_no_scopes(caller, "this token may not end sessions")
     if not await services.store.end_sessions(caller, session_id):
         raise SessionNotFound(
             f"session {session_id} does not exist",
@@ -112,7 +113,7 @@ async def end_all_sessions(services: Services, caller: Caller) -> Answer:
     """End all sessions of the caller, and the login link that would open another: every api
     refuses them from now on. Raise `RightMissing` if the token that asks has scopes.
     """
-    _require_no_scopes(caller)
+    require_no_scopes(caller, "this token may not end sessions")
     n_ended = await services.store.end_sessions(caller)
     log.info("session.ended", session=None, user=caller.user_name)
     return {"n_ended": n_ended}
@@ -127,15 +128,6 @@ def _link_refused(code: str) -> LoginLinkRefused:
     )
     error.login = attempt_with(code)
     return error
-
-
-def _require_no_scopes(caller: Caller) -> None:
-    if caller.scopes is not None:
-        raise RightMissing(
-            "this token may not end sessions",
-            detail=f"Its scopes are {', '.join(sorted(caller.scopes))}.",
-            hint="Use a token without scopes.",
-        )
 
 
 def shown_browser(browser: str) -> str:

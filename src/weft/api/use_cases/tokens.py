@@ -86,12 +86,8 @@ async def revoke_token(services: Services, caller: Caller, token_id: TokenId) ->
     """Revoke one of one's tokens: every api refuses it from now on. Raise
     `TokenNotFound`; `RightMissing` for any other than itself, if the one that asks has scopes.
     """
-    if caller.scopes is not None and token_id != caller.token_id:
-        raise RightMissing(
-            "this token may revoke itself only",
-            detail=f"Its scopes are {', '.join(sorted(caller.scopes))}.",
-            hint="Use a token without scopes.",
-        )
+    if token_id != caller.token_id:
+        require_no_scopes(caller, "this token may revoke itself only")
     if not await services.store.revoke_token(caller, token_id):
         raise TokenNotFound(
             f"token {token_id} does not exist",
@@ -113,3 +109,13 @@ async def whoami(services: Services, caller: Caller) -> Answer:
         "token_id": caller.token_id or None,
         "csrf_token": caller.csrf_token,
     }
+
+
+def require_no_scopes(caller: Caller, message: str) -> None:
+    """Raise `RightMissing` with this message for a token that has scopes."""
+    if caller.scopes is not None:
+        raise RightMissing(
+            message,
+            detail=f"Its scopes are {', '.join(sorted(caller.scopes))}.",
+            hint="Use a token without scopes.",
+        )

@@ -39,12 +39,10 @@ async def fetch(url: str, within_s: float = FETCH_S) -> bytes:
     return answer.body
 
 
-async def post_form(
-    url: str, form: Mapping[str, str], headers: Mapping[str, str], within_s: float = FETCH_S
-) -> Answer:
+async def post_form(url: str, form: Mapping[str, str], headers: Mapping[str, str]) -> Answer:
     """Send a form, and return what is answered; raise as `fetch`."""
     fields = {**headers, "content-type": FORM}
-    return await _asked(url, "POST", fields, urlencode(form).encode(), within_s)
+    return await _asked(url, "POST", fields, urlencode(form).encode(), FETCH_S)
 
 
 async def _asked(

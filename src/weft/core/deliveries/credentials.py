@@ -26,10 +26,13 @@ _OUR_HEADERS: Final = frozenset({"connection", "content-length", "host", "transf
 def wrong_url(given: object) -> str:
     """Say what is wrong with an address, which may have secrets; empty: nothing."""
     url = str(given)
-    if what := wrong_authority(url, only_secrets=True):
-        return what
+    return wrong_authority(url, only_secrets=True) or wrong_address_in(url, SECRET)
+
+
+def wrong_address_in(url: str, filled: re.Pattern[str]) -> str:
+    """Say what is wrong with an address when `filled` is filled in, but for its login and host."""
     try:
-        parse_callback_url(without_login(SECRET.sub("x", url))[0])
+        parse_callback_url(without_login(filled.sub("x", url))[0])
     except ValueError as error:
         return str(error)
     return wrong_credential(parse_qsl(urlsplit(url).query))

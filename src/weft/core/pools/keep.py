@@ -16,18 +16,6 @@ KEPT_MAX: Final = 0.5
 """At most this share of the workers of a pool is kept at a time, but one at least."""
 
 
-class LongWaiting(msgspec.Struct, frozen=True):
-    """A ready job that has waited long."""
-
-    batch_id: int
-    job_id: int
-    user_id: int
-    lane_id: int
-    cpu_m: int
-    memory_mib: int
-    waited_s: float
-
-
 class Running(msgspec.Struct, frozen=True):
     """An attempt that a worker has, and when its time limit ends it."""
 
@@ -47,6 +35,13 @@ class KeptJob(msgspec.Struct, frozen=True):
     user_id: int
     cpu_m: int
     memory_mib: int
+
+
+class LongWaiting(KeptJob, frozen=True):
+    """A ready job that has waited long."""
+
+    lane_id: int
+    waited_s: float
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -126,7 +121,7 @@ def _soonest(job: LongWaiting, workers: Sequence[Room]) -> Room:
     return min(workers, key=lambda one: (_lacks(job, one), one.incarnation_id))
 
 
-def _fill_s(job: LongWaiting | KeptJob, worker: Room) -> float | None:
+def _fill_s(job: KeptJob, worker: Room) -> float | None:
     """Return how long it takes at least until time limits have made room for a job.
 
     What has not started may start now or be given back, so nothing is known then.
@@ -136,9 +131,7 @@ def _fill_s(job: LongWaiting | KeptJob, worker: Room) -> float | None:
     return _room_s(job, worker, [running.at_least_s for running in worker.running])
 
 
-def _room_s(
-    job: LongWaiting | KeptJob, worker: Room, ends_s: Sequence[float | None]
-) -> float | None:
+def _room_s(job: KeptJob, worker: Room, ends_s: Sequence[float | None]) -> float | None:
     """Return when a worker has room for a job, if what runs there ends then; None: never."""
     cpu_m, memory_mib = worker.cpu_m_free, worker.memory_mib_free
     ends = sorted(

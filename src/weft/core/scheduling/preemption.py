@@ -15,35 +15,31 @@ Key = tuple[int, int, int]
 """Batch, job, and the last attempt that had started."""
 
 
-class WaitingJob(msgspec.Struct, frozen=True, kw_only=True):
-    """A job of a queue with a priority that has not started."""
-
+class _Job(msgspec.Struct, frozen=True, kw_only=True):
     batch_id: int
     job_id: int
     attempt: int = 0
     """Its last attempt that had started; 0: none had."""
+    tenant_id: int
+    cpu_m: int
+    memory_mib: int
+    asks: Mapping[str, Ask] = {}
+
+
+class WaitingJob(_Job, frozen=True, kw_only=True):
+    """A job of a queue with a priority that has not started."""
+
     worker: str = ""
     """Which has claimed it: it starts there only. Empty: it is ready."""
-    tenant_id: int
     priority: int
     """Of its queue."""
-    cpu_m: int
-    memory_mib: int
-    asks: Mapping[str, Ask] = {}
 
 
-class RunningJob(msgspec.Struct, frozen=True, kw_only=True):
+class RunningJob(_Job, frozen=True, kw_only=True):
     """A job that a worker has."""
 
-    batch_id: int
-    job_id: int
-    attempt: int
-    tenant_id: int
     priority: int | None = None
     """Of its queue; None: below all others."""
-    cpu_m: int
-    memory_mib: int
-    asks: Mapping[str, Ask] = {}
     losses: int = 0
     runs_s: float = 0.0
     may_be_stopped: bool = False

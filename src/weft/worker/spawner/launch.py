@@ -14,6 +14,7 @@ from weft.wire.function import CONTROL_FD
 from weft.worker.private_files import write_all
 from weft.worker.spawner import cgroups, sandboxed
 from weft.worker.spawner.attempt import SpawnerAttempt
+from weft.worker.spawner.own_file import remove
 from weft.worker.spawner.posix_spawn import ENTER_FD, WHY_FD, WORDS_FD, give
 from weft.worker.spawner.prepared import Prepared, Spawned, StartedProcess, not_passable
 from weft.worker.spawner.programs import (
@@ -96,7 +97,7 @@ class Launcher:
             os.close(attempt.why_fd)
             attempt.why_fd = -1
         if attempt.script_path is not None:
-            self._scratch.remove_script(attempt.script_path)
+            remove(attempt.script_path)
             attempt.script_path = None
         if attempt.cwd is not None:
             if attempt.request.directory is None:

@@ -62,13 +62,6 @@ class Scratch:
             file.write(text.encode("utf-8", "surrogateescape"))
         return path
 
-    def remove_script(self, path: str) -> None:
-        """Remove what `write_script` wrote."""
-        try:
-            os.unlink(path)
-        except OSError:
-            return
-
     def _remove(self, path: str) -> None:
         """Remove a directory: at once if that is simple, else through the trash."""
         try:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from weft.api.http.ranges import ranged_reply
-from weft.api.http.requests import AnyRequest
+from weft.api.http.requests import AnyRequest, query_pairs
 from weft.api.http.routing import Response, Stream, get
 from weft.api.use_cases.files import files_now, live_attempt, open_file
 from weft.api.use_cases.output import Outputs, missing_output
@@ -16,15 +16,7 @@ from weft.core.files.file_paths import WrongPath, parts_of
 from weft.extensions.doors.aloe.archives import kept_path, own_name
 from weft.extensions.doors.aloe.documents import job_href
 from weft.extensions.doors.aloe.finding import find
-from weft.extensions.doors.aloe.replies import (
-    READ,
-    Refused,
-    answer,
-    base_of,
-    page_of,
-    paths,
-    query_of,
-)
+from weft.extensions.doors.aloe.replies import READ, Refused, answer, base_of, page_of, paths
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import STORE, instant, slug
 from weft.ports.log_store import AttemptLog
@@ -91,7 +83,7 @@ def _reply(
 
 async def _list(request: AnyRequest, name: str) -> Response[bytes]:
     caller, facts = await find(request)
-    limit, offset = page_of(query_of(request))
+    limit, offset = page_of(query_pairs(request))
     files = await _files(request, caller, facts)
     below = _below(files, name)
     if name and not below:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from weft.api.http.requests import AnyRequest
+from weft.api.http.requests import AnyRequest, query_pairs
 from weft.api.http.routing import Response, delete, get, post
 from weft.core.access.rights import Permission
 from weft.core.errors import UserNotFound
@@ -18,7 +18,6 @@ from weft.extensions.doors.aloe.replies import (
     base_of,
     page_of,
     paths,
-    query_of,
     read_body,
 )
 from weft.extensions.doors.aloe.words import words_given
@@ -41,7 +40,7 @@ _USERS_MAX: Final = 1000
 async def list_aloe_permissions(request: AnyRequest) -> Response[bytes]:
     """List who may do what with a job, its owner first."""
     caller, facts = await find(request)
-    limit, offset = page_of(query_of(request))
+    limit, offset = page_of(query_pairs(request))
     found = await _all(request, caller, facts)
     return answer(request, found[offset : offset + limit])
 

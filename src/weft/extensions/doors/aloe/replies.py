@@ -128,11 +128,6 @@ _DEPTH_MAX: Final = 8
 _NONE: Final = object()
 
 
-def query_of(request: AnyRequest) -> list[tuple[str, str]]:
-    """Return the parameters of the query, in order. Raise a 400 if it cannot be read."""
-    return query_pairs(request)
-
-
 def parameter(pairs: Sequence[tuple[str, str]], *names: str) -> str | None:
     """Return the first value of a parameter with one of these names, in any case."""
     wanted = [name.lower() for name in names]
@@ -164,7 +159,7 @@ def answer(
     request: AnyRequest, result: object, *, status: int = 200, message: str | None = None
 ) -> Response[bytes]:
     """Reply with a result as the parameters of the request want it."""
-    pairs = query_of(request)
+    pairs = query_pairs(request)
     if (wanted := parameter(pairs, "filter")) and result is not None:
         result = chosen(result, wanted)
     if is_on(pairs, "naked"):

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.api.http.doors import ApiDoor
-from weft.api.http.requests import AnyRequest
+from weft.api.http.requests import AnyRequest, query_pairs
 from weft.api.http.routing import Response, delete, get, post, put
 from weft.api.web_tokens.wso2 import PREFIX
 from weft.core.access.rights import Permission
@@ -29,7 +29,6 @@ from weft.extensions.doors.aloe.replies import (
     base_of,
     page_of,
     paths,
-    query_of,
     refuse,
 )
 from weft.extensions.doors.aloe.searching import is_field, name_of, order_of, terms_of
@@ -45,7 +44,7 @@ PATHS: Final = ("/apps/v2", "/apps")
 async def list_aloe_apps(request: AnyRequest) -> Response[bytes]:
     """List the applications that the caller may run."""
     caller = request.caller
-    limit, offset = page_of(query_of(request))
+    limit, offset = page_of(query_pairs(request))
     rows = await request.services.store.list_apps(caller, sees_all=sees_all(caller))
     base = base_of(request)
     return answer(request, [_summary(row, base) for row in rows[offset : offset + limit]])
@@ -152,7 +151,7 @@ async def search_aloe_jobs(request: AnyRequest) -> Response[bytes]:
 
 
 async def _list(request: AnyRequest, pairs: list[tuple[str, str]]) -> Response[bytes]:
-    query = replies.query_of(request)
+    query = query_pairs(request)
     limit, offset = replies.page_of(query)
     found = await listed(request, terms_of([*pairs, *query]), order_of(query), limit, offset)
     if replies.parameter(query, "filter"):
@@ -162,7 +161,7 @@ async def _list(request: AnyRequest, pairs: list[tuple[str, str]]) -> Response[b
 
 
 async def _values(request: AnyRequest, field: str) -> Response[bytes]:
-    query = replies.query_of(request)
+    query = query_pairs(request)
     if not is_field(field):
         raise bad_request(f"{field[:80]!r} is not a field of jobs")
     limit, offset = replies.page_of(query)
@@ -197,7 +196,7 @@ async def get_aloe_status(request: AnyRequest) -> Response[bytes]:
 async def list_aloe_history(request: AnyRequest) -> Response[bytes]:
     """List what happened to a job, the oldest first."""
     _, facts = await find(request)
-    query = replies.query_of(request)
+    query = query_pairs(request)
     limit, offset = replies.page_of(query)
     entries = [history_entry(one) for one in story_of(facts).entries]
     order = (replies.parameter(query, "sort", "order") or "asc").lower()

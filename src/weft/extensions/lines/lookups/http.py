@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
 
-from weft.core.deliveries.callback_url import parse_callback_url, without_login
+from weft.core.deliveries.callback_url import without_login
 from weft.core.deliveries.credentials import (
     AUTHORITY,
+    wrong_address_in,
     wrong_authority,
     wrong_credential,
     wrong_headers,
@@ -46,13 +46,8 @@ def _wrong_url(given: object, *, told: bool) -> str:
     if _VERBATIM.match(given):
         return ""
     login = None if match is None else match[1]
-    if what := (wrong_authority(given) if login is not None else "") or wrong_login(given):
-        return what
-    try:
-        parse_callback_url(without_login(FIELD.sub("x", given))[0])
-    except ValueError as error:
-        return str(error)
-    return wrong_credential(parse_qsl(urlsplit(given).query))
+    wrong = wrong_authority(given) if login is not None else ""
+    return wrong or wrong_login(given) or wrong_address_in(given, FIELD)
 
 
 KIND: Final = LookUpKind(("url", "query", "headers"), _check, address="url")

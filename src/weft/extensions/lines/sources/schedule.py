@@ -1,7 +1,8 @@
 """The source `schedule`: each time of a cron expression is an item."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice, takewhile
 from typing import Any, Final
 
@@ -10,23 +11,18 @@ from weft.ports.line_kinds import Option, SourceKind
 from weft.ports.source import Item, Reading, SourceSite
 
 
-def _is_cron(given: object) -> str:
+def _wrong(check: Callable[[str], object], given: object) -> str:
     try:
-        check_cron(str(given))
-    except WrongCron as error:
+        check(str(given))
+    except (WrongCron, WrongZone) as error:
         return str(error)
     return ""
 
 
-def _is_zone(given: object) -> str:
-    try:
-        zone_of(str(given))
-    except WrongZone as error:
-        return str(error)
-    return ""
-
-
-KIND: Final = SourceKind({"cron": Option(_is_cron, needed=True), "time_zone": Option(_is_zone)})
+KIND: Final = SourceKind({
+    "cron": Option(partial(_wrong, check_cron), needed=True),
+    "time_zone": Option(partial(_wrong, zone_of)),
+})  # fmt: skip
 
 
 class ScheduleSource:

@@ -77,7 +77,7 @@ class KeptMachines:
 
     def _waiting(self, now: float, job: int, asks: int) -> LongWaiting:
         one = self._jobs[job]
-        return LongWaiting(0, job, one.user, asks, one.cpu_m, one.memory_mib, now - one.submit_s)
+        return LongWaiting(0, job, one.user, one.cpu_m, one.memory_mib, asks, now - one.submit_s)
 
     def _room(self, now: float, number: int, machine: SimulatedMachine) -> Room:
         running = []

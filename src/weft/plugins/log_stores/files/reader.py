@@ -279,17 +279,8 @@ class FileReader:
             with open(path, "rb", opener=open_plain) as file:
                 file.seek(offset)
                 header = file.read(log_format.RECORD.size)
-                if len(header) < log_format.RECORD.size:
-                    return b""
-                magic, *names, length = log_format.RECORD.unpack(header)
-                if (magic, *names) != (
-                    log_format.RECORD_MAGIC,
-                    log.batch_id,
-                    log.job_id,
-                    log.attempt,
-                ):
-                    return b""
-                return file.read(length)
+                length = log_format.record_length(header, log.batch_id, log.job_id, log.attempt)
+                return b"" if length is None else file.read(length)
         except FileNotFoundError:
             return b""
 
@@ -431,10 +422,8 @@ class ResultReader:
         if not self._open(log.directory, segment):
             return b""
         data = os.pread(self._fd, _GUESS_BYTES, offset)
-        if len(data) < log_format.RECORD.size:
-            return b""
-        magic, *names, length = log_format.RECORD.unpack_from(data)
-        if (magic, *names) != (log_format.RECORD_MAGIC, log.batch_id, log.job_id, log.attempt):
+        length = log_format.record_length(data, log.batch_id, log.job_id, log.attempt)
+        if length is None:
             return b""
         end = log_format.RECORD.size + length
         if end > len(data):

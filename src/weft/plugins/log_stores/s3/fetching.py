@@ -209,10 +209,8 @@ class Fetching:
             (data,) = await self._bucket.get_ranges(
                 name, [(start, min(stop, start + _GUESS_BYTES))]
             )
-            if len(data) < log_format.RECORD.size:
-                return None
-            magic, *names, length = log_format.RECORD.unpack_from(data)
-            if (magic, *names) != (log_format.RECORD_MAGIC, key.batch_id, key.job_id, key.attempt):
+            length = log_format.record_length(data, key.batch_id, key.job_id, key.attempt)
+            if length is None:
                 return None
             end = start + log_format.RECORD.size + length
             if len(data) < end - start:

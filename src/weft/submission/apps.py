@@ -52,7 +52,10 @@ async def queue_on_system(
             f"{listed}"
         )
     if named is None:
-        return _best(app.system, [queue for queue in queues if _takes(queue, caller)], pools)
+        taking = [
+            one for one in queues if one.state == "enabled" and one.may_use(caller.user_name)
+        ]
+        return _best(app.system, taking, pools)
     for queue in queues:
         if queue.name == named and not pools.intersection(queue.pools):
             raise WrongSystem(
@@ -65,10 +68,6 @@ async def queue_on_system(
 def _engine_of(row: Mapping[str, object]) -> object:
     plan = row["plan"]
     return plan.get("provider") if isinstance(plan, Mapping) else None
-
-
-def _takes(queue: Queue, caller: Caller) -> bool:
-    return queue.state == "enabled" and queue.may_use(caller.user_name)
 
 
 def _best(system: str | None, queues: Sequence[Queue], pools: set[str]) -> str:

@@ -8,7 +8,7 @@ position of a linear program each layer is moved towards its neighbours by isoto
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 WIDTH: Final = 190.0
@@ -151,7 +151,8 @@ class _Grid:
         """Return where the middle of each node and bend is, below that of the highest node."""
         layers = sorted(self._rows)
         self._order(layers)
-        sizes = {node: step if node < self._n_nodes else BEND for node in self._places()}
+        nodes = chain.from_iterable(self._rows.values())
+        sizes = {node: step if node < self._n_nodes else BEND for node in nodes}
         y: dict[int, float] = {}
         for at in layers:
             row = self._rows[at]
@@ -164,9 +165,6 @@ class _Grid:
                 y |= zip(row, _apart(wanted, [sizes[node] for node in row]), strict=True)
         top = min((y[node] + (step - size) / 2 for node, size in sizes.items()), default=0.0)
         return {node: middle - top for node, middle in y.items()}
-
-    def _places(self) -> list[int]:
-        return [node for row in self._rows.values() for node in row]
 
     def _order(self, layers: Sequence[int]) -> None:
         position = {node: i for at in layers for i, node in enumerate(self._rows[at])}

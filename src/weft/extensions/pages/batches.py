@@ -114,10 +114,13 @@ class SortLink:
 def sort_links(q: str | None, order: BatchOrder | None) -> Mapping[str, SortLink]:
     """Return a link for each column that can be sorted by; that of the present one turns it."""
     now = order or USUAL
+    direction = "descending" if now.is_descending else "ascending"
     return {
-        sort.value: SortLink(_href(q, sort, turned=sort is now.sort and not now.reverse), way)
+        sort.value: SortLink(
+            _href(q, sort, turned=sort is now.sort and not now.reverse),
+            direction if sort is now.sort else None,
+        )
         for sort in BatchSort
-        for way in [_direction(now) if sort is now.sort else None]
     }
 
 
@@ -125,10 +128,6 @@ def _href(q: str | None, sort: BatchSort, *, turned: bool) -> str:
     is_usual = sort is USUAL.sort and not turned
     parameters = {"q": q, "sort": None if is_usual else sort.value}
     return link("/ui/batches", {**parameters, "reverse": "true" if turned else None})
-
-
-def _direction(order: BatchOrder) -> str:
-    return "descending" if order.is_descending else "ascending"
 
 
 BATCHES: Final = 50

@@ -252,7 +252,8 @@ async def show_job(request: AnyRequest) -> Response[bytes]:
     explained = await why.why_job(services, caller, batch_id, job_id)
     attempts = await services.store.list_attempts(caller, batch_id, job_id)
     history = await services.store.job_history(caller, batch_id, job_id)
-    number = query.integer("usage", default=_last_of(attempts), least=1, most=ATTEMPTS_MAX)
+    last = int(attempts[-1]["attempt"]) if attempts else None
+    number = query.integer("usage", default=last, least=1, most=ATTEMPTS_MAX)
     return show(
         request,
         "job.html",
@@ -290,10 +291,6 @@ def _command_of(document: Row | None) -> str | None:
     """Return the command as a line for a shell."""
     command = (document or {}).get("command")
     return harmless(shlex.join(command)) if command else None
-
-
-def _last_of(attempts: Sequence[Row]) -> int | None:
-    return int(attempts[-1]["attempt"]) if attempts else None
 
 
 async def _parents_of(

@@ -73,7 +73,8 @@ class LinkCaller:
     async def _send(self, name: str, args: Sequence[object], given: Mapping[str, object]) -> Any:  # noqa: ANN401
         form = call_forms()[name]
         arguments = msgspec.Raw(form.encode_arguments(args, given))
-        facts = msgspec.Raw(msgspec.msgpack.encode(self._facts_of(name)))
+        said = self.facts(self._delay_ms) if name == "heartbeat" else None
+        facts = msgspec.Raw(msgspec.msgpack.encode(said))
         frame = Frame(FRAME_VERSION, self.incarnation_id, name, arguments, facts)
         begun = time.monotonic()
         try:
@@ -92,9 +93,6 @@ class LinkCaller:
             return form.decode_result(answer)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise _gone(f"its answer cannot be read: {error}") from error
-
-    def _facts_of(self, name: str) -> LinkFacts | None:
-        return self.facts(self._delay_ms) if name == "heartbeat" else None
 
     async def listen(self, *channels: str) -> AsyncIterator[tuple[str, str]]:
         """Yield notices; see the port `Notices`."""

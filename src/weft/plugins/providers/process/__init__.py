@@ -154,7 +154,7 @@ class ProcessProvider:
             {
                 **self._site.environment,
                 **worker_variables(wanted, worker_queues="", worker_gpus=",".join(gpus) or "none"),
-                MARK: self._mark(wanted.name),
+                MARK: f"{self._site.tag}/{wanted.name}",
             },
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -184,9 +184,6 @@ class ProcessProvider:
         for n_newer, (written, log) in enumerate(sorted(logs, reverse=True)):
             if n_newer >= LOGS_KEPT or written < oldest:
                 log.unlink(missing_ok=True)
-
-    def _mark(self, name: str) -> str:
-        return f"{self._site.tag}/{name}"
 
     def _end(self, name: str) -> None:
         """End the agent, which ends its spawner; then a spawner whose agent was dead."""

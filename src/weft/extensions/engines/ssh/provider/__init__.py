@@ -234,7 +234,8 @@ class SshProvider:
         """Return what a host answers. It is asked by standard input: arguments are seen by all."""
         settings = self._settings
         said = json.dumps({**asked, "tag": self._tag, "directory": settings.ssh_directory})
-        words = [settings.ssh_python, "-I", "-c", _source()]
+        source = files(__package__).joinpath("host_program.py").read_text()
+        words = [settings.ssh_python, "-I", "-c", source]
         try:
             async with known.calls:
                 code, out, wrong = await known.login.run(words, said, longer_s=longer_s)
@@ -313,10 +314,6 @@ async def check_hosts(settings: SshSettings) -> tuple[int, dict[str, str]]:
     answers = await asyncio.gather(*map(why, logins.values()))
     wrong = {name: text for name, text in zip(logins, answers, strict=True) if text}
     return len(logins) - len(wrong), wrong
-
-
-def _source() -> str:
-    return files(__package__).joinpath("host_program.py").read_text()
 
 
 def _may_run(host: Host, machine: WantedMachine) -> bool:

@@ -81,18 +81,20 @@ def test_command_runs_beside_a_job(weft: Weft, place: Place, tmp_path: Path) -> 
 
 
 @contextmanager
-def shell(weft: Weft, name: str, script: str = "") -> Iterator[Terminal]:
-    """Give a shell beside a job, once it asks for a line."""
+def shell(weft: Weft, name: str, script: str = "", *, ahead: str = "") -> Iterator[Terminal]:
+    """Give a shell beside a job, once it asks for a line. `ahead`: typed before that."""
     words = ("exec", "-t", name, "--", "env", "PS1=line:", "sh", *(("-c", script) * bool(script)))
     with on_terminal(script_of(*words), weft.environment()) as terminal:
         termios.tcsetwinsize(terminal.master, (33, 101))
+        terminal.type(ahead)
         terminal.until("line:")
         yield terminal
 
 
 def test_command_has_a_terminal(weft: Weft, sleeping: str) -> None:
     refused = weft.run("exec", "-t", sleeping, "--", "sh", stdin=b"")
-    with shell(weft, sleeping) as terminal:
+    with shell(weft, sleeping, ahead="echo ahe''ad\r") as terminal:
+        terminal.until("ahead\r\n")
         terminal.type("ps -o tty= -p $$; tty; echo is $TERM\r")
         facts = terminal.until("is xterm-256color")
         terminal.until("line:")

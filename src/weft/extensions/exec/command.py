@@ -53,7 +53,7 @@ class LentTerminal:
         for number in _LEAVING:
             self._loop.add_signal_handler(number, self.leave, number)
         self._loop.add_signal_handler(signal.SIGWINCH, self._resized.set)
-        tty.setraw(STDIN)
+        tty.setraw(STDIN, termios.TCSADRAIN)  # what was typed ahead is kept
         self._resized.set()  # it may have been since the start
         return self
 

@@ -50,6 +50,7 @@ async def test_wrong_forms_are_refused(http: httpx.AsyncClient) -> None:
         ({"for": "event", "form": {"$ref": "http://a/b"}}, "/wait/form"),
         ({"for": "event", "form": {"x": "x" * 70_000}}, "/wait/form"),
         ({**date, "form": {}}, "/wait"),
+        ({"for": "event", "on_timeout": "succeed"}, "/wait/timeout_s"),
     ):
         refused = await submitted(http, wait=wait)
         assert refused.status_code == 400, refused.text

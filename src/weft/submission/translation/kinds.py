@@ -172,6 +172,8 @@ def check_wait(job: JobDocument, _: Settings, problems: Problems, at: str) -> No
         problems.add(InvalidValue, f"{at}/wait/until", "for `date`, and only there")
     if wait.for_ == "date" and (wait.form is not None or wait.timeout_s is not None):
         problems.add(InvalidValue, f"{at}/wait", "nobody answers a `date`: leave out the rest")
+    if wait.on_timeout == "succeed" and wait.timeout_s is None:
+        problems.add(InvalidValue, f"{at}/wait/timeout_s", "it is missing: `on_timeout` needs it")
     if message := wrong_text(wait.form):
         problems.add(InvalidValue, f"{at}/wait/form", message)
 

@@ -45,6 +45,12 @@ def test_zero_and_less_have_a_message_each(value: str | float, message: str) -> 
         parse_seconds(value)
 
 
+@cases("value", ["0s", "500ms", "-1h", "25h", "9" * 400])
+def test_what_is_good_for_some_days_has_bounds(value: str) -> None:
+    with pytest.raises(ValueError, match="from 1s to 1d"):
+        parse_seconds(value, days=1)
+
+
 @given(st.one_of(st.text(), st.floats(), st.integers()))
 def test_no_value_breaks_the_parser(value: str | float) -> None:
     with contextlib.suppress(ValueError):

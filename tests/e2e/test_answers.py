@@ -34,6 +34,12 @@ def test_a_job_finds_the_answers_to_its_parents(weft: Weft) -> None:
     )
     for wrong in (("--valid", "1h"), ("--link", "--refuse"), ("--link", "--set", "n=1")):
         assert weft.run("answer", f"{batch}.j1", *wrong).returncode == WrongOption.exit_code
+    for words in (
+        ("answer", f"{batch}.j1", "--link", "--valid", "366d"),
+        ("token", "create", "t", "--expires", "3661d"),
+        ("worker", "invite", "--expires", "0"), ("run", "--or-replace", "--", "true"),
+    ):  # fmt: skip
+        assert re.search(rb"from 1s to (365|1|3660)d|goes with `--unique", weft.run(*words).stderr)
     for job in (1, 2, 3, 4):
         weft.told("answer", f"{batch}.j{job}", "--set", f"n={job}", "--note", "a $WEFT_JOB ü")
     found = answers_of(weft, f"{batch}.j5")

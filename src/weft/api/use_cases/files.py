@@ -75,7 +75,8 @@ async def open_file(
             if (await store.facts(kept)).n_bytes == found.n_bytes:
                 read = partial(_read_kept, store, kept)
                 return OpenFile(found.n_bytes, found.attempt, found.digest, read)
-            detail = f"{detail} It has another size than {job} has left."
+            detail = f"It has another size than {job} has left: somebody has changed it."
+            hint = "Submit the job again, with `--no-cache`."
     except FileProblem as error:
         detail = f"{detail} {error}".strip()
     raise FileElsewhere(f"this server cannot read the files of {job}", detail=detail, hint=hint)

@@ -45,7 +45,8 @@ def create(
         pool: It is for workers outside (`weft worker --connect`), which join this pool.
         workers: The names that these may have, with * and ?. Without it: any.
     """
-    valid_s = None if expires is None else read_option("--expires", expires, parse_seconds)
+    lasting = partial(parse_seconds, days=3660)
+    valid_s = None if expires is None else read_option("--expires", expires, lasting)
     found = shared.ask(
         lambda client: client.create_token(
             name,

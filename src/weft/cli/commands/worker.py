@@ -121,7 +121,7 @@ def invite(
         expires: How long the line is good, as 15m or 12h; a day at most.
         url: How the machine reaches the api. Without it: as this command does.
     """
-    valid_s = read_option("--expires", expires, parse_seconds)
+    valid_s = read_option("--expires", expires, partial(parse_seconds, days=1))
     found = shared.ask(partial(_invite, pool, valid_s, url, shared.home))
     if shared.as_json(found):
         return

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from weft.cli.input.options import check_text, parse_attribute
+from weft.cli.input.options import WrongOption, check_text, parse_attribute
 from weft.cli.input.signature import Parameter
 
 
@@ -48,6 +48,8 @@ def batch_fields(
     fields: dict[str, Any] = {"attributes": found} if found else {}
     if options.billing_project is not None:
         fields["billing_project"] = options.billing_project
+    if key is None and isinstance(options, KeyedBatchOptions) and options.or_replace:
+        raise WrongOption("`--or-replace` goes with `--unique`", hint="Add `--unique KEY`.")
     if isinstance(options, KeyedBatchOptions) and key is not None:
         fields["unique"] = {"key": key, "on_conflict": "replace" if options.or_replace else "skip"}
     return fields

@@ -14,8 +14,8 @@ _CHARS_MAX = 40
 _WRITTEN = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d|w)")
 
 
-def parse_seconds(value: float | str) -> float:
-    """Read a duration as seconds.
+def parse_seconds(value: float | str, *, days: int | None = None) -> float:
+    """Read a duration as seconds. `days`: it is how long something is good, at most that.
 
     A number of seconds, `10m`, `1h30m`, `2d`, or `minutes:seconds`, `hours:minutes:seconds`,
     `days-hours:minutes:seconds`. Raise `ValueError` for anything else, 0 and less.
@@ -26,6 +26,8 @@ def parse_seconds(value: float | str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"{value!r} is not a duration")
     seconds = _read(value.replace(" ", "")) if isinstance(value, str) else value
+    if days is not None and not 1 <= seconds <= days * _UNITS["d"]:
+        raise ValueError(f"{value!r} is not from 1s to {days}d")
     if seconds < 0:
         raise ValueError(f"a duration cannot be negative: {value!r}")
     if not seconds:

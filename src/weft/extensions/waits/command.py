@@ -1,6 +1,7 @@
 """`weft answer`: let a job that waits succeed or fail."""
 
 import sys
+from functools import partial
 from typing import Annotated, Any
 
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared, WrongOption, read_option
@@ -43,7 +44,8 @@ def answer(
                 detail="`--link` answers nothing: whoever opens the link does.",
                 hint=f"Write `weft answer {target} --link --valid 8h`.",
             )
-        terms = {} if valid is None else {"valid_s": read_option("--valid", valid, parse_seconds)}
+        lasting = partial(parse_seconds, days=365)
+        terms = {} if valid is None else {"valid_s": read_option("--valid", valid, lasting)}
         made = shared.ask(lambda client: client.create_answer_link(batch_id, job_id, **terms))
         if not shared.as_json(made):
             sys.stdout.write(f"{made['url']}\n")

@@ -63,7 +63,8 @@ def translated(claims: Mapping[str, Any], document: IssuerDocument) -> Mapping[s
         found[document.user_claim] = _without_store(user, tenant)
     roles = claims.get(f"{_CLAIMS}role")
     given = roles.split(",") if isinstance(roles, str) else []
-    if any(_is_of_administrators(one.strip(), tenant) for one in given):
+    administrators = (f"{tenant}-services-admin", "-super-admin")
+    if any(one.strip().endswith(administrators) for one in given):
         found[_ROLE] = "admin"
     return found
 
@@ -81,7 +82,3 @@ def _without_store(user: str, tenant: str) -> str:
             user = user[: -len(ending)]
             break
     return user.rpartition("/")[2]
-
-
-def _is_of_administrators(role: str, tenant: str) -> bool:
-    return role.endswith((f"{tenant}-services-admin", "-super-admin"))

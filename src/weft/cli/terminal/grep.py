@@ -42,7 +42,11 @@ class Grep:
         try:
             try:
                 signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S_MAX)
-                return [line for line in lines if self._search(_text(line))]
+                return [
+                    line
+                    for line in lines
+                    if self._search(without_escapes(line.decode("utf-8", "replace")))
+                ]
             finally:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         except _TooLongError:
@@ -53,10 +57,6 @@ class Grep:
             ) from None
         finally:
             signal.signal(signal.SIGVTALRM, before)
-
-
-def _text(line: bytes) -> str:
-    return without_escapes(line.decode("utf-8", "replace"))
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

@@ -193,12 +193,23 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """As of a job."""
 
 
-class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """A job that runs or has ended, by its last attempt."""
-
+class _FactsOfJob(msgspec.Struct, frozen=True, kw_only=True):
     batch_id: int
     job_id: int
     state: str
+    messages: tuple[OpenMessage, ...] = ()
+    """Of one that has ended: the first that have not arrived."""
+    kept: str | None = None
+    """The worker that is kept for it."""
+    silent_since: datetime | None = None
+    """Nothing was heard of its worker since then, and an engine elsewhere runs it."""
+    reconnects_since: datetime | None = None
+    """Nothing was heard of its worker since then, which is outside and will be heard of again."""
+
+
+class EndFacts(_FactsOfJob, frozen=True, kw_only=True):
+    """A job that runs or has ended, by its last attempt."""
+
     attempt: int = 0
     max_attempts: int = 1
     reason: str | None = None
@@ -221,14 +232,6 @@ class EndFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What makes it one; None: it is none."""
     again: str | None = None
     """Why a service was started again last; None: it was not."""
-    messages: tuple[OpenMessage, ...] = ()
-    """Of one that has ended: the first that have not arrived."""
-    kept: str | None = None
-    """The worker that is kept for it."""
-    silent_since: datetime | None = None
-    """Nothing was heard of its worker since then, and an engine elsewhere runs it."""
-    reconnects_since: datetime | None = None
-    """Nothing was heard of its worker since then, which is outside and will be heard of again."""
     memory: int | None = None
     """Bytes that it reserved."""
     memory_peak: int | None = None
@@ -270,12 +273,9 @@ class BlockedFacts(msgspec.Struct, frozen=True):
     """It is started again whenever it ends."""
 
 
-class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
+class JobFacts(_FactsOfJob, frozen=True, kw_only=True):
     """A job, and what may keep it from running."""
 
-    batch_id: int
-    job_id: int
-    state: str
     queue: str = "default"
     user: str = ""
     """Its owner; empty: the one who asks."""
@@ -283,14 +283,6 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = 0
     asks: dict[str, int | float | str | list[str]] = {}
     """What it asks beside cpu, memory and queue."""
-    messages: tuple[OpenMessage, ...] = ()
-    """Of one that has ended: the first that have not arrived."""
-    kept: str | None = None
-    """The worker that is kept for it."""
-    silent_since: datetime | None = None
-    """As of a job that runs."""
-    reconnects_since: datetime | None = None
-    """Likewise."""
     held: tuple[str, ...] = ()
     """Paths of held groups, `/` for the batch, and an empty text for the job itself."""
     limit: LimitFacts | None = None

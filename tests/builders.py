@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from weft.core.states import Reason
+from weft.core.states import SHARE_NEED, Reason
 from weft.ports.store import (
     ArrayRow,
     Claimed,
@@ -35,14 +35,18 @@ def job_rows(
     shape_index: int | Sequence[int] = 0, names: Mapping[int, str] | None = None,
     sets: Mapping[int, tuple[int, ...]] | None = None,
     on_end: Collection[tuple[int, int]] = (), on_start: Collection[tuple[int, int]] = (),
+    shares: Mapping[tuple[int, int], int] | None = None,
 ) -> JobRows:  # fmt: skip
     """Return a bunch of no-ops in one chunk. `parents`, `names` and `sets` are by job number;
-    `on_end` has the pairs of a child and a parent whose end is enough, `on_start` of its start.
+    `on_end` has the pairs of a child and a parent whose end is enough, `on_start` of its start;
+    `shares` by such pairs the percentage of the parents that must succeed.
     """
     combos = {
         combo: number for number, combo in enumerate(dict.fromkeys((sets or {}).values()), 1)
     }
     edges = [(child, parent) for child, all_of in (parents or {}).items() for parent in all_of]
+    loose = dict.fromkeys(on_end, -1) | dict.fromkeys(on_start, 0)
+    loose |= {edge: SHARE_NEED - share for edge, share in (shares or {}).items()}
     labels = names or {}
     return JobRows(
         first_job=first_job,
@@ -61,9 +65,7 @@ def job_rows(
         combo_set=[one for combo in combos for one in combo],
         edge_child=[child for child, _parent in edges],
         edge_parent=[parent for _child, parent in edges],
-        edge_parent_n=[0 if edge in on_start else -1 if edge in on_end else 1 for edge in edges]
-        if on_end or on_start
-        else [],
+        edge_parent_n=[loose.get(edge, 1) for edge in edges] if loose else [],
         label_job=list(labels),
         label_name=list(labels.values()),
         label_attributes=[None] * len(labels),

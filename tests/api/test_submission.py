@@ -82,6 +82,17 @@ async def test_named_parents_are_sorted_and_numbers_told(http: httpx.AsyncClient
     assert (merge["parents"], merge["end_parents"], "end_parents" in report) == ([1], [1], False)
 
 
+@pytest.mark.parametrize("need", ["0%", "101%", "95.5%", "95", -95, "%", "9\x005%", "95%\n", "٩%"])
+async def test_share_is_a_whole_percentage(http: httpx.AsyncClient, need: object) -> None:
+    jobs = [{"parents": ["map", {"of": "map", "need": need}]}, {"name": "map", "count": 20}]
+    refused = await http.post("/v1/batches", json={"jobs": jobs})
+    jobs[0] = {"parents": ["map", {"of": "map", "need": "85%"}]}
+    created = (await http.post("/v1/batches", json={"jobs": jobs})).json()
+    assert (refused.status_code, "need" in refused.text) == (400, True), refused.text
+    why = (await http.get(f"/v1/batches/{created['id']}/jobs/21/why")).text
+    assert "waits for 85 % of map: 0 of 17 needed, 0 failed, 3 more may" in why
+
+
 async def test_parents_in_earlier_updates(http: httpx.AsyncClient, worker: LiveWorker) -> None:
     batch_id = (await http.post("/v1/batches", json={"jobs": [{}, {}]})).json()["id"]
     jobs = [{"parents": ["j1", f"b{batch_id}.j2"]}, {"parents": [1]}]

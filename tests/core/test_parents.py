@@ -73,7 +73,8 @@ def test_bunch_refers_to_the_whole_update() -> None:
 
 def test_path_of_a_group_stands_for_all_jobs_in_it() -> None:
     groups = ["/a", None, "/a/b", "/ab", "/a", 7]
-    last = [{"of": "/a", "need": "end"}, {"of": 2, "need": "start"}]
+    last = [{"of": "/a", "need": "end"}, {"of": 2, "need": "start"}, {"of": 3, "need": "90%"}]
+    last.append({"of": [1, 4], "need": "9%"})
     refs: list[Any] = [[], [], [], ["/a/b"], [], last]
     positions, problems = Positions([None, None, 3, None, 2, None]), Problems()
     found = resolve_parents(
@@ -82,7 +83,9 @@ def test_path_of_a_group_stands_for_all_jobs_in_it() -> None:
     )  # fmt: skip
 
     assert found[0] == [(), (), (), (range(3, 6),), (), (range(1, 6), range(7, 9))]
-    assert [own[5] for own in found[1:]] == [(1, range(3, 6), range(7, 9)), (2,)]
+    of_last = [(3,), (range(1, 5),), (1, range(3, 6), range(7, 9)), (2,)]
+    assert [own[5] for own in found[1].values()] == of_last
+    assert [*found[1]] == ["90%", "9%", "end", "start"]  # the later one counts
     assert not problems.found
     assert "group of this path" in resolve(["x"], [["/a"]])[1].found[0][1].message
     assert resolve(["/a", "y"], [[], ["/a"]])[0] == [(), (1,)]  # the name of a job, as before

@@ -717,6 +717,20 @@ CREATE TABLE weft.secret (
 ALTER TABLE ONLY weft.secret ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE weft.secret OWNER TO postgres;
 
+CREATE TABLE weft.parent_share (
+    batch_id bigint NOT NULL,
+    child_id integer NOT NULL,
+    need smallint NOT NULL,
+    tenant_id integer NOT NULL,
+    n_jobs integer NOT NULL,
+    n_needed integer NOT NULL,
+    n_succeeded integer NOT NULL,
+    n_failed integer NOT NULL,
+    first_parent integer NOT NULL,
+    last_parent integer NOT NULL
+);
+ALTER TABLE weft.parent_share OWNER TO postgres;
+
 CREATE TABLE weft.blocked_job (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -2924,6 +2938,9 @@ ALTER TABLE ONLY weft.output_term
 ALTER TABLE ONLY weft.parameter_version
     ADD CONSTRAINT parameter_version_pkey PRIMARY KEY (tenant_id, name, version);
 
+ALTER TABLE ONLY weft.parent_share
+    ADD CONSTRAINT parent_share_pkey PRIMARY KEY (batch_id, child_id, need);
+
 ALTER TABLE ONLY weft.place
     ADD CONSTRAINT place_pkey PRIMARY KEY (batch_id, job_id, gate_id);
 
@@ -3279,6 +3296,8 @@ CREATE INDEX dead_message_resend_idx ON weft.dead_message USING btree (resend_at
 CREATE INDEX dead_message_tenant_idx ON weft.dead_message USING btree (tenant_id, dead_id);
 
 CREATE INDEX edge_child_idx ON weft.edge USING btree (batch_id, child_id, parent_id);
+
+CREATE INDEX edge_share_idx ON weft.edge USING btree (batch_id, child_id, parent_id) WHERE (need < 0);
 
 CREATE INDEX edge_start_idx ON weft.edge USING btree (batch_id, parent_id) WHERE (need = 2);
 
@@ -4823,6 +4842,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.schedule_run TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.secret TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.secret TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_share TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.parent_share TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.blocked_job TO weft_system;

@@ -41,6 +41,7 @@ from properties.recovery_rules import WAIT
 from properties.resubmit_rules import ResubmitRules
 from properties.said_ends import END_RULES, ENDS, MORE, End, meaning_of
 from properties.set_rules import SetRules
+from properties.shares import SHARE
 from properties.stop_rules import StopRules
 from store.backend import Backend
 from store.world import Worker, World, open_world
@@ -135,7 +136,7 @@ class Machine(
         """Return jobs for the model and rows for the database; both of the same choices."""
         model = self.models[which]
         jobs, parents, groups = [], {}, []
-        loose: dict[Need, set[tuple[int, int]]] = {Need.END: set(), Need.START: set()}
+        loose: dict[int, set[tuple[int, int]]] = {Need.END: set(), Need.START: set(), SHARE: set()}
         for number, drawn_one in enumerate(drawn, first):
             one = {**drawn_one}
             for feature, fields in NARROW.items():
@@ -144,8 +145,8 @@ class Machine(
             chosen = {possible[choice % len(possible)] for choice in one["parents"] if possible}
             need, at = one.pop("need"), {p: p - first + 1 if p >= first else -p for p in chosen}
             own = {"parents": chosen, "sets": {*one["sets"]}, **tries_of(one)}
-            for of, name in (Need.END, "on_end"), (Need.START, "on_start"):
-                own[name] = {p for p in chosen if need is of and p % 2}
+            for of, name in (Need.END, "on_end"), (Need.START, "on_start"), (SHARE, "of_share"):
+                own[name] = {p for p in chosen if need == of and (p % 2 or of == SHARE)}
                 loose[of] |= {(number - first + 1, at[p]) for p in own[name]}
             jobs.append(Job(number=number, **{**one, **own}))
             parents[number - first + 1] = [*at.values()]
@@ -154,7 +155,7 @@ class Machine(
             len(drawn), parents=parents, group=groups, priority=[j.priority for j in jobs],
             always_run=[j.always_run for j in jobs], max_attempts=[j.max_attempts for j in jobs],
             sets=sets_of(jobs, first), shapes=shapes_of(self.world.pool),
-            shape_index=[j.shape for j in jobs],
+            shape_index=[j.shape for j in jobs], shares=dict.fromkeys(loose[SHARE], SHARE),
             on_end=loose[Need.END], on_start=loose[Need.START],
         )  # fmt: skip
         for job in jobs:

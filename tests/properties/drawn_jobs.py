@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from builders import job_rows
 from properties.hold_rules import SETS
 from properties.jobs_model import Job
+from properties.shares import SHARE
 from weft.core.states import Need, Reason
 from weft.ports.store import JobRows, NewGroup
 
@@ -35,7 +36,7 @@ JOBS = st.lists(
     st.fixed_dictionaries(
         {
             "parents": st.lists(st.integers(0, 9), max_size=3),
-            "need": st.sampled_from([Need.END, Need.START, None, None]),
+            "need": st.sampled_from([Need.END, Need.START, SHARE, SHARE, None, None]),
             "group": st.integers(0, 3),
             "sets": st.sampled_from([frozenset(), frozenset(), {4}, {5}, {4, 5}]),
             "always_run": st.sampled_from([False, False, True]),

@@ -7,6 +7,7 @@ from itertools import chain
 from end_states import state_of_end
 from properties.prioritizing import Prioritizing
 from properties.said_ends import LIMITS_S, MEMORY_MIB, End, meaning_of
+from properties.shares import is_met
 from weft.core.states import Reason
 from weft.settings import Settings
 
@@ -31,6 +32,7 @@ class Job:
     parents: set[int]
     on_end: set[int]  # of them, those whose end is enough
     on_start: set[int]  # and those whose start is
+    of_share: set[int]  # and those of which SHARE % must succeed
     always_run: bool
     priority: int
     max_attempts: int
@@ -260,9 +262,10 @@ class Batch:
 
     def _settle(self, job: Job) -> None:
         """Decide about a job that waits, when all its parents have ended."""
-        if job.state != P or not job.parents <= job.told | job.begun:
+        share, plain = self.share(job), job.parents - job.of_share
+        if job.state != P or share is None or not plain <= job.told | job.begun:
             return
-        if job.always_run or all(self.jobs[p].state == S for p in self.needed(job)):
+        if job.always_run or (share and all(self.jobs[p].state == S for p in self.needed(job))):
             self._ready(job)
             if self.is_cancelled(job):
                 self._end(job, C)
@@ -273,7 +276,11 @@ class Batch:
     def needed(self, job: Job) -> set[int]:
         """Return the parents that must succeed: a start is enough once an attempt has begun."""
         begun = {p for p in job.on_start if p in job.begun or self.jobs[p].n_runs}
-        return job.parents - job.on_end - begun
+        return job.parents - job.on_end - job.of_share - begun
+
+    def share(self, job: Job, but: Collection[int] = ()) -> bool | None:
+        told = job.of_share - self.untold - {*but}
+        return is_met(len(job.of_share), [self.jobs[p].state for p in told])
 
     def start(self, *numbers: int) -> None:
         """Record that attempts have begun, and tell all that wait for no more."""
@@ -320,9 +327,8 @@ class Batch:
             is_closed = self.is_cancelled(job, but=lifted)
             is_closed &= not (copied and job.state in {F, E})
             is_closed |= job.has_deadline and self.is_late
-            is_stuck = not job.always_run and any(
-                self.jobs[one].state > S and one not in again for one in self.needed(job)
-            )
+            is_bad = any(self.jobs[p].state > S and p not in again for p in self.needed(job))
+            is_stuck = not job.always_run and (is_bad or self.share(job, again) is False)
             if is_meant and not is_closed and not is_stuck:
                 again.append(job.number)
         return again

@@ -57,6 +57,7 @@ def _copied(old: Batch, numbers: list[int]) -> list[Job]:
             number=new_number[number], parents=parents, sets={*job.sets},
             on_end={new_number[one] for one in job.on_end if one in new_number},
             on_start={new_number[one] for one in job.on_start if one in new_number},
+            of_share={new_number[one] for one in job.of_share if one in new_number},
             first_memory_mib=job.memory_mib, **fresh,
         ))  # fmt: skip
     return jobs

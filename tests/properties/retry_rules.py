@@ -72,6 +72,7 @@ def _refusal(model: Batch, named: list[int] | None) -> type[errors.WeftError] | 
         if model.is_cancelled(job):
             return errors.BatchCancelled
         bad = {parent for parent in model.needed(job) if model.jobs[parent].state > S}
-        if bad - set(named or ()) and not job.always_run:
+        misses = bad - set(named or ()) or model.share(job, named or ()) is False
+        if misses and not job.always_run:
             return errors.ParentFailed
     return None

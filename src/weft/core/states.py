@@ -55,6 +55,9 @@ class Need(IntEnum):
     """It was to begin, and the child was told that it has."""
 
 
+SHARE_NEED: Final = -1_000_000_000
+"""Rows of jobs write `95%` of parents as this minus 95; an edge to one of them has -95."""
+
 ENDED_WORDS: Final = frozenset(state.word for state in JobState if state.is_terminal)
 """States of ended jobs, as documents name them."""
 

@@ -25,7 +25,7 @@ from typing import Final
 from weft.core.access.rights import Permission
 from weft.core.pools.machine import EXECUTORS
 from weft.core.scheduling.time_limits import MARGIN_S
-from weft.core.states import JobState, Need, Phase, Reason
+from weft.core.states import SHARE_NEED, JobState, Need, Phase, Reason
 from weft.settings import Declared, sql_settings
 
 _KINDS: Final[dict[str, type[IntEnum]]] = {
@@ -39,6 +39,7 @@ _CONSTANTS: Final = {
     "WALLTIME_MARGIN_S": MARGIN_S,
     "EXECUTORS_OF_MACHINES": f"'{json.dumps(EXECUTORS)}'",
     "NOTE_OF_PROGRESS": 0,  # the phase of what a running job says of itself (`attempt_note`)
+    "SHARE_NEED": SHARE_NEED,
     "ENDED_ELSEWHERE": 0,  # the state of a job of which there is a record only (`foreign_end`)
 }
 _NAMES = {kind: re.compile(rf"{kind}_(?<!\w{kind}_)([A-Z_]+)\b") for kind in _KINDS}

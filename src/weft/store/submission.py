@@ -185,7 +185,7 @@ class SubmissionCalls:
         numbers, also before the commit: `job_id, cpu_m, memory_mib, storage_mib, gpu, group,
         groups, priority, always_run, max_attempts, retry_on, name, attributes, rare_fields,
         parents` with absolute numbers, negative if their end is enough, below -10^9 if their
-        start is, and `spec`. Raise `UpdateNotFound`.
+        start is, above 10^9 of a share, and `spec`. Raise `UpdateNotFound`.
         """
         rows = await self._database.call(
             "get_bunch",

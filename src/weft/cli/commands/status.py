@@ -274,6 +274,8 @@ def _parents(job: Document) -> str:
     for need in "end", "start":
         if (loose := job.get(f"{need}_parents")) and text:
             text += f" (of {one_line(number_ranges(loose), width=200)} the {need} is enough)"
+    for share, some in job.get("share_parents", {}).items():
+        text += f" (of {one_line(number_ranges(some), width=200)} {share} are enough)"
     if count == len(shown):
         return text
     ref = format_job_ref(job["batch_id"], job["job_id"])

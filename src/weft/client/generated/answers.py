@@ -2539,6 +2539,8 @@ class JobDetail(Job):
     """their end is enough"""
     start_parents: list[int]
     """their start is"""
+    share_parents: Answer
+    """by the share of them that must succeed"""
     resources: Resources
     max_attempts: int
     times: PhaseTimes

@@ -203,7 +203,7 @@ class GroupBuilder(Generic[JobT]):
             always_run: Run also if a parent did not succeed, and after a cancel.
             parents: Jobs, numbers of jobs of the batch, or groups of this builder, which stand
                 for their jobs so far, that must succeed before; one whose end or start is enough
-                is `{"of": job, "need": "end"}` or `"start"`.
+                is `{"of": job, "need": "end"}` or `"start"`; `"95%"`: that share.
             groups: Sets that it is in besides.
             count: Number of jobs of an array; each knows its index as `$WEFT_INDEX`.
             values: Instead: texts, one for each job of the array; `{value}` in the command.

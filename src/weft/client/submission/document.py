@@ -94,7 +94,7 @@ def plan_submission(document: Document) -> SubmissionPlan:
     refs = [job.get("parents") or () for job in jobs]
     positions = Positions([size_of(job) for job in jobs])
     earlier = Earlier(batch_id=None, names=True)
-    parents, *loose = resolve_parents(
+    parents, loose = resolve_parents(
         names, refs, positions=positions, earlier=earlier, problems=problems,
         groups=[job.get("group") for job in jobs],
     )  # fmt: skip
@@ -104,12 +104,10 @@ def plan_submission(document: Document) -> SubmissionPlan:
     if order is not None:
         origins = order
         numbers = positions.numbers_in(order)
-        parents, *loose = (renumbered(one, positions, numbers) for one in (parents, *loose))
+        parents = renumbered(parents, positions, numbers)
+        loose = {need: renumbered(of, positions, numbers) for need, of in loose.items()}
     groups = _plan_groups(document.get("groups") or (), jobs)
-    planned = [
-        _planned_job(jobs[one], parents[one], [of[one] if of else () for of in loose], groups)
-        for one in origins
-    ]
+    planned = [_planned_job(jobs[one], one, parents, loose, groups) for one in origins]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
     return SubmissionPlan(batch, groups.documents, planned, origins, positions.n_jobs)
 
@@ -141,16 +139,15 @@ def _plan_groups(groups: Sequence[Document], jobs: Sequence[Document]) -> GroupP
 
 
 def _planned_job(
-    job: Document, parents: Parents, loose: Sequence[Parents], groups: GroupPlan
-) -> Document:
-    """Return a job with numbers for names; `loose`: of whose parents the end is enough, and of
-    whose the start.
-    """
+    job: Document, entry: int, parents: Sequence[Parents],
+    loose: Mapping[str, Sequence[Parents]], groups: GroupPlan,
+) -> Document:  # fmt: skip
+    """Return a job with numbers for names."""
     changed = {**job, **groups.of_job(job)}
     if job.get("parents"):
-        refs: list[object] = _refs(parents)
-        for need, of in zip(("end", "start"), loose, strict=True):
-            refs += [{"of": ref, "need": need} for ref in _refs(of)]
+        refs: list[object] = _refs(parents[entry])
+        for need, of in loose.items():
+            refs += [{"of": ref, "need": need} for ref in _refs(of[entry])]
         changed["parents"] = refs
     return changed
 

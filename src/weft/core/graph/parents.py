@@ -7,13 +7,14 @@ import heapq
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from typing import Literal
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from weft.core.errors import (
     InvalidDocument,
@@ -26,7 +27,9 @@ from weft.core.errors import (
 )
 from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
+from weft.core.states import SHARE_NEED
 
+_NEED = re.compile("success|end|start|([1-9][0-9]?|100)%")
 _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
 _MOST = 1_000_000
@@ -44,13 +47,27 @@ class ParentNeed(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     """A parent, and what the child needs of it."""
 
     of: JobsRef
-    need: Literal["success", "end", "start"] = "success"
+    need: Annotated[str, Meta(extra_json_schema={"pattern": f"^({_NEED.pattern})$"})] = "success"
+    """`95%`: that share of them must succeed, rounded up."""
 
 
 ParentRef = JobsRef | ParentNeed
 Parent = int | range
 """A position in the update, several positions, or -7 for j7."""
 Parents = tuple[Parent, ...]
+Loose = Mapping[str, Sequence[Parents]]
+"""By what is enough, parents of each entry; what asks for less comes later, and counts."""
+
+
+def number_of_need(need: str) -> int:
+    """Return how rows of jobs write what is enough of a parent.
+
+    >>> number_of_need("end"), number_of_need("95%")
+    (-1, -1000000095)
+    """
+    if need.endswith("%"):
+        return SHARE_NEED - int(need[:-1])
+    return -1 if need == "end" else 0
 
 
 def refers_to_earlier(text: str) -> bool:
@@ -76,27 +93,25 @@ def resolve_parents(
     earlier: Earlier,
     problems: Problems,
     groups: Sequence[object] = (),
-) -> tuple[list[Parents], list[Parents], list[Parents]]:
-    """Return the parents of each entry, none of them twice; those of them whose end is enough; and
-    those whose start is: empty lists if no entry has such.
+) -> tuple[list[Parents], Loose]:
+    """Return the parents of each entry, none of them twice; and those that need not all succeed.
 
     The name of an array stands for all its jobs, the path of a group for those in it and below it:
     `groups` has the path of each entry. A wrong reference is noted in `problems` and left out. A
     name or a path may stand for later jobs; see `order_jobs`.
     """
     known = _Names(names, groups) if earlier.names else None
-    scope = _Scope(positions, earlier, known, problems, {}, {})
+    scope = _Scope(positions, earlier, known, problems)
     found = [
         _distinct(parent for n, ref in enumerate(given) for parent in scope.all_of(ref, index, n))
         if given
         else ()
         for index, given in enumerate(refs)
     ]
-    ends, starts = (
-        [tuple(of.get(index, ())) for index in range(len(found))] if of else []
-        for of in (scope.on_end, scope.on_start)
-    )
-    return found, ends, starts
+    return found, {
+        need: [tuple(scope.loose[need].get(index, ())) for index in range(len(found))]
+        for need in sorted(scope.loose, key=number_of_need)
+    }
 
 
 def _distinct(parents: Iterator[Parent]) -> Parents:
@@ -167,9 +182,8 @@ class _Scope:
     earlier: Earlier
     names: _Names | None
     problems: Problems
-    on_end: dict[int, list[Parent]]
-    """The parents whose end is enough, of the entries that have such."""
-    on_start: dict[int, list[Parent]]
+    loose: dict[str, dict[int, list[Parent]]] = field(default_factory=dict)
+    """By what is enough, the parents of the entries that have such."""
 
     def all_of(self, ref: ParentRef, index: int, n: int) -> Parents:
         """Return what a reference stands for; empty if it was wrong."""
@@ -204,10 +218,13 @@ class _Scope:
         except msgspec.ValidationError as error:
             self._wrong(WrongType, f"/jobs/{index}/parents/{n}", str(error))
             return ()
+        if not _NEED.fullmatch(found.need):
+            message = "success, end, start, or a share in whole percent, from 1% to 100%"
+            self._wrong(InvalidValue, f"/jobs/{index}/parents/{n}/need", message)
+            return ()
         parents = self.all_of(found.of, index, n)
         if parents and found.need != "success":
-            loose = self.on_end if found.need == "end" else self.on_start
-            loose.setdefault(index, []).extend(parents)
+            self.loose.setdefault(found.need, {}).setdefault(index, []).extend(parents)
         return parents
 
     def _position(self, ref: int, index: int, pointer: str) -> int:

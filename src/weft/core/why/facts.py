@@ -25,6 +25,17 @@ class ParentFacts(msgspec.Struct, frozen=True):
     """What is enough, see `Need`; 0: its success."""
 
 
+class ShareFacts(msgspec.Struct, frozen=True):
+    """Parents of which a share must succeed, while that is open."""
+
+    share: int
+    of: str
+    n_jobs: int
+    n_needed: int
+    n_succeeded: int
+    n_failed: int
+
+
 class GateFacts(msgspec.Struct, frozen=True):
     """A gate that keeps a job from being offered to workers."""
 
@@ -290,6 +301,7 @@ class JobFacts(_FactsOfJob, frozen=True, kw_only=True):
     n_parents: int = 0
     """Parents that have not ended."""
     parents: tuple[ParentFacts, ...] = ()
+    shares: tuple[ShareFacts, ...] = ()
     gates: tuple[GateFacts, ...] = ()
     belongs: str | None = None
     """The queue that guards choose for it by now, if that is another one."""

@@ -70,8 +70,14 @@ def causes_of_wait(
 def _parents(job: JobFacts) -> Iterator[Cause]:
     if job.state != "pending":
         return
+    for one in job.shares:
+        left = one.n_jobs - one.n_needed - one.n_failed
+        counts = f"{one.n_succeeded:,} of {one.n_needed:,} needed, {one.n_failed:,} failed"
+        text = f"waits for {one.share} % of {one.of}: {counts}, {left:,} more may"
+        yield Cause("parent", text, command("jobs", name_of(job), "--parents"))
     if not job.parents:
-        yield Cause("parent", f"waits for {job.n_parents:,} parents")
+        if job.n_parents > 0 or not job.shares:
+            yield Cause("parent", f"waits for {job.n_parents:,} parents")
         return
     first, count = job.parents[0], max(job.n_parents, len(job.parents))
     name = name_of(JobFacts(batch_id=job.batch_id, job_id=first.job_id, state=first.state))

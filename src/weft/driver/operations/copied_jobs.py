@@ -9,7 +9,7 @@ from typing import Any
 from weft.core.graph.parents import count_of, merged
 from weft.core.scheduling.time_limits import ASK as TIME_LIMIT
 from weft.core.scheduling.time_limits import limit_class
-from weft.core.states import Need
+from weft.core.states import SHARE_NEED, Need
 from weft.driver.operations.copied_specs import (
     Copied,
     carrier_of,
@@ -126,9 +126,10 @@ def _hashable(value: Any) -> Any:  # noqa: ANN401 (a JSON value)
 def _add_details(rows: JobRows, page: Page, entry: range, *, has_arrays: bool) -> None:
     job, number = page.jobs[entry.start], page.first + entry.start
     edges = list(zip(job["parents"] or (), job["parent_need"] or (), strict=True))
-    for sign, need in (1, 0), (-1, Need.END), (0, Need.START):
+    shares = [(SHARE_NEED + need, need) for need in sorted({own for _, own in edges if own < 0})]
+    for sign, need in (1, 0), (-1, Need.END), (0, Need.START), *shares:
         parents = _new_parents(page, [parent for parent, own in edges if own == need])
-        for one in merged(tuple(parents)) if has_arrays and sign else parents:
+        for one in merged(tuple(parents)) if has_arrays and abs(sign) == 1 else parents:
             rows.edge_child.append(number)
             rows.edge_parent.append(one.start if isinstance(one, range) else one)
             rows.edge_parent_n.append(sign * count_of(one))

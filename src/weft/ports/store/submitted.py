@@ -182,7 +182,8 @@ class JobRows:
     """
     edge_parent_n: list[int] = field(default_factory=list)
     """Only if there are arrays: how many jobs from `edge_parent` on are parents. Also
-    without arrays: negative, if their end is enough, and 0 for one whose start is enough.
+    without arrays: -count, if their end is enough, 0 for one whose start is enough, and
+    one of `SHARE_NEED` for one of those of which a share must succeed.
     """
     arrays: list[ArrayRow] = field(default_factory=list)
     output_keep_s: int | None = None

@@ -11,6 +11,11 @@ LEFT JOIN (SELECT x.batch_id, x.child_id, sum(x.n) AS n, bool_or(x.bad) AS bad F
 WHERE j.state = STATE_PENDING
 GROUP BY j.batch_id, j.job_id, d.n, d.bad
 HAVING j.n_unfinished - coalesce(d.n, 0) <> count(*) FILTER (
-        WHERE (p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) AND e.need IS DISTINCT FROM NEED_TOLD) OR j.n_unfinished = 0
-    OR (j.bad_parent OR coalesce(d.bad, false)) <> coalesce(bool_or(p.state > STATE_SUCCESS)
+        WHERE (p.state < STATE_SUCCESS OR c.job_id IS NOT NULL) AND e.need IS DISTINCT FROM NEED_TOLD AND coalesce(e.need, 0) >= 0)
+        + (SELECT count(*) FROM weft._share_counts(j.batch_id, ARRAY[j.job_id]) s
+            WHERE s.n_succeeded < s.n_needed AND s.n_failed <= s.n_jobs - s.n_needed)
+    OR EXISTS (SELECT FROM (SELECT * FROM weft._share_counts(j.batch_id, ARRAY[j.job_id]) EXCEPT SELECT * FROM weft.parent_share) s)
+    OR j.n_unfinished = 0
+    OR (j.bad_parent OR coalesce(d.bad, false)) <> (coalesce(bool_or(p.state > STATE_SUCCESS)
         FILTER (WHERE c.job_id IS NULL AND NOT weft._suffices(e.need, e.batch_id, e.parent_id)), false)
+        OR EXISTS (SELECT FROM weft._share_counts(j.batch_id, ARRAY[j.job_id]) s WHERE s.n_failed > s.n_jobs - s.n_needed))

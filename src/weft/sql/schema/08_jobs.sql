@@ -217,12 +217,22 @@ CREATE TABLE weft.edge (
     parent_id int NOT NULL,
     child_id int NOT NULL,
     tenant_id int NOT NULL,
-    need smallint,  -- of core/states.py: what is enough, and whether it was told; NULL: the parent must succeed
+    need smallint,  -- of core/states.py: what is enough, and whether it was told; NULL: the parent must succeed; -95: 95 % of those
     PRIMARY KEY (batch_id, parent_id, child_id),
     CONSTRAINT parent_below_child CHECK (parent_id < child_id)
 ) WITH (autovacuum_vacuum_cost_delay = 2, autovacuum_vacuum_cost_limit = 1000);
 CREATE INDEX edge_child_idx ON weft.edge (batch_id, child_id, parent_id);
 CREATE INDEX edge_start_idx ON weft.edge (batch_id, parent_id) WHERE need = 2;
+CREATE INDEX edge_share_idx ON weft.edge (batch_id, child_id, parent_id) WHERE need < 0;
+
+-- Parents of a job of which a share must succeed, all edges with one need: they count as one in its n_unfinished until that is decided.
+-- Changed by whoever has the child's row; what is told after it began may count parents twice that ran again.
+CREATE TABLE weft.parent_share (
+    batch_id bigint NOT NULL, child_id int NOT NULL, need smallint NOT NULL, tenant_id int NOT NULL,
+    n_jobs int NOT NULL, n_needed int NOT NULL, n_succeeded int NOT NULL, n_failed int NOT NULL,
+    first_parent int NOT NULL, last_parent int NOT NULL,
+    PRIMARY KEY (batch_id, child_id, need)
+);
 
 -- Ends of parents of a crowded child that are still to be subtracted from its n_unfinished: added by every
 -- report, so that no report waits for another one at the child's row (ADR 14).

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from weft.core.errors import BunchDiffers, FieldError
+from weft.core.states import SHARE_NEED
 from weft.ports.store import JobRows, Reserved
 from weft.submission.translation.cache import KEYS
 from weft.wire.spec import JobSpec, decode_chunk
@@ -122,6 +123,8 @@ def _parents_by_child(rows: JobRows, update: Reserved) -> dict[int, set[int]]:
         own = found.setdefault(child, set())
         if count > 0:
             own.update(range(first, first + count))
+        elif count <= SHARE_NEED:
+            own.add(10**9 + first)
         else:
             own.add(-first if count else -(10**9) - first)
     return found

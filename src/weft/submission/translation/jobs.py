@@ -5,7 +5,7 @@ a document are found before any is reported, and nothing is stored before that.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
@@ -74,7 +74,7 @@ def translate(
     fields = _checked(jobs, context, problems)
     positions = _positions(jobs, context)
     asks, combos = asks_of(jobs, context, workers, problems), sets_of(jobs, context, problems)
-    parents, on_end, on_start = _parents(jobs, context, positions, problems)
+    parents, loose = _parents(jobs, context, positions, problems)
     columns = Columns(
         shape_index=asks.shape_index,
         group_id=_groups(jobs, context, problems),
@@ -83,12 +83,11 @@ def translate(
         licences=asks.licences,
         more=asks.more,
         parents=parents,
-        on_end=on_end,
-        on_start=on_start,
+        loose=loose,
         carriers=carriers_of(context.rare(jobs), positions, context, problems),
     )
     if fields and columns.parents:
-        check_children(jobs, columns.parents, columns.on_start, positions, problems)
+        check_children(jobs, columns.parents, columns.loose, positions, problems)
     problems.raise_any()
     order = None
     if context.whole and columns.parents:
@@ -150,8 +149,7 @@ def _renumbered(
     moved = replace(
         columns,
         parents=renumbered(columns.parents, positions, numbers),
-        on_end=renumbered(columns.on_end, positions, numbers),
-        on_start=renumbered(columns.on_start, positions, numbers),
+        loose={need: renumbered(of, positions, numbers) for need, of in columns.loose.items()},
         carriers=moved_carriers(columns.carriers, positions, numbers, problems),
     )
     problems.raise_any()
@@ -248,11 +246,11 @@ def _mask_of(job: JobDocument, index: int, problems: Problems) -> int:
 
 def _parents(
     jobs: Sequence[JobDocument], context: DocumentContext, positions: Positions, problems: Problems
-) -> Sequence[Sequence[Parents]]:
+) -> tuple[Sequence[Parents], Mapping[str, Sequence[Parents]]]:
     """Return the parents of each entry as `resolve_parents`; empty: no job has any."""
     refs = [job.parents for job in jobs]
     if not any(refs):
-        return (), (), ()
+        return (), {}
     resolved = resolve_parents(
         [job.name for job in jobs] if context.whole else (),
         refs,

@@ -13,7 +13,7 @@ import msgspec
 from weft.core.apps.description import FoundApp
 from weft.core.ends.retry_policy import WAIT_MAX_S
 from weft.core.errors import InvalidValue, NulCharacter
-from weft.core.graph.parents import Parent, Parents, numbers_of
+from weft.core.graph.parents import Loose, Parent, Parents, numbers_of
 from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.core.states import Reason
@@ -110,7 +110,7 @@ def check_services(
 def check_children(
     jobs: Sequence[JobDocument],
     parents: Sequence[Parents],
-    on_start: Sequence[Parents],
+    loose: Loose,
     positions: Positions,
     problems: Problems,
 ) -> None:
@@ -118,6 +118,7 @@ def check_children(
     services = {
         positions.of(index).start for index, job in enumerate(jobs) if job.service is not None
     }
+    on_start = loose.get("start")
     for index, given in enumerate(parents if services else ()):
         begun = numbers_of(on_start[index]) if on_start else ()
         if not services.difference(begun).isdisjoint(numbers_of(given)):

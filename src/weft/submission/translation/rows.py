@@ -10,7 +10,7 @@ import msgspec
 
 from weft.core.apps.description import FoundApp
 from weft.core.ends.retry_with import MoreRule
-from weft.core.graph.parents import Parents, count_of, numbers_of
+from weft.core.graph.parents import Loose, Parents, count_of, number_of_need, numbers_of
 from weft.core.graph.positions import Positions
 from weft.ports.store import ArrayRow, JobRows
 from weft.submission.translation.cache import CACHE, fill_keys
@@ -54,16 +54,16 @@ class Columns:
     more: Sequence[Sequence[MoreRule]]
     """By which rules retries ask for more."""
     parents: Sequence[Parents]
-    on_end: Sequence[Parents]
-    """Those of them whose end is enough."""
-    on_start: Sequence[Parents]
+    loose: Loose
+    """Those of them that need not all succeed."""
     carriers: Carriers
 
     def of_entries(self, entries: Sequence[int]) -> "Columns":
         """Return the columns for these entries, in this order; an entry may come several times."""
         last = max(entries)
-        columns: dict[str, Sequence[Any]] = {}  # elements of several types
-        for field in fields(self):
+        loose = {need: [of[entry] for entry in entries] for need, of in self.loose.items()}
+        columns: dict[str, Any] = {"loose": loose}  # elements of several types
+        for field in (one for one in fields(self) if one.name != "loose"):
             column = getattr(self, field.name)
             is_full = len(column) > last
             columns[field.name] = [column[entry] for entry in entries] if is_full else column
@@ -85,11 +85,11 @@ def count_edges(parents: Sequence[Parents], positions: Positions) -> int:
 
 def fill_edges(rows: JobRows, columns: Columns, positions: Positions) -> None:
     """Add the edges one by one, or by ranges if there are arrays and all parents must succeed."""
-    if columns.on_end or columns.on_start:
+    if columns.loose:
         for entry, (child, own) in enumerate(zip(positions.firsts, columns.parents, strict=True)):
             loose: dict[int, int] = {}
-            for count, of in (-1, columns.on_end), (0, columns.on_start):
-                loose |= dict.fromkeys(numbers_of(of[entry]) if of else (), count)
+            for need, of in columns.loose.items():
+                loose |= dict.fromkeys(numbers_of(of[entry]), number_of_need(need))
             numbers = list(numbers_of(own))
             rows.edge_child += [child] * len(numbers)
             rows.edge_parent += numbers

@@ -198,6 +198,10 @@ class JobDetail(Job, kw_only=True):
     n_parents: Annotated[int | None, Meta(description="null: more than 1,000")]
     end_parents: Annotated[list[int] | UnsetType, Meta(description="their end is enough")] = UNSET
     start_parents: Annotated[list[int] | UnsetType, Meta(description="their start is")] = UNSET
+    share_parents: Annotated[
+        dict[str, list[int]] | UnsetType,
+        Meta(description="by the share of them that must succeed"),
+    ] = UNSET
     resources: Resources
     max_attempts: int
     times: Annotated[PhaseTimes, Meta(description="in all attempts together")]

@@ -205,11 +205,13 @@ class JobDocument(Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fal
             "last]` for a range of positions, `j7` for an existing job of the batch. The name of "
             "an array means all its jobs, the path of a group all jobs in it. They must also "
             "succeed, unless it is written with `need`: `{of: prepare, need: end}`, or `start`: "
-            "then it is enough that it has begun to run.",
+            "then it is enough that it has begun to run. With a share, `95%`, that many of these "
+            "jobs must succeed, rounded up; those of one job with the same share count together.",
             ["prepare"],
             [1, [2, 501]],
             [{"of": "prepare", "need": "end"}],
             [{"of": "server", "need": "start"}],
+            [{"of": "map", "need": "95%"}],
         ),
     ] = ()
     group: Annotated[

@@ -5,20 +5,20 @@
 --   Children found bad only after they were examined are locked after the others, by key again: PostgreSQL resolves such a deadlock,
 --   and the store repeats the call.
 -- Plan: edges of the parent from the cursor on; jobs by key from the first child to the last one.
--- A child that waits for more parents is told in the same walk. Crowded ones and those with a bad parent are left to _end_parents.
+-- A child that waits for more parents is told in the same walk. Crowded, shares and those with a bad parent are left to _end_parents.
 -- Returns: how many children were told (0 if they do not qualify), and the last of them.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._open_neighbours(
     of_batch_id bigint, of_job_id int, after_child int, limit_jobs int, at timestamptz, OUT n_told int, OUT last_child int
 ) LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE
-    v_first int; v_found record; v_n int; v_ready int[]; v_states smallint[]; v_left int[];
+    v_first int; v_found record; v_n int; v_ready int[]; v_states smallint[]; v_left int[]; v_shares boolean;
 BEGIN
-    SELECT count(*), min(x.child_id), max(x.child_id) INTO v_n, v_first, last_child FROM (
-        SELECT e.child_id FROM weft.edge e
+    SELECT count(*), min(x.child_id), max(x.child_id), bool_or(x.need < 0) INTO v_n, v_first, last_child, v_shares FROM (
+        SELECT e.child_id, e.need FROM weft.edge e
         WHERE e.batch_id = of_batch_id AND e.parent_id = of_job_id AND e.child_id > after_child
             AND e.need IS DISTINCT FROM NEED_TOLD ORDER BY e.child_id LIMIT limit_jobs) x;
     n_told := 0;
-    IF v_n < 100 OR last_child - v_first >= v_n THEN
+    IF v_shares OR v_n < 100 OR last_child - v_first >= v_n THEN
         RETURN;
     END IF;
     SELECT count(*) FILTER (WHERE j.state = STATE_PENDING AND j.n_unfinished = 1 AND NOT j.staged AND j.priority = 0

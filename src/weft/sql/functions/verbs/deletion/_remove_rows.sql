@@ -11,12 +11,12 @@ BEGIN
     -- What belongs to jobs, by ranges of their numbers; the jobs last.
     IF operation.position < operation.n_total THEN
         FOREACH v_table IN ARRAY ARRAY['attempt', 'edge', 'job_label', 'job_change', 'job_cancel', 'job_hold', 'held_ready', 'place',
-            'admission', 'cascade', 'parent_end', 'ready_job', 'late_job', 'blocked_job', 'block_request', 'dead_letter',
+            'admission', 'cascade', 'parent_end', 'parent_share', 'ready_job', 'late_job', 'blocked_job', 'block_request', 'dead_letter',
             'job_deadline', 'job_array', 'job_spec', 'preemption', 'reservation', 'transport_offer', 'transport_cancel', 'job_command',
             'attempt_watch', 'attempt_note', 'job_note', 'attempt_stop', 'job_status', 'job_status_change', 'job_file', 'attempt_staging',
             'service', 'job_cache', 'job'] LOOP
-            v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'job_array' THEN 'first_job'
-                WHEN 'job_deadline' THEN 'first_job' WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
+            v_key := CASE v_table WHEN 'edge' THEN 'parent_id' WHEN 'parent_end' THEN 'child_id' WHEN 'parent_share' THEN 'child_id'
+                WHEN 'job_array' THEN 'first_job' WHEN 'job_deadline' THEN 'first_job' WHEN 'job_spec' THEN 'first_job' ELSE 'job_id' END;
             EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(
                 SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 AND x.%2$I > $2 AND x.%2$I <= $3 LIMIT $4))', v_table, v_key)
             USING v_batch, operation.position::int, v_to::int, v_left;

@@ -37,6 +37,7 @@ BEGIN
         DELETE FROM weft.job_spec j WHERE j.batch_id = v_update.batch_id AND j.first_job BETWEEN v_update.first_job AND v_update.last_job;
         DELETE FROM weft.job_array j WHERE j.batch_id = v_update.batch_id AND j.first_job BETWEEN v_update.first_job AND v_update.last_job;
         DELETE FROM weft.edge e WHERE e.batch_id = v_update.batch_id AND e.child_id BETWEEN v_update.first_job AND v_update.last_job;
+        DELETE FROM weft.parent_share WHERE batch_id = v_update.batch_id AND child_id BETWEEN v_update.first_job AND v_update.last_job;
         DELETE FROM weft.parent_end e WHERE e.batch_id = v_update.batch_id AND e.child_id BETWEEN v_update.first_job AND v_update.last_job;
         WITH gone AS (
             DELETE FROM weft.bunch x WHERE x.batch_id = v_update.batch_id AND x.update_id = v_update.update_id

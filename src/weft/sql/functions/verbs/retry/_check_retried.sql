@@ -23,7 +23,8 @@ BEGIN
         CROSS JOIN LATERAL (SELECT y.job_id, y.state FROM weft.job y WHERE y.batch_id = of_batch_id AND y.job_id = e.parent_id OFFSET 0) p
         JOIN weft.job_state w ON w.state = p.state
         WHERE e.batch_id = of_batch_id AND e.child_id = v_job.job_id AND p.state > STATE_SUCCESS AND p.job_id <> ALL (of_job_ids)
-            AND NOT v_job.always_run AND NOT weft._suffices(e.need, of_batch_id, e.parent_id)
+            AND NOT v_job.always_run AND (NOT weft._suffices(e.need, of_batch_id, e.parent_id) OR e.need = ANY (ARRAY(SELECT s.need
+                FROM weft._share_counts(of_batch_id, ARRAY[v_job.job_id], of_job_ids) s WHERE s.n_failed > s.n_jobs - s.n_needed)))
         ORDER BY e.parent_id LIMIT 1;
         IF FOUND THEN
             PERFORM weft._fail('WF234', format('parent j%s of job b%s.j%s did not succeed', v_parent.job_id, of_batch_id, v_job.job_id),

@@ -49,7 +49,7 @@ BEGIN
     IF v_n < limit_rows THEN
         upto := to_job;
     END IF;
-    IF v_edges AND job_ids IS NOT NULL THEN
+    WHILE v_edges AND job_ids IS NOT NULL LOOP
         WITH RECURSIVE of_set AS MATERIALIZED (
             SELECT x AS job_id FROM unnest(job_ids) x
             WHERE NOT (SELECT j.always_run FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = x)),
@@ -59,14 +59,20 @@ BEGIN
             CROSS JOIN LATERAL (SELECT j.state FROM weft.job j WHERE j.batch_id = of_batch_id AND j.job_id = e.parent_id OFFSET 0) p
             WHERE p.state > STATE_SUCCESS AND e.parent_id <> ALL (job_ids) AND NOT weft._suffices(e.need, of_batch_id, e.parent_id)
               AND (new_batch IS NULL OR weft._resubmitted_as(new_batch, e.parent_id) IS NULL)
+            UNION ALL
+            SELECT s.child_id FROM weft._share_counts(of_batch_id, ARRAY(SELECT o.job_id FROM of_set o),
+                job_ids || ARRAY(SELECT e.parent_id FROM weft.edge e WHERE new_batch IS NOT NULL AND e.batch_id = of_batch_id
+                    AND e.child_id = ANY (job_ids) AND e.need < 0 AND weft._resubmitted_as(new_batch, e.parent_id) IS NOT NULL)) s
+            WHERE s.n_failed > s.n_jobs - s.n_needed
             UNION
             SELECT e.child_id FROM stuck s
             CROSS JOIN LATERAL (SELECT y.* FROM weft.edge y WHERE y.batch_id = of_batch_id AND y.parent_id = s.job_id OFFSET 0) e
             WHERE e.child_id IN (SELECT o.job_id FROM of_set o) AND NOT weft._suffices(e.need, of_batch_id, s.job_id))
         SELECT array_agg(s.job_id) INTO v_stuck FROM stuck s;
-        IF v_stuck IS NOT NULL THEN
-            job_ids := ARRAY(SELECT x FROM unnest(job_ids) x EXCEPT SELECT x FROM unnest(v_stuck) x ORDER BY 1);
-        END IF;
-    END IF;
+        EXIT WHEN v_stuck IS NULL;
+        job_ids := ARRAY(SELECT x FROM unnest(job_ids) x EXCEPT SELECT x FROM unnest(v_stuck) x ORDER BY 1);
+        -- What is left out may be one too many for a share.
+        v_edges := EXISTS (SELECT FROM weft.parent_share s WHERE s.batch_id = of_batch_id);
+    END LOOP;
     job_ids := coalesce(job_ids, '{}');
 END $$;

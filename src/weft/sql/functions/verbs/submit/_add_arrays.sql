@@ -26,8 +26,8 @@ BEGIN
              WITH ORDINALITY AS t (n, shape, g, priority, always_run, tries, retry_on, gate_set, place)),
     link AS MATERIALIZED (
         SELECT base + t.child AS child_id, CASE WHEN t.parent > 0 THEN base + t.parent ELSE -t.parent END AS parent_id,
-            greatest(abs(t.n), 1) AS n, t.parent <= 0 AS is_cross,
-            (CASE WHEN t.n < 0 THEN NEED_END WHEN t.n = 0 THEN NEED_START END)::smallint AS need
+            CASE WHEN t.n < SHARE_NEED THEN 1 ELSE greatest(abs(t.n), 1) END AS n, t.parent <= 0 AS is_cross,
+            (CASE WHEN t.n < SHARE_NEED THEN t.n - SHARE_NEED WHEN t.n < 0 THEN NEED_END WHEN t.n = 0 THEN NEED_START END)::smallint AS need
         FROM unnest(jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) AS t (child, parent, n)),
     waiting AS (
         -- As in _add_rows. If the sweep works on a parent, its cursor is not among our jobs, so it settles all jobs of an entry or none.

@@ -1,7 +1,7 @@
 -- _add_bunch: add the jobs of a bunch, with all that belongs to them.
 -- Safe to repeat: no.   For: add_jobs, submit. The update is the caller's own, or it holds the update's lock.
 -- Locks: update (by the caller); as _shape_ids; as _lock_parents; membership (new); as _job_gate_sets; as _limit_gate_sets;
---   job (locked there, and new ones); edge (nobody else); as _add_details; output_term.   Plan: inserts; parents by key.
+--   job (locked there, and new ones); edge (nobody else); as _recount_parents; as _add_details; output_term.   Plan: inserts.
 -- limits: as from _before_submit.
 -- Raises WF103 (group), WF205, WF231 (as _lock_parents), WF134 (as _limit_gate_sets), WF237 (as _add_details).   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
@@ -57,6 +57,10 @@ BEGIN
                 AND e.child_id >= bunch.first_job AND e.parent_id = p.job_id RETURNING e.child_id)
         UPDATE weft.job j SET n_unfinished = j.n_unfinished - t.n FROM (SELECT o.child_id, count(*) AS n FROM told o GROUP BY 1) t
         WHERE j.batch_id = bunch.batch_id AND j.job_id = t.child_id;
+    END IF;
+    IF SHARE_NEED > ANY (jobs.edge_parent_ns) THEN
+        PERFORM weft._recount_parents(bunch.batch_id, ARRAY(SELECT DISTINCT e.child_id FROM weft.edge e WHERE e.batch_id = bunch.batch_id
+            AND e.need < 0 AND e.child_id BETWEEN bunch.first_job AND bunch.first_job + bunch.n_jobs - 1), '{}');
     END IF;
     PERFORM weft._add_details(bunch, v_base, jobs);
     IF jobs.output_keep_s IS NOT NULL THEN

@@ -16,7 +16,7 @@ BEGIN
         -- parents in earlier updates.
         WITH e AS (
             SELECT DISTINCT base + t.c AS child, CASE WHEN t.p > 0 THEN base + t.p ELSE -t.p END AS parent,
-                (CASE WHEN t.n < 0 THEN NEED_END WHEN t.n = 0 THEN NEED_START END)::smallint AS need
+            (CASE WHEN t.n < SHARE_NEED THEN t.n - SHARE_NEED WHEN t.n < 0 THEN NEED_END WHEN t.n = 0 THEN NEED_START END)::smallint AS need
             FROM unnest(jobs.edge_children, jobs.edge_parents, jobs.edge_parent_ns) t (c, p, n)),
         ins AS (
             INSERT INTO weft.edge (batch_id, parent_id, child_id, tenant_id, need)

@@ -8,8 +8,8 @@
 --   object. Of them the database reads `gates` (as _intern_gates), `deadline` and `latest_start`.
 -- Arrays: with entry_ns the columns have one element per entry, and entry_ns is each entry's number of jobs. An edge goes from
 --   edge_parent_ns jobs, the first of which is edge_parents, to all jobs of the entry that begins with edge_children (_add_arrays).
---   With a negative edge_parent_ns their end is enough, whatever their outcome; with 0 it is one parent, whose start is enough; without
---   entry_ns it is -1, 0 or 1, or empty.
+--   With a negative edge_parent_ns their end is enough, whatever their outcome; with 0 it is one parent, whose start is enough; below
+--   SHARE_NEED it is one of a share; without entry_ns it is one of these, -1 or 1, or empty.
 --   array_*: what the jobs of an array share.
 -- Raises WF103 (group), WF201 (key used with another body), WF203 (committed), WF205 (parent does not exist), WF207 (outside the update),
 --   WF208 (overlap), WF134 (a job asks for more cores than the quota; as _at_store).

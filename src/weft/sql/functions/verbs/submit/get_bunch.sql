@@ -1,6 +1,6 @@
 -- get_bunch: the jobs of a bunch as they were sent, with absolute numbers; also before the update is committed.
 -- Safe to repeat: yes, it only reads.   Plan: by key.   Raises WF101, WF104.
--- Returns: one row per job in the order of their numbers; parents whose end is enough are negative, whose start is, below -10^9.
+-- Returns: one row per job in the order of their numbers; parents whose end is enough are negative, start, < -10^9, share, > 10^9.
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.get_bunch(tenant_id int, of_batch_id bigint, of_update_id int, first_position int, n_jobs int)
 RETURNS TABLE (job_id int, cpu_m bigint, memory_mib bigint, storage_mib bigint, gpu int, group_id int, set_ids int[], priority smallint,
@@ -15,7 +15,8 @@ BEGIN
         j.always_run,
            j.max_attempts, j.retry_on, coalesce(l.name, a.name), coalesce(l.attributes, a.attributes),
            (SELECT coalesce(array_agg(CASE WHEN e.need IS NULL THEN e.parent_id
-            WHEN e.need = NEED_END THEN -e.parent_id ELSE -1000000000 - e.parent_id END ORDER BY e.parent_id), '{}')
+            WHEN e.need < 0 THEN 1000000000 + e.parent_id WHEN e.need = NEED_END THEN -e.parent_id
+            ELSE -1000000000 - e.parent_id END ORDER BY e.parent_id), '{}')
             FROM weft.edge e WHERE e.batch_id = j.batch_id AND e.child_id = j.job_id),
            j.spec_first, coalesce(l.rare_fields - 'answer', a.rare_fields, '{}')
     FROM weft.job j

@@ -38,7 +38,11 @@ BEGIN
                     'n_parents', CASE WHEN coalesce(cardinality(x.ids), 0) <= limit_counted THEN coalesce(cardinality(x.ids), 0) END)
                     || jsonb_strip_nulls((SELECT jsonb_build_object(
                         'end_parents', jsonb_agg(e.parent_id ORDER BY e.parent_id) FILTER (WHERE e.need = NEED_END),
-                        'start_parents', jsonb_agg(e.parent_id ORDER BY e.parent_id) FILTER (WHERE e.need >= NEED_START)) FROM weft.edge e
+                        'start_parents', jsonb_agg(e.parent_id ORDER BY e.parent_id) FILTER (WHERE e.need >= NEED_START),
+                        'share_parents', (SELECT jsonb_object_agg(-y.need || '%', y.ids) FROM (
+                            SELECT s.need, jsonb_agg(s.parent_id ORDER BY s.parent_id) AS ids FROM weft.edge s
+                            WHERE s.need < 0 AND s.batch_id = get_job.batch_id AND s.child_id = get_job.job_id
+                                AND s.parent_id = ANY (x.ids[:limit_parents]) GROUP BY 1) y)) FROM weft.edge e
                         WHERE e.need IS NOT NULL AND e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id
                             AND e.parent_id = ANY (x.ids[:limit_parents])))
                 FROM (SELECT ARRAY(SELECT e.parent_id FROM weft.edge e WHERE e.batch_id = get_job.batch_id AND e.child_id = get_job.job_id

@@ -29,11 +29,11 @@ RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
         'asks', coalesce((SELECT l.asks - '{queue,pool,preemptible,timeout_s,transport}'::text[]
             FROM weft.lane l WHERE l.lane_id = o.lane_id), '{}'),
         'held', weft._holds_of(o.batch_id, o.group_id, o.job_id), 'limit', weft._limit_of(o.batch_id, o.group_id, o.job_id),
-        'n_parents', o.n_unfinished, 'parents', (
+        'n_parents', o.n_unfinished - coalesce(jsonb_array_length(z.shares), 0), 'shares', coalesce(z.shares, '[]'), 'parents', (
             SELECT coalesce(jsonb_agg(jsonb_build_object('job_id', x.job_id, 'state', x.word, 'need', x.need)), '[]') FROM (
                 SELECT p.job_id, s.word, coalesce(e.need, 0) AS need
                 FROM (SELECT e.parent_id, e.need FROM weft.edge e WHERE e.batch_id = o.batch_id AND e.child_id = o.job_id
-                    AND e.need IS DISTINCT FROM NEED_TOLD ORDER BY e.parent_id LIMIT 1000) e
+                    AND e.need IS DISTINCT FROM NEED_TOLD AND coalesce(e.need, 0) >= 0 ORDER BY e.parent_id LIMIT 1000) e
                 CROSS JOIN LATERAL (
                     SELECT y.job_id, y.state FROM weft.job y WHERE y.batch_id = o.batch_id AND y.job_id = e.parent_id OFFSET 0) p
                 JOIN weft.job_state s ON s.state = p.state
@@ -61,5 +61,12 @@ RETURNS TABLE (job_id int, facts jsonb) LANGUAGE sql STABLE AS $$
     FROM one o
     CROSS JOIN LATERAL (SELECT x.name FROM weft.tenant_user x WHERE x.user_id = o.user_id OFFSET 0) u
     LEFT JOIN LATERAL weft._unheard_since(o.incarnation_id) h ON o.state = STATE_RUNNING
+    LEFT JOIN LATERAL (
+        SELECT jsonb_agg(jsonb_build_object('share', -s.need, 'of', coalesce((SELECT a.name FROM weft.job_array a
+                WHERE a.batch_id = s.batch_id AND a.first_job <= s.first_parent AND s.last_parent < a.first_job + a.n_jobs
+                ORDER BY a.first_job DESC LIMIT 1), format('j%s to j%s', s.first_parent, s.last_parent)), 'n_jobs', s.n_jobs,
+            'n_needed', s.n_needed, 'n_succeeded', s.n_succeeded, 'n_failed', s.n_failed) ORDER BY s.first_parent) AS shares
+        FROM weft.parent_share s WHERE s.batch_id = o.batch_id AND s.child_id = o.job_id
+            AND s.n_succeeded < s.n_needed AND s.n_failed <= s.n_jobs - s.n_needed) z ON o.state = STATE_PENDING
     LEFT JOIN need n ON o.waits AND (n.pool_id, n.lane_id, n.cpu_m, n.memory_mib) = (o.pool_id, o.lane_id, o.cpu_m, o.memory_mib)
 $$;

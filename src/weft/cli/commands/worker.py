@@ -90,7 +90,8 @@ def run(
     groups, local = (server, options, link), replace(shared, home=_home_of_joined(shared.home))
     word = sys.stdin.readline().strip() if join == "-" else join
     loaded(workers_outside().joined)(word, settings_of(local, *groups))
-    note(f"this machine has joined; next time start it with `weft worker --home {local.home}`")
+    same = "" if options == NO_WORKER_OPTIONS else " and the same options"
+    note(f"this machine has joined; then start it with `weft worker --home {local.home}`{same}")
     return run_role("worker", local, *groups, anew=True)
 
 

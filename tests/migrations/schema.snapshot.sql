@@ -4031,6 +4031,8 @@ ALTER TABLE weft.parameter_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.parent_end ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.parent_share ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.place ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.pool_change ENABLE ROW LEVEL SECURITY;
@@ -4301,6 +4303,8 @@ CREATE POLICY system_rows ON weft.parameter_version TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.parent_end TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.parent_share TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.place TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.pool_change TO weft_system USING (true);
@@ -4544,6 +4548,8 @@ CREATE POLICY tenant_rows ON weft.output_term TO weft_tenant USING ((tenant_id =
 CREATE POLICY tenant_rows ON weft.parameter_version TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.parent_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.parent_share TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.place TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 

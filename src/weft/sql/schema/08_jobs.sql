@@ -228,10 +228,10 @@ CREATE INDEX edge_share_idx ON weft.edge (batch_id, child_id, parent_id) WHERE n
 -- Parents of a job of which a share must succeed, all edges with one need: they count as one in its n_unfinished until that is decided.
 -- Changed by whoever has the child's row; what is told after it began may count parents twice that ran again.
 CREATE TABLE weft.parent_share (
-    batch_id bigint NOT NULL, child_id int NOT NULL, need smallint NOT NULL, tenant_id int NOT NULL,
-    n_jobs int NOT NULL, n_needed int NOT NULL, n_succeeded int NOT NULL, n_failed int NOT NULL,
-    first_parent int NOT NULL, last_parent int NOT NULL,
-    PRIMARY KEY (batch_id, child_id, need)
+    batch_id bigint NOT NULL, child_id int NOT NULL, need smallint NOT NULL,
+    tenant_id int NOT NULL,
+    n_jobs int NOT NULL, n_needed int NOT NULL, n_succeeded int NOT NULL, n_failed int NOT NULL, first_parent int NOT NULL,
+    last_parent int NOT NULL, PRIMARY KEY (batch_id, child_id, need)
 );
 
 -- Ends of parents of a crowded child that are still to be subtracted from its n_unfinished: added by every

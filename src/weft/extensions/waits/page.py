@@ -167,7 +167,7 @@ async def _job_of(request: AnyRequest) -> Answer:
 
 def _document(job: Answer, texts: _Texts) -> AnswerDocument:
     note, approve = texts.get("note", ""), texts.get("approve") == "yes"
-    if not approve and texts.get("approve") != "no":
+    if "wait" in job and not approve and texts.get("approve") != "no":
         raise InvalidValue("no answer", errors=[FieldError("/approve", "say `yes` or `no`")])
     if len(note) > NOTE_MAX:
         why = f"it has more than {NOTE_MAX} characters"

@@ -29,7 +29,7 @@ from weft.core.graph.positions import Positions
 from weft.core.problems import Problems
 from weft.core.states import SHARE_NEED
 
-_NEED = re.compile("success|end|start|([1-9][0-9]?|100)%")
+_NEED = re.compile(r"^(success|end|start|([1-9][0-9]?|100)%)$(?!\n)")
 _EARLIER = re.compile(r"(?:b([1-9][0-9]{0,17})\.)?j([1-9][0-9]{0,8})")
 
 _MOST = 1_000_000
@@ -47,7 +47,7 @@ class ParentNeed(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
     """A parent, and what the child needs of it."""
 
     of: JobsRef
-    need: Annotated[str, Meta(extra_json_schema={"pattern": f"^({_NEED.pattern})$"})] = "success"
+    need: Annotated[str, Meta(extra_json_schema={"pattern": _NEED.pattern})] = "success"
     """`95%`: that share of them must succeed, rounded up."""
 
 
@@ -218,7 +218,7 @@ class _Scope:
         except msgspec.ValidationError as error:
             self._wrong(WrongType, f"/jobs/{index}/parents/{n}", str(error))
             return ()
-        if not _NEED.fullmatch(found.need):
+        if not _NEED.match(found.need):
             message = "success, end, start, or a share in whole percent, from 1% to 100%"
             self._wrong(InvalidValue, f"/jobs/{index}/parents/{n}/need", message)
             return ()

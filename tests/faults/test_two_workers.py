@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,11 +45,15 @@ def second_worker(siege: Siege) -> Iterator[None]:
         process.communicate(timeout=DEADLINE_S)
 
 
-@pytest.mark.parametrize("killed", ["worker", "postgres"])
-def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(
-    killed: str, recorded: dict[str, object]
-) -> None:
-    """Its agent has to ask it what there is, and gets no answer."""
+def lines_of(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+@contextmanager
+def job_on_two(recorded: dict[str, object]) -> Iterator[tuple[Siege, int, Callable[[], object]]]:
+    """Run a job beside a second worker; give its spawner, and what waits until it runs again: it
+    may do so when nothing of the first attempt lives.
+    """
     with (
         temporary_home() as home,
         besieged(home, recorded=recorded, WEFT_LOST_AFTER_S=LOST_AFTER_S) as siege,
@@ -60,39 +64,38 @@ def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(
         until(lambda: lines_of(said), "the job runs", explain=siege.tail)
         spawner = siege.spawner_pid()
         with second_worker(siege):
-            os.kill(spawner, signal.SIGSTOP)
-            siege.kill(killed)
-            until(lambda: len(lines_of(said)) > 1, "it runs again", explain=siege.tail)
+            yield (
+                siege,
+                spawner,
+                lambda: until(
+                    lambda: len(lines_of(said)) > 1, "it runs again", explain=siege.tail
+                ),
+            )
             post(home, f"/v1/batches/{batch}/cancel", {})
         prove_audit(home)
 
         assert lines_of(said) == ["attempt 1", "attempt 2"]
 
 
-def lines_of(path: Path) -> list[str]:
-    return path.read_text().splitlines() if path.exists() else []
+@pytest.mark.parametrize("killed", ["worker", "postgres"])
+def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(
+    killed: str, recorded: dict[str, object]
+) -> None:
+    """Its agent has to ask it what there is, and gets no answer."""
+    with job_on_two(recorded) as (siege, spawner, until_again):
+        os.kill(spawner, signal.SIGSTOP)
+        siege.kill(killed)
+        until_again()
 
 
 def test_agent_that_is_stopped_leaves_no_job_to_run_twice(recorded: dict[str, object]) -> None:
-    with (
-        temporary_home() as home,
-        besieged(home, recorded=recorded, WEFT_LOST_AFTER_S=LOST_AFTER_S) as siege,
-    ):
-        said = home.parent / "said"
-        job = {"command": ["sh", "-c", SCRIPT, "sh", str(said)], "resources": {"cpu": "100m"}}
-        batch = post(home, "/v1/batches", {"jobs": [job]})["id"]
-        until(lambda: lines_of(said), "the job runs", explain=siege.tail)
+    with job_on_two(recorded) as (siege, _, until_again):
         agent = siege.weft.pid("worker")
-        with second_worker(siege):
-            os.kill(agent, signal.SIGSTOP)
-            try:
-                until(lambda: len(lines_of(said)) > 1, "it runs again", explain=siege.tail)
-            finally:
-                os.kill(agent, signal.SIGCONT)
-            post(home, f"/v1/batches/{batch}/cancel", {})
-        prove_audit(home)
-
-        assert lines_of(said) == ["attempt 1", "attempt 2"]
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            until_again()
+        finally:
+            os.kill(agent, signal.SIGCONT)
 
 
 SAYING = """

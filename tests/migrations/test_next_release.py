@@ -4,14 +4,13 @@ go on after one, until a person says that they are gone.
 
 import re
 import runpy
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from conftest import Postgres
 from contexts import connected
 from migrations.next_release import ADDS, NUMBER, SCHEMA, TAKES, NextRelease, make_next_release
 from weft import __version__
@@ -40,11 +39,9 @@ def later(tmp_path_factory: pytest.TempPathFactory) -> NextRelease:
 
 
 @pytest.fixture
-def database(postgres: Postgres) -> Iterator[dict[str, str]]:
+def database(own_database: dict[str, str]) -> dict[str, str]:
     """Give one to which no earlier test is connected: here that is an older program."""
-    name = postgres.create_database()
-    yield postgres.dsns(name)
-    postgres.drop_database(name)
+    return own_database
 
 
 def dump_of(dsns: Dsns) -> str:

@@ -73,4 +73,7 @@ quietly "$uv" pip sync --quiet --python .venv/bin/python --only-binary :all: --r
 # Among the tools of development is what builds weft; else uv fetches it for the build alone.
 isolation=(); if [ "$kind" = dev ]; then isolation=(--no-build-isolation); fi
 quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps ${isolation[@]+"${isolation[@]}"} --editable .
+if [ "$kind" = dev ]; then  # `weft siege`, a command of this package
+    quietly "$uv" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable integrations/siege
+fi
 wanted "$kind" >"$stamp"

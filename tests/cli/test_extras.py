@@ -43,3 +43,17 @@ def test_commands_name_what_is_missing(
         said = capsys.readouterr().err.splitlines()
         assert f"pip install 'weft[{extra}] @ file://" in said[1]
         assert len(said) == 2
+
+
+@pytest.mark.parametrize("words", [["siege"], ["siege", "--help"], ["siege", "--schedule"]])
+def test_siege_is_a_package_of_its_own(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for module in [name for name in sys.modules if name.startswith("weft_siege")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "weft_siege", None)
+
+    assert run_command(words) == 4
+    said = capsys.readouterr().err.splitlines()
+    assert said[1].endswith("pip install ./integrations/siege")
+    assert len(said) == 2

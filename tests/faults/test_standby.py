@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from weft_siege.evidence import Planned
 
 from faults.books import query, read_books
 from faults.conftest import Facts
@@ -11,7 +12,6 @@ from faults.standby import replicated
 from faults.test_two_workers import second_worker
 from faults.waiting import hold_for, until
 from up.weft_up import temporary_home
-from weft.extensions.siege.evidence import Planned
 
 JOBS = 16_000
 SMALL, SMALL_JOBS = 40, 2

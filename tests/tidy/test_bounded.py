@@ -27,7 +27,6 @@ TRUSTED = {
     "src/weft/extensions/doors/hail/jobs_from_hail.py": "parts of a body that was read",
     "src/weft/extensions/doors/hail/documents_to_hail.py": "stored documents",
     "src/weft/extensions/doors/hail/plain_jobs.py": "parts of a body that was read",
-    "src/weft/extensions/siege/attack.py": "what weft has written",
     "src/weft/driver/callback_forms.py": "bodies that weft has made",
     "src/weft/driver/loops/deliveries.py": "bodies that weft has made",
     "src/weft/plugins/executors/container/images.py": "a file of a closed type, which weft keeps",

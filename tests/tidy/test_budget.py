@@ -5,7 +5,7 @@ import pytest
 from tidy.source_files import GENERATED, relative, tracked_files
 
 BUDGETS = {
-    ("src/weft/", ".py"): 153_500,  # 145,000 at the end; the goal is 140,000
+    ("src/weft/", ".py"): 153_300,  # 145,000 at the end; the goal is 140,000
     ("src/weft/", ".sql"): 26_545,  # the goal is 26,000
     ("tests/", ".py"): 133_200,  # 118,000 at the end
 }

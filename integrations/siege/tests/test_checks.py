@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from weft_siege.attack import check
+from weft_siege.evidence import CPU_M, VARIABLE, Evidence
+from weft_siege.load import Batch
+
 from cases import cases
 from weft.client.api import Api
-from weft.extensions.siege.attack import check
-from weft.extensions.siege.evidence import CPU_M, VARIABLE, Evidence
-from weft.extensions.siege.load import Batch
 
 USAGE = 2000 * CPU_M
 

@@ -179,8 +179,9 @@ def run_command(arguments: list[str], *, is_alone: bool = False) -> int:
             name_options(error, arguments[0])
         print_error(error, as_json="--json" in arguments)
         return error.exit_code
-    except ModuleNotFoundError as error:
-        missing = missing_package(error)
+    except ImportError as error:
+        cause = error.__cause__ or error  # cyclopts has another for the module of a command
+        missing = missing_package(cause) if isinstance(cause, ModuleNotFoundError) else error
         if not isinstance(missing, WeftError):
             raise
         print_error(missing, as_json="--json" in arguments)

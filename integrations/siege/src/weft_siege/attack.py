@@ -19,11 +19,11 @@ from itertools import chain
 from pathlib import Path
 
 from weft.client.api import Api, Document
-from weft.extensions.siege.evidence import CPU_M
-from weft.extensions.siege.faults import Fault
-from weft.extensions.siege.fortress import PATIENCE_S, Fortress, until
-from weft.extensions.siege.load import Batch, Load
 from weft.run.role_process import RoleFailed
+from weft_siege.evidence import CPU_M
+from weft_siege.faults import Fault
+from weft_siege.fortress import PATIENCE_S, Fortress, until
+from weft_siege.load import Batch, Load
 
 _END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
 _LOST = ("lost", "preempted")

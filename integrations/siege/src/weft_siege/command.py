@@ -9,9 +9,9 @@ from pathlib import Path
 from weft.cli.input.options import LOCAL, Flag, Local
 from weft.cli.terminal.screen import note, print_table
 from weft.core.errors import Invalid
-from weft.extensions.siege.attack import Attack
-from weft.extensions.siege.faults import Fault, plan_faults
-from weft.extensions.siege.fortress import Fortress
+from weft_siege.attack import Attack
+from weft_siege.faults import Fault, plan_faults
+from weft_siege.fortress import Fortress
 
 SEEDS = 1_000_000
 SENTENCES_SHOWN = 10

@@ -17,8 +17,6 @@ from pathlib import Path
 from socket import socket
 from typing import cast
 
-from weft.extensions.siege.faults import Fault, targets_of
-from weft.extensions.siege.network import Act, Receiver, Wire
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
 from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.run.role_process import RoleFailed
@@ -26,6 +24,8 @@ from weft.settings import outer_environment
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
 from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
+from weft_siege.faults import Fault, targets_of
+from weft_siege.network import Act, Receiver, Wire
 
 SETTINGS = {
     "WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.client.api import Api
 from weft.core.errors import NotWaiting
-from weft.extensions.siege.evidence import Evidence, Planned
+from weft_siege.evidence import Evidence, Planned
 
 OPEN_JOBS_MAX = 600
 """More wait for those that run, so that a siege ends soon after its last fault."""

@@ -17,11 +17,13 @@ EXTRA_OF: Final = {
 
 
 class PackageMissing(Conflict, code="WEFT.PACKAGE_MISSING"):
-    """A Python package is not installed; the hint says which extra of weft brings it."""
+    """A Python package is not installed; the hint says what brings it."""
 
     def __init__(self, package: str) -> None:
         name = package.partition(".")[0]
         hint = install_hint(EXTRA_OF[name]) if name in EXTRA_OF else "Install it beside weft."
+        if name == "weft_siege":  # a command of weft, in a package that few want
+            hint = "Install it from weft's repository: pip install ./integrations/siege"
         super().__init__(f"the Python package `{name}` is not installed here", hint=hint)
 
 

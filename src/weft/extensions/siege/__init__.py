@@ -1,12 +1,11 @@
-"""`weft siege`: attack a weft of its own with faults from a seed, and prove what it promises."""
+"""`weft siege`, whose program is the package `weft-siege` (`integrations/siege`)."""
 
 from weft.ports.extension import Command, Extension
 
 EXTENSION = Extension(
     commands={
         "siege": Command(
-            "weft.extensions.siege.command:siege",
-            "Attack a weft of its own, and prove that nothing is lost.",
+            "weft_siege.command:siege", "Attack a weft of its own, and prove that nothing is lost."
         )
     }
 )

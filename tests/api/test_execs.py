@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.live import make_user, open_worker
+from api.live import make_user, open_worker, trail
 from api.test_worker_link import Outside, facts, outside  # noqa: F401 (a fixture)
 from benches.route_bodies import body_of
 from builders import request, start_report
@@ -57,6 +57,8 @@ async def test_no_command_runs_beside_a_job_elsewhere(
     refused = [gone, (409, "WORKER.EXEC_ELSEWHERE"), (404, "API.BATCH_NOT_FOUND"), gone]
     assert answers == dict.fromkeys(RUNNER_PLUGINS.names(), refused)
     assert len(answers) > 3
+    said = [one["refused"] for one in await trail(http, database, "?action=exec_job")]
+    assert said == [code for _, code in (gone, refused[1], gone)] * len(answers)
 
 
 async def test_terminals_and_ports_have_bounds(http: httpx.AsyncClient) -> None:

@@ -1,7 +1,7 @@
 """`POST /v1/batches/{b}/jobs/{j}/exec`: a command beside a running job."""
 
 import shlex
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from weft.api.http.parts import ApiPart
 from weft.api.http.requests import AnyRequest, ClientGone, body_of, in_time
 from weft.api.http.routing import Receive, Send, Stream, post
 from weft.api.http.trail import PATH_CHARS_MAX, action_of
+from weft.api.services import Services
 from weft.api.use_cases.files import live_attempt
 from weft.core.access.rights import Permission, Right
 from weft.core.errors import (
@@ -24,6 +25,8 @@ from weft.core.errors import (
 )
 from weft.core.ids import format_job_ref
 from weft.plugins.runners.spawner.beside import Channel, begin
+from weft.ports.running_files import RunningAttempt
+from weft.ports.store import ACTION, Caller
 from weft.ports.worker_link import CarriedCommand
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name
@@ -58,14 +61,35 @@ async def exec_job(request: AnyRequest) -> Stream:
     frames = wire.frames(body_of(request))
     document = await _document(frames, services.settings)
     of, name = live_attempt(attempts, batch_id, job_id), format_job_ref(batch_id, job_id)
-    if of is None:
-        raise _refusal(wire.Refused(JobNotRunning.code, "no process of it runs"), name)
     action = action_of(request.scope)
     what = f"port {document.port}" if document.port else shlex.join(document.command)
     words = f"{action.path} {what}".replace("\0", "\\0")
-    logs = await services.store.list_attempt_logs(caller, batch_id, [job_id], of.key.attempt)
+    action = replace(action, path=words[:PATH_CHARS_MAX])
+    ACTION.set(None)  # what it asks the worker is no entry
+    with ExitStack() as undo:
+        try:
+            channel = await _begin(services, caller, of, document)
+            if isinstance(channel, wire.Refused):
+                action = replace(action, refused=channel.code)
+            else:
+                undo.callback(channel.close)
+        finally:  # also if this is cancelled meanwhile: it may have begun
+            await services.store.record_request(action)
+        undo.pop_all()
+    if isinstance(channel, wire.Refused):
+        raise _refusal(channel, name)
+    return _Answer(channel, frames)
+
+
+async def _begin(
+    services: Services, caller: Caller, of: RunningAttempt | None, document: wire.ExecDocument
+) -> Channel | CarriedCommand | wire.Refused:
+    if of is None:
+        return wire.Refused(JobNotRunning.code, "no process of it runs")
+    logs = await services.store.list_attempt_logs(
+        caller, of.key.batch_id, [of.key.job_id], of.key.attempt
+    )
     database = logs[0].directory.path.rpartition("/")[2] if logs and logs[0].directory else ""
-    await services.store.record_request(replace(action, path=words[:PATH_CHARS_MAX]))
     settings = services.settings
     asked = wire.Begin(
         of.key,
@@ -82,11 +106,8 @@ async def exec_job(request: AnyRequest) -> Stream:
     )
     if channel is None and services.link is not None:
         channel = await services.link.begin_exec(of, asked, document.terminal)
-    if channel is None:
-        channel = wire.Refused(ExecElsewhere.code, f"worker {of.worker} is not on this host")
-    if isinstance(channel, wire.Refused):
-        raise _refusal(channel, name)
-    return _Answer(channel, frames)
+    why = f"worker {of.worker} is not on this host"
+    return channel or wire.Refused(ExecElsewhere.code, why)
 
 
 class _Answer(Stream):

@@ -1,5 +1,6 @@
 """How far running jobs say that they are: the form of `$WEFT_PROGRESS`, one line `40 epoch 4`."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -29,6 +30,10 @@ class Progress:
 
 def checked_progress(percent: float, text: str) -> Progress:
     """Return the progress, its text cut and in one line. Raise `WrongProgress`."""
+    try:
+        percent = float(percent)
+    except OverflowError:  # an integer may be beyond all floats
+        percent = math.inf if percent > 0 else -math.inf
     if not 0 <= percent <= _DONE:  # NaN is neither
         raise WrongProgress(f"{percent:g} % is not from 0 to 100")
     return Progress(round(percent, 1), harmless(" ".join(text.split()))[:TEXT_CHARS_MAX])

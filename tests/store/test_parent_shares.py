@@ -6,9 +6,10 @@ import pytest
 
 from builders import array_rows, job_rows
 from store.batch_steps import delete, open_update, remove
-from store.retries import retry
+from store.retries import begin, finish, retry
 from store.world import World
 from weft.core.states import SHARE_NEED, Reason
+from weft.driver.operations import advance_operation
 from weft.ports.store import JobRows
 
 
@@ -51,6 +52,19 @@ async def test_retry_counts_anew(world: World) -> None:
     await worker.end(claimed[3])
     assert (await retry(world, batch, 2), await world.states(batch)) == (2, "rrfsp")
     assert (await worker.run(), await world.states(batch)) == ([1, 2], "ssfsr")
+
+
+async def test_retry_counts_what_ends_in_an_open_transaction(world: World) -> None:
+    """It leaves a child whose row is taken, also by an end that decides nothing about it."""
+    batch, worker, claimed = await world.submit_and_claim(sharing(4, 75))
+    await worker.end(claimed[0], reason=Reason.EXIT)
+    operation, epoch = await begin(world, batch, 1), await world.lead()
+    (running,) = await world.driver.running_operations(epoch, operation - 1)
+    async with world.ending(worker, claimed[1]), asyncio.timeout(9):
+        await advance_operation(world.driver, epoch, running)
+    assert ((await finish(world, operation))["n_retried"], await world.findings()) == (1, {})
+    await worker.end(claimed[2])
+    assert (await worker.run(), await world.states(batch)) == ([1], "sssRr")
 
 
 async def test_later_updates_and_cancels(world: World) -> None:

@@ -50,10 +50,15 @@ async def test_batches_are_listed_by_a_saved_query_and_in_an_order(
 async def test_job_with_many_parents_names_some_and_all_are_compared(
     http: httpx.AsyncClient, command: Commands
 ) -> None:
-    jobs = [*([{}] * 120), {"parents": list(range(1, 121))}]
+    """Also what is enough of each: nobody began too early whose parent was only to begin."""
+    needs = {101: "50%", 102: "50%", 118: "end", 119: "start"}
+    loose = [{"of": of, "need": need} for of, need in needs.items()]
+    jobs = [*([{}] * 120), {"parents": [*({*range(1, 121)} - {*needs}), *loose]}]
     batch = (await http.post("/v1/batches", json={"jobs": jobs})).json()["id"]
 
     _, shown, _ = await command("status", f"b{batch}.j121")
     assert f"j1–j100 …, 120 in all: `weft jobs b{batch}.j121 --parents`" in shown
     _, order, _ = await command("check-order", f"b{batch}", "--json")
-    assert json.loads(order)["n_parents"] == 120
+    assert json.loads(order)["n_parents"] == 117
+    found = (await http.get(f"/v1/batches/{batch}/jobs/121/parents?limit=999")).json()["items"]
+    assert {one["job_id"]: one["need"] for one in found if "need" in one} == needs

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from weft.cli.input.options import SHARED, Shared
@@ -59,9 +59,9 @@ async def _times(
     async def look(job: Document) -> None:
         number = int(job["job_id"])
         whole = await client.get_job(batch_id, number)
-        early = whole.get("start_parents", ()), *whole.get("share_parents", {}).values()
-        begun = {*chain(*early)}  # it need not wait for their ends
-        parents[number] = [job for job in await all_parents(client, whole) if job not in begun]
+        needs = await all_parents(client, whole)
+        # It waits for the ends of these.
+        parents[number] = [job for job, need in needs.items() if need in {"success", "end"}]
         if job["ended_at"]:
             ended[number] = datetime.fromisoformat(job["ended_at"])
         attempts = [job]

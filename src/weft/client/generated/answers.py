@@ -2366,6 +2366,8 @@ class Job(JobNumber):
     """as it says itself; missing if it says nothing"""
     why: str | None
     """why it waits; null: for nothing; missing if not asked for"""
+    need: str
+    """of a parent; missing: success"""
 
 
 class JobCancelled(JobNumber):

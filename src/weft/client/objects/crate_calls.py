@@ -63,7 +63,7 @@ async def read_ran(api: Api, batch_id: int, job_id: int | None = None) -> Ran:
     files = await _each([job["job_id"] for job in jobs], lambda n: _files(api, batch_id, n))
     q = f"batch_id = {batch_id}" + ("" if job_id is None else f" and job_id = {job_id}")
     return Ran(
-        batch=batch, jobs=[{**job, "parents": await all_parents(api, job)} for job in jobs],
+        batch=batch, jobs=[{**job, "parents": [*await all_parents(api, job)]} for job in jobs],
         files={one["job_id"]: found for one, found in zip(jobs, files, strict=True)},
         products=[product async for product in api.list_products(q)][::-1],
         parameters=await _parameters(api, jobs), url=api.url, version=version("weft"),
@@ -83,13 +83,16 @@ async def _files(api: Api, batch_id: int, job_id: int) -> Sequence[Document]:
     return [one async for one in api.list_files(batch_id, job_id)]
 
 
-async def all_parents(api: Api, job: Document) -> Sequence[int]:
-    """Return all parents of a job, of which its document has the first 100."""
+async def all_parents(api: Api, job: Document) -> Mapping[int, str]:
+    """Return what is enough of each parent of a job, of which its document has the first 100."""
     shown: Sequence[int] = job["parents"]
     if job.get("n_parents", len(shown)) == len(shown):  # an older server shows all
-        return shown
+        needs = {need: job.get(f"{need}_parents", ()) for need in ("end", "start")}
+        needs |= job.get("share_parents", {})
+        loose = {parent: need for need, parents in needs.items() for parent in parents}
+        return {parent: loose.get(parent, "success") for parent in shown}
     parents = api.list_parents(job["batch_id"], job["job_id"])
-    return [parent["job_id"] async for parent in parents]
+    return {parent["job_id"]: parent.get("need", "success") async for parent in parents}
 
 
 async def _parameters(api: Api, jobs: Sequence[Document]) -> Mapping[str, Sequence[Document]]:

@@ -180,6 +180,7 @@ class Job(JobNumber, kw_only=True):
     status: Annotated[str | UnsetType, _IF_GIVEN] = UNSET
     progress: ProgressOfJob = UNSET
     why: Annotated[str | UnsetType | None, _IF_ASKED] = UNSET
+    need: Annotated[str | UnsetType, Meta(description="of a parent; missing: success")] = UNSET
 
 
 class Resources(Struct, kw_only=True):

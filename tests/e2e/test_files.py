@@ -83,6 +83,24 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     assert not any((weft.home / "scratch").glob("*/files/*"))
 
 
+def test_what_somebody_has_changed_is_not_given(weft: Weft, tmp_path: Path) -> None:
+    """At equal size: of a large file the end does not come, and so no file."""
+    script = "echo one > a; head -c 20000000 /dev/zero > b"
+    job = submit(weft, {"script": script, "outputs": [{"from": "a"}, {"from": "b"}]}) + ".j1"
+    ended(weft, job[:-3])
+    whole = weft.told("files", "cat", job, "b")
+    for file in (weft.home / "files").glob(f"*/{job[:-3]}/*"):
+        file.write_bytes(b"x" + file.read_bytes()[1:])
+    small, large = (weft.run("files", "cat", job, path) for path in "ab")
+    got = weft.run("files", "get", job, "b", "--to", str(tmp_path / "got"))
+
+    assert b"its bytes are not those that were expected" in small.stderr
+    assert b"the end of 'b' did not come" in large.stderr
+    assert (len(whole), len(large.stdout) < len(whole)) == (20_000_000, True)
+    assert {one.returncode for one in (small, large, got)} == {FileElsewhere.exit_code}
+    assert not [*(tmp_path / "got").iterdir()]
+
+
 def test_the_same_is_not_run_twice(weft: Weft) -> None:
     """Until its input is another, or somebody says so; what ran says so everywhere."""
     make = {"name": "make", "script": "date +%N > x", "outputs": [{"from": "x"}]}

@@ -1,9 +1,11 @@
 """List and read the files that jobs have left, those that running ones have, and notes."""
 
+import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from weft.api.calls.call import Cursor, call
 from weft.api.calls.path_ids import BatchId, JobId
@@ -14,10 +16,15 @@ from weft.core.files.file_paths import split_store
 from weft.core.ids import format_job_ref
 from weft.core.states import AttemptKey
 from weft.core.text.texts import harmless
-from weft.ports.file_store import FileProblem, FileReader
+from weft.ports.file_store import FileDiffers, FileProblem, FileReader
 from weft.ports.running_files import RunningAttempt, RunningFile, RunningFiles
-from weft.ports.store import Caller, Row
+from weft.ports.store import Caller, Row, StoredFile
 from weft.wire.answers.files import JobFile, JobNote
+
+FIRST_BYTES_MAX: Final = 16 << 20
+"""A kept file up to this size is compared with its digest before anything is said of it; of a
+larger one that somebody has changed the last piece does not come.
+"""
 
 
 class OpenFile(NamedTuple):
@@ -72,11 +79,12 @@ async def open_file(
         hint = "Read it there, with rights of your own, or see `weft store test`."
     try:
         if store is not None:
-            if (await store.facts(kept)).n_bytes == found.n_bytes:
-                read = partial(_read_kept, store, kept)
-                return OpenFile(found.n_bytes, found.attempt, found.digest, read)
-            detail = f"It has another size than {job} has left: somebody has changed it."
-            hint = "Submit the job again, with `--no-cache`."
+            await _compare(store, kept, found)
+            read = partial(_read_kept, store, kept, found)
+            return OpenFile(found.n_bytes, found.attempt, found.digest, read)
+    except FileDiffers as error:
+        detail = f"Somebody has changed what {job} has left: {error}."
+        hint = "Submit the job again, with `--no-cache`."
     except FileProblem as error:
         detail = f"{detail} {error}".strip()
     raise FileElsewhere(f"this server cannot read the files of {job}", detail=detail, hint=hint)
@@ -109,14 +117,31 @@ async def _open_now(
     return None
 
 
-async def _read_kept(store: FileReader, path: str, start: int, stop: int) -> AsyncIterator[bytes]:
-    left = stop - start
+async def _compare(store: FileReader, path: str, found: StoredFile) -> None:
+    """Raise `FileDiffers` if it is seen at once that this is not what was left."""
+    if (await store.facts(path)).n_bytes != found.n_bytes:
+        raise FileDiffers("it has another size")
+    if found.n_bytes <= FIRST_BYTES_MAX:
+        async for _ in _read_kept(store, path, found, 0, found.n_bytes):
+            pass
+
+
+async def _read_kept(
+    store: FileReader, path: str, found: StoredFile, start: int, stop: int
+) -> AsyncIterator[bytes]:
+    """Yield a part. Raise `FileDiffers` before the end of the whole if it is not what was left."""
+    left, is_whole, digest = stop - start, stop - start == found.n_bytes, hashlib.sha256()
     if not left:
         return
     async for piece in store.read(path, start):
-        yield piece[:left]
-        left -= len(piece)
-        if left <= 0:
+        given = piece[:left]
+        left -= len(given)
+        if is_whole:
+            await asyncio.to_thread(digest.update, given)
+            if not left and digest.digest() != found.digest:
+                raise FileDiffers("its bytes are not those that were expected")
+        yield given
+        if not left:
             return
 
 

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from weft.client.answer import Answer
 from weft.client.http.calls import Document, DocumentCalls, Listing, decode, segment
+from weft.client.http.connection import ConnectionLost
+from weft.core.errors import FileElsewhere
 
 
 class ApiRoutes(DocumentCalls):
@@ -20,8 +22,15 @@ class ApiRoutes(DocumentCalls):
             at, query={"path": path, "attempt": attempt}, headers=part
         )
         async with reply:
-            async for chunk in reply.chunks():
-                yield chunk
+            try:
+                async for chunk in reply.chunks():
+                    yield chunk
+            except ConnectionLost as error:
+                raise FileElsewhere(
+                    f"the end of {path[:200]!r} did not come",
+                    detail=f"{error}. So it is where somebody has changed a large file.",
+                    hint="Ask again; if it stays so, submit the job again, with `--no-cache`.",
+                ) from error
 
     async def read_note(self, batch_id: int, job_id: int, title: str) -> bytes:
         """Return what a job says about itself under a title, as it has written it: a picture is a

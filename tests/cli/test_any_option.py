@@ -1,4 +1,4 @@
-"""No option or argument, whatever its value, ends in a traceback."""
+"""No option, argument or variable of the environment, whatever its value, ends in a traceback."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -7,6 +7,7 @@ import pytest
 
 from cases import cases
 from cli.anything import COMMANDS, FEW, VALUES, problem_of, some_values
+from weft.settings import all_declared, variable_of
 
 if TYPE_CHECKING:
     from cyclopts.argument import Argument
@@ -61,3 +62,23 @@ def test_no_option_ends_in_a_traceback(
 
     assert problems == []
     assert "Traceback" not in printed.err + printed.out
+
+
+NAMES = [*all_declared()]
+FEW_COMMANDS = (["ls"], ["audit"], ["down"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_variable_ends_in_a_traceback(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    number = NAMES.index(name)
+    problems = []
+    for value in some_values(number):
+        monkeypatch.setenv(variable_of(name), value)
+        problems += [problem_of(["config"])]
+        if value in {"abc", "~nobody-", "postgresql://[", "\udcff"}:
+            problems += [problem_of(FEW_COMMANDS[number % len(FEW_COMMANDS)])]
+    capsys.readouterr()
+
+    assert list(filter(None, problems)) == []

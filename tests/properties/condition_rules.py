@@ -1,4 +1,4 @@
-"""Conditions, as rules of the machine that calls the core and its model."""
+"""Blocked jobs and conditions, as rules of the machine that calls the core and its model."""
 
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from hypothesis.stateful import precondition, rule
 
 from properties.gate_rules import WORKERS
 from properties.jobs_model import B
-from properties.recovery_rules import RecoveryRules
+from properties.money_rules import MoneyRules
 from properties.said_ends import End
 from store.test_conditions import block, conditions, operator
 from store.world import Worker
@@ -26,6 +26,22 @@ Jobs = set[tuple[int, int]]
 
 def _ask(number: int) -> Ask:
     return Ask("custom", "tcp", {"host": f"h{number}", "port": "1"})
+
+
+WAIT = {"policy": "constant", "wait_s": 60, "jitter": 0}
+
+
+class RecoveryRules(MoneyRules):
+    """Let the dates of blocked jobs come."""
+
+    @rule()
+    def release_blocked(self) -> None:
+        """Let the dates of all blocked jobs come."""
+        at = datetime.now(UTC) + timedelta(minutes=2)
+        epoch = self.run(self.world.lead())
+        self.run(self.world.call("release_blocked", epoch=epoch, limit_jobs=1000, at=at))
+        for model in self.models:
+            model.unblock()
 
 
 class ConditionRules(RecoveryRules):

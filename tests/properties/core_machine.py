@@ -16,7 +16,7 @@ from hypothesis.stateful import RULE_MARKER, Rule, initialize, invariant, precon
 
 from builders import end_report, job_rows
 from properties.command_rules import CommandRules
-from properties.condition_rules import ASKS, ConditionRules
+from properties.condition_rules import ASKS, WAIT, ConditionRules
 from properties.delete_rules import DELETIONS_MAX
 from properties.drawn_jobs import (
     FAILURES_MAX,
@@ -30,19 +30,17 @@ from properties.drawn_jobs import (
     tries_of,
 )
 from properties.gate_rules import GATES, REGIONS, WORKERS, Gates, shapes_of
-from properties.hold_rules import BATCHES, SETS, WORDS
+from properties.hold_rules import BATCHES, SETS, WORDS, SetRules
 from properties.jobs_model import RUN, B, Batch, Job, R, S
 from properties.keep_rules import KeepRules
 from properties.ledger_rules import LedgerRules
 from properties.monitor_rules import MonitorRules
-from properties.more_rules import MoreRules
 from properties.priority_rules import PriorityRules
-from properties.recovery_rules import WAIT
 from properties.resubmit_rules import ResubmitRules
 from properties.said_ends import END_RULES, ENDS, MORE, End, meaning_of
-from properties.set_rules import SetRules
 from properties.shares import SHARE
 from properties.stop_rules import StopRules
+from properties.worker_rules import MoreRules
 from store.backend import Backend
 from store.world import Worker, World, open_world
 from weft.core import errors

@@ -150,8 +150,7 @@ async def test_help_lists_the_keys_and_switches_them_off(window: Window) -> None
 async def test_keyboard_stays_where_it_was_when_the_page_is_read_again(
     window: Window, day: Day, http: httpx.AsyncClient
 ) -> None:
-    page = await window.open("/ui/batches")
-    await window.is_live()
+    page = await window.open_live("/ui/batches")
     await page.get_by_role("link", name="b2", exact=True).focus()
     await http.post("/v1/batches", json={"name": "one more", "jobs": [{}]})
     await page.get_by_role("cell", name="one more").wait_for()

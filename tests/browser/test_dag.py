@@ -69,8 +69,7 @@ async def test_picture_of_a_thousand_nodes_is_zoomed_with_keys_and_keeps_its_siz
         for n in range(1, N_NODES + 2)
     ]
     path = await _submit(http, {"jobs": jobs})
-    page = await window.open(f"{path}/dag?level=jobs&apart=true")
-    await window.is_live()
+    page = await window.open_live(f"{path}/dag?level=jobs&apart=true")
     assert len(await _nodes(page)) == N_NODES
     assert await page.get_by_role("link", name="more", exact=True).count() == 1
     svg, drawing = page.locator(".drawing svg"), page.locator(".drawing")

@@ -30,8 +30,7 @@ async def test_events_of_a_batch_are_listed_as_they_come(
     window: Window, http: AsyncClient
 ) -> None:
     batch_id = await submit(http, "mine")
-    page = await window.open(f"/ui/batches/{batch_id}")
-    await window.is_live()
+    page = await window.open_live(f"/ui/batches/{batch_id}")
     await http.post(f"/v1/batches/{batch_id}/hold", json={})
     await page.locator("#events li", has_text="held").first.wait_for()
 
@@ -48,8 +47,7 @@ async def test_description_of_the_api_keeps_to_its_policy(window: Window) -> Non
 async def test_first_page_is_quiet_and_follows_what_happens(
     window: Window, http: AsyncClient
 ) -> None:
-    page = await window.open("/ui")
-    await window.is_live()
+    page = await window.open_live("/ui")
     await page.get_by_text("weft run echo hello").wait_for()
     answer = await http.post("/v1/batches", json={"name": "night run", "jobs": [{}]})
     assert answer.status_code == 201, answer.text

@@ -55,8 +55,7 @@ async def test_written_text_stays_and_the_page_catches_up_afterwards(
     window: Window, http: AsyncClient
 ) -> None:
     """Also while the reader looks elsewhere, and also in a field of several lines."""
-    page = await window.open("/ui/queues")
-    await window.is_live()
+    page = await window.open_live("/ui/queues")
     field = page.locator("#document")
     usual = await field.input_value()
     await field.fill('{"jobs": [{}]}')
@@ -77,8 +76,7 @@ async def test_written_text_stays_and_the_page_catches_up_afterwards(
 async def test_page_is_read_again_without_an_event_and_else_says_how_old_it_is(
     window: Window,
 ) -> None:
-    page = await window.open("/ui/workers")
-    await window.is_live()
+    page = await window.open_live("/ui/workers")
     await page.evaluate("document.querySelector('main').dataset.mark = 'same page'")
     async with page.expect_response("**/ui/workers", timeout=AGAIN_MS):
         pass  # as no event tells of workers
@@ -92,8 +90,7 @@ async def test_page_is_read_again_without_an_event_and_else_says_how_old_it_is(
 async def test_place_of_keyboard_and_of_tables_is_kept(window: Window, http: AsyncClient) -> None:
     await window.page.set_viewport_size(BETWEEN)
     await submit(http, "old")
-    page = await window.open("/ui/batches")
-    await window.is_live()
+    page = await window.open_live("/ui/batches")
     table = page.locator(".wide").first
     await table.evaluate("one => { one.focus(); one.scrollLeft = 90; }")
     await submit(http, "new")
@@ -102,8 +99,7 @@ async def test_place_of_keyboard_and_of_tables_is_kept(window: Window, http: Asy
     await expect(table).to_be_focused()
     assert await table.evaluate("one => one.scrollLeft") == 90
 
-    page = await window.open("/ui/batches/1")
-    await window.is_live()
+    page = await window.open_live("/ui/batches/1")
     summary = page.locator("main > details.branch > summary")
     await summary.focus()
     await page.keyboard.press("Enter")
@@ -124,8 +120,7 @@ async def test_what_is_not_sent_is_said_when_the_page_was_read_meanwhile(
     window: Window, http: AsyncClient
 ) -> None:
     batch_id = await submit(http, "mine")
-    page = await window.open(f"/ui/batches/{batch_id}")
-    await window.is_live()
+    page = await window.open_live(f"/ui/batches/{batch_id}")
 
     async def refuse_late(route: Route) -> None:
         await http.patch(f"/v1/batches/{batch_id}", json={"name": "renamed"})
@@ -141,8 +136,7 @@ async def test_pages_say_why_they_are_live_no_more(
     window: Window, http: AsyncClient, worker: LiveWorker
 ) -> None:
     batch_id = await submit(http, "short-lived")
-    gone = await window.open(f"/ui/batches/{batch_id}")
-    await window.is_live()
+    gone = await window.open_live(f"/ui/batches/{batch_id}")
     assert (await http.delete(f"/v1/batches/{batch_id}")).is_success
     await expect(gone.locator("#live")).to_have_text(
         "What this page shows is gone", timeout=AGAIN_MS

@@ -34,8 +34,7 @@ async def test_log_is_followed_across_a_restart_and_while_hidden(
 ) -> None:
     path, one = await running(http, worker)
     worker.write(one, (STDOUT, b"first\n"))
-    page = await window.open(path)
-    await window.is_live()
+    page = await window.open_live(path)
     log = page.locator("#log")
     pages_read: list[str] = []
     page.on("request", lambda one: pages_read.append(one.url) if "/live" not in one.url else None)
@@ -73,8 +72,7 @@ async def test_browser_keeps_the_end_of_a_long_log(
     window: Window, http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     path, one = await running(http, worker)
-    page = await window.open(path)
-    await window.is_live()
+    page = await window.open_live(path)
     n_lines = 20_000
     for begin in range(0, n_lines, 500):
         lines = "".join(f"line {n} {'x' * 100}\n" for n in range(begin, begin + 500))
@@ -177,8 +175,7 @@ async def test_steps_go_on_by_time_alone(
     document = {"name": "quote", "jobs": [{"name": "quote", "simulation": {"steps": STEPS}}]}
     made = await http.post("/v1/batches", json=document)
     await worker.claim_and_start()
-    page = await window.open(f"/ui/batches/{made.json()['id']}/jobs/1")
-    await window.is_live()
+    page = await window.open_live(f"/ui/batches/{made.json()['id']}/jobs/1")
 
     rows = page.locator("#simulated tbody tr")
     await expect(rows.nth(2)).to_contain_text("running", timeout=20_000)

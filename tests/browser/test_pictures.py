@@ -58,8 +58,7 @@ async def test_picture_of_a_page(
     size = {"width": width, "height": height}
     async with open_window(browser, api, color_scheme=scheme, viewport=size) as window:
         await window.log_in()
-        page = await window.open(path.format_map(day.batches))
-        await window.is_live()
+        page = await window.open_live(path.format_map(day.batches))
         await page.evaluate(_CALM)
         picture = _small(await page.screenshot(animations="disabled"))
         again = _small(await page.screenshot(animations="disabled"))

@@ -88,8 +88,7 @@ async def test_logout_in_one_tab_ends_all_and_back_shows_nothing(
 async def test_pages_come_back_by_themselves_when_the_api_restarts(
     window: Window, api: LiveApi, http: httpx.AsyncClient
 ) -> None:
-    page = await window.open("/ui/batches")
-    await window.is_live()
+    page = await window.open_live("/ui/batches")
     await page.locator("#q").fill(QUERY)
     await api.stop()
     await expect(page.locator("#live")).to_have_text("The server is away")

@@ -42,6 +42,12 @@ class Window:
         """Return when the page follows events."""
         await self.page.locator("#live", has_text="Live").wait_for()
 
+    async def open_live(self, path: str) -> Page:
+        """Open a page; return when it follows events."""
+        page = await self.open(path)
+        await self.is_live()
+        return page
+
     async def log_in(self, token: str = TOKEN) -> None:
         """Log in as a person does: with a link, and the button of its page."""
         async with self.api.client(authorization=f"Bearer {token}") as http:

@@ -10,6 +10,8 @@ from typing import Any
 from weft.core.billing.spending import Stage
 from weft.core.ends.conditions import Tested
 from weft.core.errors import EpochStale, Unavailable, WeftError
+from weft.driver.loops.bell import Bell, DueDate
+from weft.driver.loops.loop import Loop, LoopContext
 from weft.ports.store import (
     Beat,
     DeliveryReport,
@@ -24,7 +26,10 @@ from weft.ports.store import (
     ScheduleMove,
 )
 from weft.ports.store.queries import Admitted, Limit
+from weft.settings import Settings
 from weft.store import DriverStore
+
+SETTINGS = Settings()
 
 
 class FakeDriverStore(DriverStore):
@@ -324,3 +329,16 @@ class FakeNotices:
                 yield notice
         self.listening.clear()
         raise Unavailable("the connection is lost")
+
+
+async def run_until(
+    store: FakeDriverStore, loop: Loop, asked: str, times: int = 1, *,
+    settings: Settings = SETTINGS, bell: Bell | None = None,
+) -> None:  # fmt: skip
+    """Run a loop until it has asked something of the store so often."""
+    context = LoopContext(
+        store, 0, settings, bell or Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
+    )
+    running = asyncio.ensure_future(loop.run(context))
+    await store.until(asked, times)
+    running.cancel()

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 from structlog.testing import capture_logs
 
 from cases import cases
-from driver.fake_store import FakeDriverStore
+from driver.fake_store import FakeDriverStore, run_until
 from weft.driver.loops import black_holes, patrol, schedules
-from weft.driver.loops.bell import Bell, DueDate
-from weft.driver.loops.loop import LoopContext
+from weft.driver.loops.bell import Bell
 from weft.ports.store import DueSchedule, Patrolled, Position, Row
 from weft.settings import Settings
 from weft.telemetry import metrics
@@ -23,13 +22,8 @@ SETTINGS = Settings(black_hole_failures=2, black_hole_batches=2, black_hole_retr
 async def one_look(
     store: FakeDriverStore, settings: Settings = SETTINGS, *, moves: int = 1
 ) -> None:
-    context = LoopContext(
-        store, 0, settings, Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
-    )
-    running = asyncio.ensure_future(black_holes.LOOP.run(context))
-    await store.until("black_holes", 1)
-    await store.until("move_black_hole", moves)
-    running.cancel()
+    asked = ("move_black_hole", moves) if moves else ("black_holes", 1)
+    await run_until(store, black_holes.LOOP, *asked, settings=settings)
 
 
 def failing() -> list[Row]:
@@ -91,13 +85,8 @@ ORPHAN = {"batch_id": 7, "job_id": 3, "state": "pending"}
 
 async def looks(store: FakeDriverStore, bell: Bell, times: int) -> None:
     """Run the loop until it has called the store so often."""
-    context = LoopContext(
-        store, 0, replace(Settings(), patrol_every_s=0.001), bell, DueDate(),
-        moved=lambda: None, ring=lambda _: None,
-    )  # fmt: skip
-    running = asyncio.ensure_future(patrol.LOOP.run(context))
-    await store.until("patrol", times)
-    running.cancel()
+    settings = replace(Settings(), patrol_every_s=0.001)
+    await run_until(store, patrol.LOOP, "patrol", times, settings=settings, bell=bell)
 
 
 async def test_orphans_are_counted_and_told_in_each_look() -> None:
@@ -145,12 +134,7 @@ async def test_each_due_schedule_gets_its_runs_and_its_next_time() -> None:
         ],
         [],
     ])  # fmt: skip
-    context = LoopContext(
-        store, 0, Settings(), Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
-    )
-    running = asyncio.ensure_future(schedules.LOOP.run(context))
-    await store.until("schedules due", 1)
-    running.cancel()
+    await run_until(store, schedules.LOOP, "schedules due")
 
     tomorrow, later = due + timedelta(days=1), due + timedelta(days=2)
     assert [(one.runs, one.next_at, one.n_missed) for one in store.moves] == [

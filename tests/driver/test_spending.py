@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from cases import cases
-from driver.fake_store import FakeDriverStore
+from driver.fake_store import FakeDriverStore, run_until
 from weft.core.billing.spending import Measure, Spending, Stage
 from weft.driver.loops import spending
-from weft.driver.loops.bell import Bell, DueDate
-from weft.driver.loops.loop import LoopContext
 from weft.ports.store.queries import Admitted, Limit
 from weft.settings import Settings
 
@@ -39,13 +37,9 @@ def per_tick(amount: int) -> Decimal:
 
 async def looked(store: FakeDriverStore, until: str = "weigh_users", times: int = 1) -> None:
     """Let the loop look once."""
-    context = LoopContext(
-        store, 0, Settings(spending_interval_s=TICK_S), Bell(), DueDate(),
-        moved=lambda: None, ring=lambda _: None,
-    )  # fmt: skip
-    running = asyncio.ensure_future(spending.LOOP.run(context))
-    await store.until(until, times)
-    running.cancel()
+    await run_until(
+        store, spending.LOOP, until, times, settings=Settings(spending_interval_s=TICK_S)
+    )
 
 
 @cases(

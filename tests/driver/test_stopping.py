@@ -2,15 +2,13 @@
 priority.
 """
 
-import asyncio
 from typing import Any
 
 import pytest
 
-from driver.fake_store import FakeDriverStore
+from driver.fake_store import FakeDriverStore, run_until
 from weft.driver.loops import stopping
-from weft.driver.loops.bell import Bell, DueDate
-from weft.driver.loops.loop import LoopContext
+from weft.driver.loops.bell import Bell
 from weft.ports.store import Row
 from weft.settings import Settings
 from weft.telemetry import metrics
@@ -29,12 +27,7 @@ async def test_what_is_stopped_is_counted_until_nothing_is_left() -> None:
     store.overdue.append([{**job, "goes_on": True}, {**job, "goes_on": True}])
     store.overdue.append([{**job, "goes_on": False}])
     store.overdue.append([{**NOTHING, "worker": "w", "message": "did not stop"}])
-    context = LoopContext(
-        store, 0, Settings(), Bell(), DueDate(), moved=lambda: None, ring=lambda _: None
-    )
-    running = asyncio.ensure_future(stopping.MONITOR.run(context))
-    await store.until("stop_overdue", 4)
-    running.cancel()
+    await run_until(store, stopping.MONITOR, "stop_overdue", 4)
 
     assert [now - then for now, then in zip(counted(), before, strict=True)] == [2, 1, 1]
 
@@ -52,13 +45,8 @@ def row(*, free_m: int) -> Row:
 async def looks(store: FakeDriverStore, after_s: float, *, until: str) -> Bell:
     """Run the loop until it has asked something of the store; return its bell."""
     bell = Bell()
-    context = LoopContext(
-        store, 0, Settings(preempt_after_s=after_s), bell, DueDate(),
-        moved=lambda: None, ring=lambda _: None,
-    )  # fmt: skip
-    running = asyncio.ensure_future(stopping.PREEMPT.run(context))
-    await store.until(until, 1)
-    running.cancel()
+    settings = Settings(preempt_after_s=after_s)
+    await run_until(store, stopping.PREEMPT, until, settings=settings, bell=bell)
     return bell
 
 

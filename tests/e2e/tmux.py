@@ -55,6 +55,11 @@ class Tmux:
         """Press keys with names: `Enter`, `C-c`."""
         self._do("send-keys", *keys)
 
+    def press_until(self, key: str, *texts: str, gone: str = "") -> list[str]:
+        """Press a key and wait for what it leads to, as `until` does."""
+        self.press(key)
+        return self.until(*texts, gone=gone)
+
     def until(self, *texts: str, gone: str = "") -> list[str]:
         """Wait until all of these are on the screen and `gone` is not; return its lines."""
         deadline = time.monotonic() + WITHIN_S

@@ -542,44 +542,6 @@ CREATE TABLE weft.source_item (
 WITH (fillfactor='70');
 ALTER TABLE weft.source_item OWNER TO postgres;
 
-CREATE TABLE weft.machine (
-    machine_id integer NOT NULL,
-    pool_id integer NOT NULL,
-    name text NOT NULL,
-    provider text NOT NULL,
-    provider_id text,
-    flavour text NOT NULL,
-    region text NOT NULL,
-    cpu_m bigint NOT NULL,
-    price_per_hour numeric NOT NULL,
-    pool_max integer NOT NULL,
-    state text NOT NULL,
-    reason text NOT NULL,
-    waits text,
-    created_at timestamp with time zone NOT NULL,
-    changed_at timestamp with time zone NOT NULL,
-    strayed_at timestamp with time zone,
-    costs_from timestamp with time zone,
-    used_share double precision DEFAULT 0 NOT NULL,
-    template text,
-    came_at timestamp with time zone,
-    for_batch_id bigint,
-    for_job_id integer,
-    released_at timestamp with time zone,
-    missed boolean DEFAULT false NOT NULL,
-    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
-    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
-    CONSTRAINT machine_job_check CHECK (((for_batch_id IS NULL) = (for_job_id IS NULL))),
-    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
-    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
-    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
-    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
-    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text]))),
-    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision))),
-    CONSTRAINT machine_waits_check CHECK (((length(waits) >= 1) AND (length(waits) <= 1000)))
-);
-ALTER TABLE weft.machine OWNER TO postgres;
-
 CREATE TABLE weft.gate (
     gate_id integer NOT NULL,
     kind text NOT NULL,
@@ -1815,6 +1777,44 @@ CREATE UNLOGGED TABLE weft.look (
     CONSTRAINT look_number_check CHECK ((length(number) = 32))
 );
 ALTER TABLE weft.look OWNER TO postgres;
+
+CREATE TABLE weft.machine (
+    machine_id integer NOT NULL,
+    pool_id integer NOT NULL,
+    name text NOT NULL,
+    provider text NOT NULL,
+    provider_id text,
+    flavour text NOT NULL,
+    region text NOT NULL,
+    cpu_m bigint NOT NULL,
+    price_per_hour numeric NOT NULL,
+    pool_max integer NOT NULL,
+    state text NOT NULL,
+    reason text NOT NULL,
+    waits text,
+    created_at timestamp with time zone NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    strayed_at timestamp with time zone,
+    costs_from timestamp with time zone,
+    used_share double precision DEFAULT 0 NOT NULL,
+    template text,
+    came_at timestamp with time zone,
+    for_batch_id bigint,
+    for_job_id integer,
+    released_at timestamp with time zone,
+    missed boolean DEFAULT false NOT NULL,
+    CONSTRAINT machine_cpu_m_check CHECK ((cpu_m > 0)),
+    CONSTRAINT machine_dates_check CHECK ((created_at <= changed_at)),
+    CONSTRAINT machine_job_check CHECK (((for_batch_id IS NULL) = (for_job_id IS NULL))),
+    CONSTRAINT machine_name_check CHECK (((length(name) >= 1) AND (length(name) <= 256))),
+    CONSTRAINT machine_price_per_hour_check CHECK ((price_per_hour >= (0)::numeric)),
+    CONSTRAINT machine_provider_id_check CHECK ((length(provider_id) <= 1000)),
+    CONSTRAINT machine_reason_check CHECK ((length(reason) <= 1000)),
+    CONSTRAINT machine_state_check CHECK ((state = ANY (ARRAY['creating'::text, 'active'::text, 'cordoned'::text, 'deleting'::text, 'deleted'::text]))),
+    CONSTRAINT machine_used_share_check CHECK (((used_share >= (0)::double precision) AND (used_share <= (1)::double precision))),
+    CONSTRAINT machine_waits_check CHECK (((length(waits) >= 1) AND (length(waits) <= 1000)))
+);
+ALTER TABLE weft.machine OWNER TO postgres;
 
 ALTER TABLE weft.machine ALTER COLUMN machine_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.machine_machine_id_seq
@@ -4817,9 +4817,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
 GRANT SELECT ON TABLE weft.source_item TO weft_views;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
@@ -5184,6 +5181,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.lifecycle_move TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.look TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.look TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.machine TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.machine_machine_id_seq TO weft_system;

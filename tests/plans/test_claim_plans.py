@@ -39,13 +39,12 @@ async def plans_of(
 @pytest.mark.parametrize("function", ["claim_jobs", "_has_work"])
 @pytest.mark.parametrize("listed", [False, True], ids=["range", "listed"])
 async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
-    own_world: World, function: str, *, listed: bool
+    own_world: World, worker: Worker, function: str, *, listed: bool
 ) -> None:
     """`_may_claim` is part of the statement, no call; what it calls for few jobs (`_is_cancelled`)
     tells which statement that is.
     """
     await own_world.submit(job_rows(200, priority=int(listed)))
-    worker = await own_world.worker()
     oid = dict(
         await own_world.admin.fetch(
             "SELECT p.proname, p.oid FROM pg_proc p WHERE p.pronamespace = 'weft'::regnamespace "

@@ -167,8 +167,7 @@ async def test_claim_costs_the_same_when_most_of_the_batch_is_done(own_world: Wo
 
 
 async def test_reasons_are_counted_without_reading_what_succeeded(own_world: World) -> None:
-    batch = await own_world.submit(10_000)
-    worker = await own_world.worker()
+    batch, worker = await own_world.submit_to_worker(10_000)
     await worker.end(*await worker.claim(5000))
     await worker.end(*await worker.claim(50), reason=Reason.EXIT)
     (row,), found = await read_by_call(
@@ -194,13 +193,12 @@ async def test_claim_does_not_read_a_cancelled_batch(own_world: World, worker: W
 
 
 async def test_cancelled_group_is_walked_over_without_a_look_up_for_each_job(
-    own_world: World,
+    own_world: World, worker: Worker
 ) -> None:
     """Its jobs wait for the sweep among those of other groups: their numbers are read, no more."""
     groups = [*GROUPS, NewGroup(group_id=2, parent_id=1, name="below")]
     rows = job_rows(N_JOBS, group=[2] * (N_JOBS - 200) + [0] * 200)
     batch = await own_world.submit(rows, groups=groups)
-    worker = await own_world.worker()
     await own_world.api.cancel_group(own_world.caller, batch, 1, force=False)
     connection = await own_world.connect("weft_worker")
     async with reads(connection, "group_ancestor", "group_cancel") as found:

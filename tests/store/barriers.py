@@ -38,6 +38,11 @@ async def park(world: World, limit: int = 10_000) -> int:
     raise AssertionError
 
 
+async def hold_and_park(world: World, batch: int, group: int = 0) -> None:
+    await hold(world, batch, group)
+    await park(world)
+
+
 async def parked(world: World, batch: int) -> list[int]:
     rows = await world.admin.fetch(
         "SELECT job_id FROM weft.ready_job WHERE batch_id = $1 AND gate_set_id = 1 ORDER BY 1",

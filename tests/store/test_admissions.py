@@ -182,8 +182,7 @@ async def test_range_of_a_million_jobs_stays_one_row(world: World, worker: Worke
 
 @pytest.mark.parametrize("group", [1, 2])
 async def test_limit_of_a_group_lets_the_others_go_on(world: World, group: int) -> None:
-    batch = await world.submit(job_rows(9, group=[0, 1, 2] * 3), groups=TREE)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(9, group=[0, 1, 2] * 3), groups=TREE)
     await limit(world, 1.5, Limited("group", batch_id=batch, group=group))
     below = {1: {1, 2}, 2: {2}}[group]
     found = [one % 3 or 3 for one in await claimed_by(worker)]
@@ -295,8 +294,7 @@ async def test_cancelled_jobs_take_no_room(world: World, worker: Worker) -> None
 
 
 async def test_always_run_job_of_a_cancelled_batch_is_admitted(world: World) -> None:
-    batch = await world.submit(job_rows(2, always_run=[False, True]))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(2, always_run=[False, True]))
     await limit(world, 1.5)
     await world.cancel(batch)
     await look(world)
@@ -356,8 +354,7 @@ async def test_claim_beside_an_admission_that_is_taken_back(world: World, worker
 
 async def test_limit_is_not_at_its_end_while_a_batch_is_locked(world: World) -> None:
     """Such as by somebody who holds a group of it: its jobs fit, and start a little later."""
-    batch = await world.submit(6)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(6)
     await limit(world, 2.5)
     await worker.end(*await worker.claim())
     await world.fold()
@@ -394,8 +391,7 @@ async def test_batches_that_wait_for_something_else_let_others_pass(world: World
     """However many somebody holds, or a limit at its end."""
     for _ in range(101):
         await hold(world, await world.submit(1))
-    late = await world.submit(1)
-    worker = await world.worker()
+    late, worker = await world.submit_to_worker(1)
     await limit(world, 1.5)
 
     assert [one.batch_id for one in await worker.claim()] == [late]

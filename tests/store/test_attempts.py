@@ -388,8 +388,7 @@ async def test_next_attempt_is_not_dated_before_the_end_of_the_last(world: World
 
 async def test_child_is_not_claimed_before_the_end_of_its_parent(world: World) -> None:
     """The clock was set back while the parent ran, so it ended when it was claimed."""
-    batch = await world.submit(job_rows(2, parents={2: [1]}))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(2, parents={2: [1]}))
     now = await world.admin.fetchval("SELECT clock_timestamp()")
     await world.call(
         "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**6, budget_memory_mib=10**6,

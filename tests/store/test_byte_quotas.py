@@ -71,10 +71,9 @@ async def forget(world: World) -> None:
 
 
 async def test_output_specs_and_payloads_are_stored_until_their_batch_is_removed(
-    world: World,
+    world: World, worker: Worker
 ) -> None:
     """What is repeated counts once, and of output that was cut what is kept."""
-    worker = await world.worker()
     batch = await new_batch(world)
     for _ in range(2):
         await add_payload(world, batch, b"x" * 1000)

@@ -122,13 +122,12 @@ async def test_job_that_no_claim_of_this_worker_can_hold_is_passed_over(world: W
 
 @pytest.mark.parametrize("listed", [False, True])
 async def test_countables_are_not_for_workers_that_have_none(
-    world: World, *, listed: bool
+    world: World, worker: Worker, *, listed: bool
 ) -> None:
     """And such a worker sleeps instead of looking again and again."""
     await world.submit(
         job_rows(1, shapes=[Shape(countables=(("licence", 1),))], priority=int(listed))
     )
-    worker = await world.worker()
 
     assert await worker.claim() == []
     assert await worker.waits()

@@ -40,8 +40,7 @@ async def completed(world: World, batch: int, group: int | str = 0) -> Completed
 
 
 async def success(world: World) -> int:
-    batch = await world.submit(job_rows(6, group=[0, 1, 2] * 2), groups=TREE)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(6, group=[0, 1, 2] * 2), groups=TREE)
     for one in await worker.claim():
         await worker.end(one)
     return batch
@@ -61,8 +60,7 @@ async def reports_that_travelled(world: World) -> int:
 
 
 async def lost_and_run_again(world: World) -> int:
-    batch = await world.submit(1)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(1)
     await worker.end(*await worker.claim(), reason=Reason.LOST)
     await worker.run()
     return batch
@@ -70,8 +68,7 @@ async def lost_and_run_again(world: World) -> int:
 
 async def lost_and_cancelled(world: World) -> int:
     """It ended when it was cancelled, not with its last attempt."""
-    batch = await world.submit(1)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(1)
     await worker.end(*await worker.claim(), reason=Reason.LOST)
     await world.fold()
     await world.api.cancel_jobs(world.caller, batch, [1])

@@ -77,8 +77,7 @@ async def test_uncordoned_worker_wakes_and_claims(world: World, worker: Worker) 
 
 
 async def test_cordon_waits_for_the_claim_under_way_and_is_dated_after_it(world: World) -> None:
-    batch = await world.submit(4)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(4)
     async with world.claiming(worker, 2):
         cordoning = await world.start_waiting(cordon(world))
         assert await worker.claim() == []

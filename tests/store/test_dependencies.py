@@ -174,8 +174,7 @@ async def test_dependencies_do_not_cross_batches(world: World) -> None:
 
 async def test_edge_to_a_parent_whose_children_are_not_told_yet(world: World) -> None:
     """The sweep will tell the new child as well, so the parent's end is not counted twice."""
-    batch = await world.submit(job_rows(3, parents={3: [1]}))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(3, parents={3: [1]}))
     await world.api.cancel_jobs(world.caller, batch, [1])
     rows = job_rows(3, parents={1: [-1, -2], 2: [-1, -2], 3: [-1]}, always_run=[True, False, True])
     await world.submit(rows, batch=batch)
@@ -368,8 +367,7 @@ async def test_parent_that_ends_while_it_is_locked(world: World) -> None:
 
 async def test_parent_that_is_reported_while_others_are_locked(world: World) -> None:
     """It began to run after it was looked at; its report waits for a child that is locked."""
-    batch = await world.submit(job_rows(4, parents={2: [1]}))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(4, parents={2: [1]}))
     update, columns = await child_of(world, batch, 2, 3, 4)
     api, other = await world.connect("weft_api"), await lock(world, batch, 3)
     adding = await world.start_waiting(call_on(api, "add_jobs", **columns))

@@ -348,8 +348,7 @@ async def test_ends_of_which_one_cannot_go_back_into_its_queue(world: World) -> 
         5, group=[2, 1, 1, 2, 0], parents={5: [1]}, shapes=[Shape(), GONE],
         shape_index=[0, 1, 0, 0, 0], max_attempts=2, retry_on=[Reason.EXIT],
     )  # fmt: skip
-    batch = await world.submit(rows, groups=GROUPS_AT_ONCE)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(rows, groups=GROUPS_AT_ONCE)
     claimed = sorted(await worker.claim(), key=lambda one: one.job_id)
     await worker.start(*claimed)
     async with world.transaction() as holder:

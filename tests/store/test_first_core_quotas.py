@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import end_report, job_rows
-from store.barriers import hold, park, parked, release, set_of_tenant, set_quota, visit
+from store.barriers import hold_and_park, parked, release, set_of_tenant, set_quota, visit
 from store.batch_steps import add, new_batch, open_update
 from store.retries import begin, finish
 from store.test_core_quotas import Model, asking, cores, ids, why
@@ -50,8 +50,7 @@ async def test_first_quota_reaches_all_jobs_that_have_not_ended(world: World) ->
     family = await world.submit(job_rows(3, parents={3: [2]}, priority=[0, 1, 0]))
     limited = await world.submit(3, max_running=1)
     resting = await world.submit(3)
-    await hold(world, resting)
-    await park(world)
+    await hold_and_park(world, resting)
     staged = await new_batch(world)
     update = await open_update(world, staged, 3)
     await add(world, staged, update, job_rows(3, parents={3: [1]}))
@@ -211,12 +210,10 @@ async def under_way(
         case "hold":
             return "hold_group", group
         case "release":
-            await hold(world, batch)
-            await park(world)
+            await hold_and_park(world, batch)
             return "release_group", group
         case "unpark":
-            await hold(world, batch)
-            await park(world)
+            await hold_and_park(world, batch)
             # As a release of a large batch leaves it.
             await world.admin.execute(
                 "UPDATE weft.group_hold SET released_at = held_at, sweep_job = 0, swept = false "

@@ -12,7 +12,7 @@ import pytest
 
 from builders import job_rows
 from contexts import beside
-from store.barriers import hold, licence, limit, numbers, park, places, release, visit
+from store.barriers import hold_and_park, licence, limit, numbers, park, places, release, visit
 from store.world import Worker, World
 from weft.core.states import Reason
 from weft.driver.adapters import Adapters
@@ -98,8 +98,7 @@ async def test_held_job_leaves_its_place_and_waits_at_the_gate_after_its_release
 
 async def test_held_batch_is_admitted_again_after_its_release(world: World) -> None:
     batch = await world.submit(20, max_running=2)
-    await hold(world, batch)
-    await park(world)
+    await hold_and_park(world, batch)
     await visit(world)
     while_held = await places(world, batch)
     await release(world, batch)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.barriers import TREE, hold, numbers, park, release
+from store.barriers import TREE, hold, hold_and_park, numbers, park, release
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
 from store.world import Worker, World
 from weft.store.database import call_on
@@ -43,8 +43,7 @@ async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
     batch, worker, (one,) = await world.submit_and_claim(
         job_rows(3, parents={2: [1], 3: [1]}, group=[0, 1, 1]), groups=TREE
     )
-    await hold(world, batch, 1)
-    await park(world)
+    await hold_and_park(world, batch, 1)
     end = {
         "incarnation_id": worker.id, "batch_ids": [batch], "job_ids": [1], "attempts": [1],
         "start_ages_us": [1000], "end_ages_us": [0], "reasons": [None], "exit_codes": [0],
@@ -111,8 +110,7 @@ async def test_step_leaves_what_a_claim_has_to_the_next_one(world: World, worker
 
 
 async def test_claim_passes_over_what_a_step_has_and_does_not_sleep(world: World) -> None:
-    batch = await world.submit(job_rows(4, priority=[0, 0, 4, 4]))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(4, priority=[0, 0, 4, 4]))
     operation = await ask(world, batch, 0, 7)
     async with world.during("weft_driver", "set_priorities", **await step_call(world, operation)):
         meanwhile = await worker.claim()
@@ -126,8 +124,7 @@ async def test_claim_passes_over_what_a_step_has_and_does_not_sleep(world: World
 
 async def test_release_lists_what_a_step_has_just_moved(world: World) -> None:
     batch = await world.submit(job_rows(4, group=1, priority=[0, 0, 4, 4]), groups=TREE)
-    await hold(world, batch, 1)
-    await park(world)
+    await hold_and_park(world, batch, 1)
     operation = await ask(world, batch, 1, 7)
     async with world.during("weft_driver", "set_priorities", **await step_call(world, operation)):
         releasing = await world.start_waiting(release(world, batch, 1))
@@ -141,8 +138,7 @@ async def test_release_lists_what_a_step_has_just_moved(world: World) -> None:
 async def test_sweep_lists_and_steps_move_at_once(world: World) -> None:
     """More jobs than a release lists by itself, so that the sweep finds them moved."""
     batch = await world.submit(job_rows(3000, group=1), groups=TREE)
-    await hold(world, batch, 1)
-    await park(world)
+    await hold_and_park(world, batch, 1)
 
     async def sweep() -> None:
         while await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=100):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.barriers import TREE, hold, numbers, park, parked, release
+from store.barriers import TREE, hold, hold_and_park, numbers, park, parked, release
 from store.batch_steps import open_update
 from store.world import Worker, World
 from weft.core import errors
@@ -62,8 +62,7 @@ async def test_set_is_held_whatever_tree_groups_its_jobs_are_in(world: World) ->
     batch = await tree_of(world)
     worker = await world.worker()
     await world.api.add_members(world.caller, batch, 4, [2, 3, 5])
-    await hold(world, batch, 4)
-    await park(world)
+    await hold_and_park(world, batch, 4)
     await world.api.add_members(world.caller, batch, 4, [8, 1])
     await park(world)
 
@@ -122,8 +121,7 @@ async def test_running_attempts_go_on_and_lost_ones_wait(world: World) -> None:
     batch, worker, (one, two, three) = await world.submit_and_start(
         job_rows(3, max_attempts=3, retry_on=[Reason.EXIT])
     )
-    await hold(world, batch)
-    await park(world)
+    await hold_and_park(world, batch)
 
     assert (await worker.beat(one, two, three)).to_stop == []
     assert await worker.end(one) == ["ok"]
@@ -142,8 +140,7 @@ async def test_children_that_become_ready_are_held(world: World, worker: Worker)
     batch = await world.submit(
         job_rows(4, parents={2: [1], 3: [1], 4: [1]}, group=[0, 1, 1, 3]), groups=TREE
     )
-    await hold(world, batch, 1)
-    await park(world)
+    await hold_and_park(world, batch, 1)
     await worker.run()
     unparked = await worker.waits()
     await park(world)
@@ -160,8 +157,7 @@ async def test_children_that_become_ready_are_held(world: World, worker: Worker)
 async def test_jobs_that_are_submitted_later_are_held(world: World, group: int) -> None:
     batch = await tree_of(world)
     worker = await world.worker()
-    await hold(world, batch, group)
-    await park(world)
+    await hold_and_park(world, batch, group)
     rows = job_rows(4, group=[-1, -3, -2, -2], priority=[0, 0, 0, 7], parents={2: [-1]})
     await world.submit(rows, batch=batch)
     await park(world)
@@ -181,8 +177,7 @@ async def test_update_that_is_committed_while_held_is_parked_whenever_it_was_fil
     api, caller = world.api, world.caller
     update = await open_update(world, batch, 2)
     await api.add_jobs(caller, batch, update.update_id, job_rows(2, group=-1, priority=[0, 3]))
-    await hold(world, batch, 1)
-    await park(world)
+    await hold_and_park(world, batch, 1)
     before = await parked(world, batch)
     await api.commit_update(caller, batch, update.update_id)
     await park(world)
@@ -194,8 +189,7 @@ async def test_update_that_is_committed_while_held_is_parked_whenever_it_was_fil
 
 async def test_cancel_ends_what_is_held(world: World, worker: Worker) -> None:
     batch = await tree_of(world, always_run=[False] * 7 + [True])
-    await hold(world, batch)
-    await park(world)
+    await hold_and_park(world, batch)
     await world.api.cancel_jobs(world.caller, batch, [3, 4])
     await world.cancel(batch, 2)
 
@@ -237,8 +231,7 @@ async def test_held_jobs_leave_their_range(world: World, worker: Worker) -> None
 
 async def test_ranges_of_a_held_batch_are_hidden(world: World) -> None:
     batch = await world.submit(job_rows(3))
-    await hold(world, batch)
-    await park(world)
+    await hold_and_park(world, batch)
     pools = "SELECT gate_set_id = 0 AS seen FROM weft.runnable WHERE batch_id = $1"
 
     assert [row["seen"] for row in await world.admin.fetch(pools, batch)] == [False]
@@ -252,8 +245,7 @@ async def test_ranges_of_a_held_batch_are_hidden(world: World) -> None:
 
 async def test_hold_again_before_all_is_listed(world: World, worker: Worker) -> None:
     batch = await tree_of(world)
-    await hold(world, batch, 1)
-    await park(world)
+    await hold_and_park(world, batch, 1)
     await release(world, batch, 1)
     await world.driver.sweep("sweep_holds", await world.lead(), limit_jobs=1)
     await hold(world, batch, 1)

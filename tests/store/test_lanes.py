@@ -139,8 +139,7 @@ async def test_children_of_one_parent_become_ready_in_ranges_of_their_lanes(worl
         1201, shapes=shapes, shape_index=[0] + [0] * 600 + [1] * 600,
         parents={child: [1] for child in range(2, 1202)},
     )  # fmt: skip
-    batch = await world.submit(rows)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(rows)
     assert await worker.run(1) == [1]
     await world.sweep()
     gpu = await lane_of(world, shapes[1])

@@ -148,8 +148,7 @@ async def test_never_over_committed_whatever_comes(world: World, name: str) -> N
 
 async def test_the_audit_finds_what_was_over_committed(world: World, name: str) -> None:
     await world.api.set_licence(world.caller, name, 2)
-    batch = await world.submit(asking({name: 1}, {name: 2}))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(asking({name: 1}, {name: 2}))
     while await worker.run():
         pass
     found = await world.findings_after(

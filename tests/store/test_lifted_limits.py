@@ -106,8 +106,7 @@ async def test_limit_is_lifted_when_what_it_stops_has_ended(world: World, worker
 
 
 async def test_limit_is_not_lifted_once_a_person_has_cancelled(world: World) -> None:
-    batch = await world.submit(2, cancel_after_n_failures=1)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(2, cancel_after_n_failures=1)
     await worker.end(*await worker.claim(1), reason=Reason.EXIT)
     await world.sweep()
     operation = await begin(world, batch)

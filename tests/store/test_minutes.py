@@ -82,8 +82,7 @@ async def test_ends_count_once_beside_those_that_are_taken_back(own_world: World
     """Jobs that ended join a set, which moves their ends, and a failed one is retried."""
     caller = replace(own_world.caller, role=UserRole.OPERATOR)
     groups = [NewGroup(group_id=1, name="s", is_set=True)]
-    batch = await own_world.submit(job_rows(4), groups=groups)
-    worker = await own_world.worker()
+    batch, worker = await own_world.submit_to_worker(job_rows(4), groups=groups)
     one, two, three, four = sorted(await worker.claim(), key=lambda claimed: claimed.job_id)
     await worker.end(one)
     await worker.end(two, reason=Reason.EXIT)

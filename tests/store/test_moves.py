@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from builders import job_rows
-from store.barriers import hold, park, release, visit
+from store.barriers import hold_and_park, park, release, visit
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import JobRows, Shape
@@ -71,8 +71,7 @@ async def test_moved_jobs_pass_the_gates_of_their_queue_and_no_others(
 async def test_held_jobs_move_and_stay_held(world: World) -> None:
     await save(world)
     batch = await world.submit(rows_of(world, 3))
-    await hold(world, batch)
-    await park(world)
+    await hold_and_park(world, batch)
     assert await move(world, batch, [1, 2, 3]) == 3
     worker, nobody = await world.claim()
     await release(world, batch)

@@ -3,9 +3,9 @@
 import pytest
 
 from builders import job_rows
-from store.barriers import TREE, hold, numbers, park, parked, release
+from store.barriers import TREE, hold, hold_and_park, numbers, park, parked, release
 from store.batch_steps import open_update
-from store.world import World
+from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import Reason
 from weft.driver.operations import advance_operation
@@ -112,10 +112,9 @@ async def test_pending_and_running_ones_keep_it_until_they_are_ready(world: Worl
 @pytest.mark.parametrize("swept", [False, True])
 @pytest.mark.parametrize("priority", [0, 4])
 async def test_held_jobs_stay_parked_and_come_back_in_their_new_order(
-    world: World, priority: int, *, swept: bool
+    world: World, worker: Worker, priority: int, *, swept: bool
 ) -> None:
     batch = await world.submit(job_rows(4, group=1, priority=[priority] * 4), groups=TREE)
-    worker = await world.worker()
     await hold(world, batch, 1)
     if swept:
         await park(world)
@@ -131,10 +130,8 @@ async def test_held_jobs_stay_parked_and_come_back_in_their_new_order(
 
 
 async def test_job_of_a_held_batch_is_parked_when_it_leaves_its_range(world: World) -> None:
-    batch = await world.submit(3)
-    worker = await world.worker()
-    await hold(world, batch)
-    await park(world)
+    batch, worker = await world.submit_to_worker(3)
+    await hold_and_park(world, batch)
     await prioritize_job(world, batch, 2, 1)
     await park(world)
 
@@ -169,8 +166,7 @@ async def test_group_and_all_below_it_and_no_other_jobs_change(
 
 
 async def test_steps_are_bounded_and_go_on_where_the_last_one_ended(world: World) -> None:
-    batch = await world.submit(25)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(25)
     operation = await ask(world, batch, 0, 3)
     seen = []
     for _ in range(3):

@@ -74,8 +74,7 @@ async def test_jobs_of_an_array_share_a_policy(world: World, worker: Worker) -> 
 
 async def test_external_error_is_tried_again_and_does_not_count(world: World) -> None:
     """Whatever the job says about retries."""
-    batch = await world.submit(1)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(1)
     waits = []
     for _ in range(3):
         await fail(worker, *await worker.claim(), code=75)
@@ -207,8 +206,7 @@ async def test_held_job_is_ready_but_not_claimed(world: World, worker: Worker) -
 
 
 async def test_place_at_a_gate_is_free_while_its_job_is_blocked(world: World) -> None:
-    batch = await world.submit(retried(2), max_running=1)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(retried(2), max_running=1)
     await fail(worker, *await worker.claim())
     (second,) = await worker.claim()
     await release(world, in_s=61)

@@ -188,8 +188,7 @@ async def test_policy_counts_from_the_retry_on(world: World, worker: Worker) -> 
 
 
 async def test_cancel_by_a_person_is_undone_for_named_jobs_only(world: World) -> None:
-    batch = await world.submit(3)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(3)
     await world.api.cancel_jobs(world.caller, batch, [1])
     one, two = await worker.claim()
     await world.api.cancel_jobs(world.caller, batch, [2])
@@ -242,8 +241,7 @@ async def test_jobs_too_late_for_their_deadlines_are_left_out_and_counted(world:
     rows.rare_fields = [
         {"deadline": (one + an_hour).isoformat(), "latest_start": one.isoformat()} for one in dates
     ]
-    batch = await world.submit(rows)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(rows)
     await end_all(worker, 1, 2, 3, 4)
     await world.driver.sweep("sweep_deadlines", await world.lead(), limit_jobs=9)
     operation, epoch = await begin(world, batch), await world.lead()

@@ -7,7 +7,7 @@ import pytest
 
 from builders import job_rows
 from plans.table_reads import reads
-from store.barriers import hold, park
+from store.barriers import hold, hold_and_park
 from store.grants import grant, join, leave
 from store.test_visibility import get
 from store.world import World
@@ -64,8 +64,7 @@ async def test_those_whose_jobs_cannot_run_come_before_nobody(own_world: World) 
         return facts.pool is not None and facts.pool.ahead
 
     assert await is_ahead()
-    await hold(own_world, theirs)
-    await park(own_world)
+    await hold_and_park(own_world, theirs)
     await own_world.fold()
     assert not await is_ahead()
 
@@ -77,8 +76,7 @@ async def test_only_jobs_that_can_be_claimed_count_as_ready(world: World) -> Non
     await world.submit(job_rows(5, priority=1))
     await world.submit(8, max_running=2)
     await hold(world, await world.submit(10))
-    await hold(world, await world.submit(job_rows(10, priority=1)))
-    await park(world)
+    await hold_and_park(world, await world.submit(job_rows(10, priority=1)))
     await world.fold()
 
     (row,) = await world.api.list_shares(world.caller, world.pool, limit=10)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from builders import job_rows
-from store.barriers import hold, park
+from store.barriers import hold, hold_and_park, park
 from store.barriers import release as release_hold
 from store.retries import fail, release, retried, retry
 from store.test_crowds import listed, ranges
@@ -90,8 +90,7 @@ async def test_others_are_listed(
 
 async def test_jobs_that_fail_again_before_their_range_is_folded(world: World) -> None:
     """Their range still begins at the same number."""
-    batch = await world.submit(N)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(N)
     await end(world, worker, THIRD)
     await retry(world, batch)
     await fail(worker, *await worker.claim(N))
@@ -112,8 +111,7 @@ async def test_a_range_of_retried_jobs_is_cancelled_held_and_edited(
     if how == "cancel":
         await world.cancel(batch)
     elif how == "hold":
-        await hold(world, batch)
-        await park(world)
+        await hold_and_park(world, batch)
         assert await worker.claim() == []
         await release_hold(world, batch)
         await park(world)

@@ -122,8 +122,7 @@ async def test_a_little_that_is_left_starts_nothing(world: World) -> None:
 
 async def test_pauses_are_no_losses(own_world: World) -> None:
     """However often a job is stopped; what was lost counts as before."""
-    batch = await own_world.submit()
-    worker = await own_world.worker()
+    batch, worker = await own_world.submit_to_worker()
     for _ in range(8):
         (one,) = await worker.claim_and_start()
         await limit(own_world, TOO_LITTLE)
@@ -140,8 +139,7 @@ async def test_pauses_are_no_losses(own_world: World) -> None:
 
 @pytest.mark.parametrize("first", ["person", "limit"])
 async def test_holds_of_persons_and_limits_are_apart(world: World, first: str) -> None:
-    batch = await world.submit(job_rows(3, priority=[0, 1, 0]))
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(job_rows(3, priority=[0, 1, 0]))
     await hold(world, batch)
     await limit(world, 0)
     await park(world)

@@ -185,10 +185,9 @@ async def test_growth_between_two_folds_is_another_completion(world: World) -> N
     ],
 )
 async def test_state_of_a_complete_batch(
-    world: World, reasons: list[Reason | None], state: str, *, cancelled: bool
+    world: World, worker: Worker, reasons: list[Reason | None], state: str, *, cancelled: bool
 ) -> None:
     batch = await world.submit(2)
-    worker = await world.worker()
     for reason, claimed in zip(reasons, await worker.claim(), strict=True):
         await worker.end(claimed, reason=reason)
     if cancelled:

@@ -164,8 +164,7 @@ async def test_worker_is_woken_when_a_batch_is_below_max_running_again(world: Wo
 async def test_driver_goes_to_sleep_and_is_woken(own_world: World) -> None:
     epoch = await own_world.lead()
     listener = await ear(own_world, "driver")
-    batch = await own_world.submit()
-    worker = await own_world.worker()
+    batch, worker = await own_world.submit_to_worker()
     quiet = await listener.heard_nothing()
     busy = await own_world.driver.idle_driver(epoch)
     await own_world.fold()

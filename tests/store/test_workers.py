@@ -85,10 +85,9 @@ async def test_the_first_of_several_dates_of_a_loop_counts(world: World) -> None
 
 
 async def test_the_driver_locks_a_silent_worker_in_the_order_of_the_worker_itself(
-    world: World,
+    world: World, worker: Worker
 ) -> None:
     """Otherwise one of them waits for the number, the other for the row."""
-    worker = await world.worker()
     await was_silent(world, worker, GRACE_S + 1)
     waiting = "SELECT count(*) FROM pg_locks WHERE classid = 7703 AND objid = $1 AND NOT granted"
     async with world.transaction() as other:
@@ -351,8 +350,7 @@ async def test_heartbeat_keeps_what_lies_far_apart(world: World) -> None:
 
 async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World) -> None:
     """It got its number before the heartbeat and commits after it."""
-    batch = await world.submit(4)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(4)
     async with world.transaction("weft_worker") as connection:
         await claim_two(connection, worker)
         later = await worker.claim(2)
@@ -367,8 +365,7 @@ async def test_claim_under_way_during_a_heartbeat_is_not_forgotten(world: World)
 async def test_who_ends_a_worker_waits_for_its_claim_and_sees_what_it_took(
     world: World, *, is_succeeded: bool
 ) -> None:
-    batch = await world.submit(4)
-    worker = await world.worker()
+    batch, worker = await world.submit_to_worker(4)
     async with world.transaction("weft_worker") as connection:
         await claim_two(connection, worker)
         ending = world.worker(gone=True) if is_succeeded else worker.store.leave(worker.id)

@@ -220,6 +220,12 @@ class World:
         self._submitted.append(batch_id)
         return batch_id
 
+    async def submit_to_worker(
+        self, jobs: JobRows | int = 1, **new: Any,  # noqa: ANN401 (as submit)
+    ) -> tuple[int, Worker]:  # fmt: skip
+        """Submit jobs, then register a worker; return their batch and the worker."""
+        return await self.submit(jobs, **new), await self.worker()
+
     async def claim(self, limit: int = 100) -> tuple[Worker, list[Claimed]]:
         """Register a worker that claims jobs; return it and them."""
         worker = await self.worker()
@@ -247,7 +253,7 @@ class World:
         **new: Any,  # noqa: ANN401 (as submit)
     ) -> tuple[int, Worker]:  # fmt: skip
         """Submit jobs for a worker that runs them; return their batch and the worker."""
-        batch_id, worker = await self.submit(jobs, **new), await self.worker()
+        batch_id, worker = await self.submit_to_worker(jobs, **new)
         await worker.run(limit, reason)
         return batch_id, worker
 

@@ -210,6 +210,11 @@ class Agent:
         """Start these, with PATH as their environment."""
         self.send(Start([{"PATH": PATH} if env is None else env], list(processes)))
 
+    def begin(self, one: StartProcess) -> LiveProcess:
+        """Start one process, with PATH as its environment, and wait until it is told."""
+        self.start(one)
+        return self.until_started(one.key.job_id)
+
     def run(self, *argv: str, job_id: int = 1, **changes: Any) -> ProcessEnd:  # noqa: ANN401 (as the fields)
         """Start one process and return its end, acknowledged."""
         self.start(process(job_id, *argv, **changes))

@@ -160,8 +160,7 @@ async def test_leases_that_are_not_started_soon_are_handed_back(worker: Worker) 
 async def test_jobs_pass_one_that_waits_for_room(worker: Worker, tmp_path: Path) -> None:
     """As long as what came before it keeps it waiting; then it is next."""
     gate, other = tmp_path / "gate", tmp_path / "other"
-    worker.store.submit(until_there(gate))
-    await worker.store.until_started(1)
+    await worker.begin(until_there(gate))
     worker.store.submit(sh("true"), cpu_m=2000)
     worker.store.submit(sh("true"), until_there(other), sh("echo last"))
     *_, passed = await worker.store.until(1)
@@ -190,8 +189,7 @@ async def test_dead_agent_is_succeeded_and_jobs_are_adopted(
 ) -> None:
     fifo = short_path / "fifo"
     os.mkfifo(fifo)
-    worker.store.submit(sh(f"cat {fifo}"), sh("sleep 0.05; echo done"), sh("echo third"))
-    await worker.store.until_started(1)
+    await worker.begin(sh(f"cat {fifo}"), sh("sleep 0.05; echo done"), sh("echo third"))
     await worker.crash()
     worker.store.submit(sh("echo later"))
     await worker.start()
@@ -238,8 +236,7 @@ async def test_lease_that_the_spawner_never_heard_of_is_handed_back(worker: Work
 
 
 async def test_process_that_the_database_does_not_hold_is_killed(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 4001.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4001.5"))
     left = marked("4001.5")
     assert left
     await worker.crash()
@@ -284,8 +281,7 @@ async def die(worker: Worker) -> None:
 
 
 async def test_agent_and_spawner_dead_at_once(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 4003.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4003.5"))
     left = marked("4003.5")
     await die(worker)
     await worker.start()
@@ -318,8 +314,7 @@ async def test_end_that_a_killed_worker_has_seen_is_told_once(
 ) -> None:
     """Also if the next agent is killed while it tells; the last one finds nothing to tell."""
     gate, ends = short_path / "gate", Path(f"{worker.files.lock}{ENDS}")
-    worker.store.submit(until_there(gate))
-    await worker.store.until_started(1)
+    await worker.begin(until_there(gate))
     await worker.crash()
     gate.touch()
     await until(lambda: ends.stat().st_size > 0)
@@ -358,8 +353,7 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
     await worker.stop()
     worker.heartbeat_s = 0.05
     await worker.start()
-    worker.store.submit(sh("sleep 4004.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4004.5"))
     left = marked("4004.5")
     incarnations = len(worker.store.incarnations)
     worker.store.is_lost = True
@@ -370,8 +364,7 @@ async def test_worker_declared_lost_kills_all_and_begins_anew(worker: Worker) ->
 
 
 async def test_agent_of_an_incarnation_that_was_declared_lost_begins_anew(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 4007.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4007.5"))
     left = marked("4007.5")
     await worker.crash()
     worker.store.ended_incarnations.update(worker.store.incarnations)
@@ -386,8 +379,7 @@ async def test_an_attempt_that_a_restored_database_gives_again_is_not_the_old_on
     worker: Worker,
 ) -> None:
     """Whatever runs is ended, and the job begins in another incarnation."""
-    worker.store.submit(sh("sleep 4008.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4008.5"))
     left = marked("4008.5")
     job = worker.store.jobs[0]
     job.attempt, job.owner, job.spec = 0, None, sh("echo new")
@@ -406,8 +398,7 @@ async def test_worker_without_contact_kills_its_jobs_in_time(worker: Worker) -> 
     worker.fence_s = 0.3
     worker.heartbeat_s = 0.1
     await worker.start()
-    worker.store.submit(sh("sleep 4005.5; sleep 4006.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4005.5; sleep 4006.5"))
     heartbeats = worker.store.heartbeats
     await worker.store.until_heartbeats(heartbeats + 5)
     left = marked("4005.5")
@@ -435,8 +426,7 @@ async def test_drain_ends_jobs_and_gives_them_back(worker: Worker) -> None:
 
 async def test_detached_jobs_go_on(worker: Worker, short_path: Path) -> None:
     gate = short_path / "gate"
-    worker.store.submit(until_there(gate))
-    await worker.store.until_started(1)
+    await worker.begin(until_there(gate))
     assert worker.agent is not None
     await worker.agent.detach()
     await worker.crash()

@@ -81,8 +81,7 @@ async def test_other_ends_ask_for_nothing_and_always_is_the_clock(worker: Worker
 async def test_what_it_waits_for_outlives_the_agent(worker: Worker) -> None:
     gate = worker.logs / "gate"
     waits = f"while [ ! -e {gate} ]; do sleep 0.01; done"
-    worker.store.submit(sh(f"{waits}; echo '{GOOD}' > $WEFT_BLOCK_FILE; exit 75"))
-    await worker.store.until_started(1)
+    await worker.begin(sh(f"{waits}; echo '{GOOD}' > $WEFT_BLOCK_FILE; exit 75"))
     await worker.crash()
     gate.touch()
     await worker.start()
@@ -173,8 +172,7 @@ async def test_what_cannot_be_kept_fails_the_job(worker: Worker, script: str, wh
 
 async def test_products_outlive_the_agent(worker: Worker) -> None:
     gate = worker.logs / "gate"
-    worker.store.submit(sh(f"while [ ! -e {gate} ]; do sleep 0.01; done; {FSC}"))
-    await worker.store.until_started(1)
+    await worker.begin(sh(f"while [ ! -e {gate} ]; do sleep 0.01; done; {FSC}"))
     await worker.crash()
     gate.touch()
     await worker.start()

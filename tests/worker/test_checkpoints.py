@@ -65,8 +65,7 @@ def test_killed_spawner_leaves_what_its_jobs_had_written(plain_spawner: SpawnerP
     # It also ends when its directory is removed before it has looked once more.
     lives = f"[ -d {root} ] && ! [ -e {root}/end ]"
     script = f"{WRITE}; touch {root}/written; while {lives}; do sleep 0.05; done"
-    agent.start(process(1, "sh", "-c", script))
-    agent.until_started(1)
+    agent.begin(process(1, "sh", "-c", script))
     _until_there(root / "written")
     plain_spawner.kill()
     with SpawnerProcess(root) as again:

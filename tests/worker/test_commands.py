@@ -22,8 +22,7 @@ WAITS = "trap 'echo got; exit 7' USR1; while :; do sleep 0.02; done"
 
 
 async def test_signal_reaches_the_first_process(worker: Worker) -> None:
-    worker.store.submit(sh(WAITS))
-    await worker.store.until_started(1)
+    await worker.begin(sh(WAITS))
     worker.store.tell(Command(5, KEY, 10))
     (report,) = await worker.store.until(1)
 
@@ -32,8 +31,7 @@ async def test_signal_reaches_the_first_process(worker: Worker) -> None:
 
 
 async def test_signal_while_nobody_listens_is_delivered_later(worker: Worker) -> None:
-    worker.store.submit(sh(WAITS))
-    await worker.store.until_started(1)
+    await worker.begin(sh(WAITS))
     await worker.crash()
     worker.store.tell(Command(5, KEY, 10))
     await worker.start()
@@ -51,8 +49,7 @@ ls "$WEFT_MESSAGES" | wc -l
 
 async def test_message_is_a_file_for_the_job(worker: Worker) -> None:
     """Each a file of its own, in the order in which they were sent."""
-    worker.store.submit(sh(READS))
-    await worker.store.until_started(1)
+    await worker.begin(sh(READS))
     worker.store.tell(Command(9, KEY, message="one "))
     await worker.store.until_obeyed(1)
     worker.store.tell(Command(10, KEY, message="two\n"))
@@ -66,8 +63,7 @@ async def test_message_is_a_file_for_the_job(worker: Worker) -> None:
 
 async def test_message_while_nobody_listens_is_delivered_later(worker: Worker) -> None:
     """And what came before is kept."""
-    worker.store.submit(sh(READS))
-    await worker.store.until_started(1)
+    await worker.begin(sh(READS))
     worker.store.tell(Command(9, KEY, message="one "))
     await worker.store.until_obeyed(1)
     await worker.crash()
@@ -95,8 +91,7 @@ async def test_extended_job_runs_beyond_its_limit(worker: Worker, short_path: Pa
 
 
 async def test_extension_of_a_job_without_a_limit_is_refused(worker: Worker) -> None:
-    worker.store.submit(sh("sleep 60"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 60"))
     worker.store.tell(Command(5, KEY, extra_ms=600_000))
 
     assert await worker.store.until_obeyed(1) == [(5, "it has no time limit")]

@@ -135,8 +135,7 @@ async def test_next_agent_keeps_what_a_job_leaves(worker: Worker, short_path: Pa
     """The job runs while no agent lives; its directory is there, and goes when all is recorded."""
     fifo = short_path / "fifo"
     os.mkfifo(fifo)
-    worker.store.submit(sh(f"cat {fifo} > a", outputs=("a",)), sh("true", outputs=("none",)))
-    await worker.store.until_started(1)
+    await worker.begin(sh(f"cat {fifo} > a", outputs=("a",)), sh("true", outputs=("none",)))
     await worker.store.until(1)
     await worker.crash()
     await asyncio.to_thread(fifo.write_text, "through\n")
@@ -150,8 +149,7 @@ async def test_next_agent_keeps_what_a_job_leaves(worker: Worker, short_path: Pa
 
 
 async def test_cancelled_job_leaves_nothing(worker: Worker) -> None:
-    worker.store.submit(sh("echo x > a; exec sleep 600", outputs=("a",)))
-    await worker.store.until_started(1)
+    await worker.begin(sh("echo x > a; exec sleep 600", outputs=("a",)))
     worker.store.cancel(1)
     (end,) = await worker.store.until(1)
     assert end.reason == Reason.CANCELLED

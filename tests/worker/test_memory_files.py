@@ -91,8 +91,7 @@ def test_no_file_outlives_the_spawner(plain_spawner: SpawnerProcess, tmp_path: P
         (tmp_path / "end").touch()
         assert not where.parent.exists()
         agent = again.connect()
-        agent.start(process(2, "sleep", "1014", memory_files=FILES))
-        agent.until_started(2)
+        agent.begin(process(2, "sleep", "1014", memory_files=FILES))
         agent.quit()
     assert not [one for one in os.listdir(DIRECTORY) if one.startswith(where.parent.name[:22])]  # noqa: PTH208
 

@@ -269,8 +269,7 @@ async def worker_after_refusal(path: Path, error: WeftError) -> Worker:
 async def test_refused_worker_leaves_no_process(short_path: Path, error: WeftError) -> None:
     """Neither a spawner that it has just started, nor one with jobs of an earlier agent."""
     worker = await worker_after_refusal(short_path, error)
-    worker.store.submit(until_there(short_path / "never"))
-    await worker.store.until_started(1)
+    await worker.begin(until_there(short_path / "never"))
     await worker.crash()
     jobs = marked(str(short_path / "never"))
     worker.store.refuses_with = error
@@ -328,8 +327,7 @@ async def test_fence_ends_jobs_and_spawner_of_a_refused_worker(worker: Worker) -
     await worker.stop()
     worker.fence_s, worker.heartbeat_s = 1.0, 0.1
     await worker.start()
-    worker.store.submit(sh("sleep 4009.5"))
-    await worker.store.until_started(1)
+    await worker.begin(sh("sleep 4009.5"))
     jobs, spawners = marked("4009.5"), spawners_of(worker)
     await until_refused(worker)
 

@@ -66,8 +66,7 @@ def test_shell_that_says_so_of_its_command_ends_as_oom(agent: Agent, small: Path
 
 
 def test_kill_from_outside_is_a_signal(agent: Agent) -> None:
-    agent.start(process(1, "sleep", "60"))
-    started = agent.until_started(1)
+    started = agent.begin(process(1, "sleep", "60"))
     assert started.key == key_of(1)
     ended = agent.run("sh", "-c", "kill -9 $$", job_id=2)
     said = agent.run("sh", "-c", "exit 137", job_id=3)

@@ -208,12 +208,10 @@ def test_program_that_never_opens_keeps_nobody_waiting(agent: Agent, root: Path)
     )
     (root / "told").mkdir()
     os.chown(root / "told", ADA.uid, ADA.gid)
-    agent.start(process(7, "python3", "-c", lease, account=ADA))
-    agent.until_started(7)
+    agent.begin(process(7, "python3", "-c", lease, account=ADA))
     while not (root / "told" / "leased").exists():
         assert agent.has_ended(7, within_s=0.05) is False
-    agent.start(process(8, str(leased), account=ADA))
-    agent.until_started(8)
+    agent.begin(process(8, str(leased), account=ADA))
     pipe = agent.run(str(root / "pipe"), account=ADA)
     agent.kill(7, 8, reason=Reason.CANCELLED, grace_ms=0)
 
@@ -225,8 +223,7 @@ def test_program_that_never_opens_keeps_nobody_waiting(agent: Agent, root: Path)
 def test_files_that_the_spawner_has_open_are_no_programs(agent: Agent) -> None:
     """Neither the pipes of other jobs nor what they read."""
     canary = "#!/bin/echo canary\n"
-    agent.start(process(900, "sleep", "600", account=BOB, stdin=canary))
-    agent.until_started(900)
+    agent.begin(process(900, "sleep", "600", account=BOB, stdin=canary))
     for number in range(3, 60):
         agent.start(process(number, f"/proc/self/fd/{number}", account=ADA))
         agent.start(process(number + 100, "true", account=BOB, stdin=canary))
@@ -260,8 +257,7 @@ def test_it_ends_and_is_counted_as_others(agent: Agent) -> None:
 
 @needs_root
 async def test_terminal_of_a_command_is_its_users(agent: Agent, spawner: SpawnerProcess) -> None:
-    agent.start(process(1, "sleep", "1000", cwd="/", account=ADA))
-    agent.until_started(1)
+    agent.begin(process(1, "sleep", "1000", cwd="/", account=ADA))
     script = "id -u; stat -c %u $(tty); stty size; : </dev/tty && ps -o tpgid=,sid=,pid= -p $$"
     begun = Begin(key_of(1), "logs", ("sh", "-c", script), 1, term="vt100")
     channel = await begin(spawner.root / "s.sock.exec", begun, Terminal(0, 65_535))

@@ -291,8 +291,7 @@ def test_a_sandbox_without_a_job_yet_is_killed_at_once(sandboxed: Sandboxed, pla
     slow = place / "bwrap"
     slow.write_text("#!/bin/sh\nexec sleep 600\n")
     slow.chmod(0o755)
-    sandboxed.agent.start(process(41, "true", sandbox=(str(slow),), cwd=None))
-    sandboxed.agent.until_started(41)
+    sandboxed.agent.begin(process(41, "true", sandbox=(str(slow),), cwd=None))
     sandboxed.agent.kill(41, reason=Reason.CANCELLED, grace_ms=600_000)
     end = sandboxed.agent.until_ended(41)
 

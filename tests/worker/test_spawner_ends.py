@@ -315,8 +315,7 @@ def test_spawner_that_ends_leaves_nothing(held: SpawnerProcess, go: Callable[[],
 def test_what_was_prepared_is_undone_when_it_is_taken_back(tmp_path: Path) -> None:
     with SpawnerProcess(tmp_path) as spawner:
         agent = spawner.connect(cpu_m=1000)
-        agent.start(process(1, "sleep", "60"))
-        agent.until_started(1)
+        agent.begin(process(1, "sleep", "60"))
         before = open_files(spawner)
         jobs = range(2, 12)
         agent.start(*(process(job_id, "cat", stdin="x" * 100) for job_id in jobs))

@@ -205,8 +205,7 @@ def test_kill_reaches_children_that_fled(agent: Agent) -> None:
         (env -i setsid sleep 1005 &)
         sleep 1006
     """
-    agent.start(process(1, "sh", "-c", script, grace_ms=100))
-    agent.until_started(1)
+    agent.begin(process(1, "sh", "-c", script, grace_ms=100))
     seen = _until_seen("1001", "1002", "1003", "1005", "1006")
 
     agent.kill(1, reason=Reason.CANCELLED, grace_ms=100)
@@ -218,8 +217,7 @@ def test_kill_reaches_children_that_fled(agent: Agent) -> None:
 async def test_next_agent_kills_what_a_dead_spawner_left(plain_spawner: SpawnerProcess) -> None:
     """Without a PID namespace nobody else does it."""
     agent = plain_spawner.connect()
-    agent.start(process(1, "sh", "-c", "setsid sleep 1007 & sleep 1008"))
-    agent.until_started(1)
+    agent.begin(process(1, "sh", "-c", "setsid sleep 1007 & sleep 1008"))
     left = _until_seen("1007", "1008")
     plain_spawner.kill()
     alive = {pid for pid in left if Path(f"/proc/{pid}").exists()}
@@ -327,8 +325,7 @@ def test_daemon_of_a_running_job_is_left_alone_until_the_job_ends(agent: Agent) 
     agent.until_ended(1)
     until_gone(*_sleeps("2003"))
 
-    agent.start(process(2, "sh", "-c", "(setsid sleep 2004 &); sleep 60"))
-    agent.until_started(2)
+    agent.begin(process(2, "sh", "-c", "(setsid sleep 2004 &); sleep 60"))
     for job_id in range(3, 8):
         agent.run("true", job_id=job_id)
     (daemon,) = _sleeps("2004")
@@ -356,8 +353,7 @@ async def test_zombies_of_a_lone_job_are_reaped(
 
 
 def test_kill_without_grace_is_at_once(agent: Agent) -> None:
-    agent.start(process(1, "sh", "-c", 'trap "" TERM; while :; do sleep 1; done'))
-    agent.until_started(1)
+    agent.begin(process(1, "sh", "-c", 'trap "" TERM; while :; do sleep 1; done'))
     agent.kill(1, reason=Reason.PREEMPTED, grace_ms=0)
 
     assert agent.until_ended(1).signal == signal.SIGKILL

@@ -35,8 +35,7 @@ def test_slow_output_has_a_file_that_is_written_while_it_runs(
 ) -> None:
     fifo = short_path / "fifo"
     os.mkfifo(fifo)
-    agent.start(process(1, "sh", "-c", f"echo first; cat {fifo}; echo last"))
-    agent.until_started(1)
+    agent.begin(process(1, "sh", "-c", f"echo first; cat {fifo}; echo last"))
     asyncio.run(_until_written(spawner.logs, b"first\n"))
 
     fifo.write_text("second\n")

@@ -110,6 +110,11 @@ class Worker:
             self.task.result()
         assert ready.is_set()
 
+    async def begin(self, *jobs: JobSpec) -> None:
+        """Submit jobs; return when the first start of an attempt is reported."""
+        self.store.submit(*jobs)
+        await self.store.until_started(1)
+
     async def crash(self) -> None:
         """End the agent without a word, as kill -9 does."""
         assert self.task is not None

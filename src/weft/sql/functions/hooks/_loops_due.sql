@@ -1,6 +1,7 @@
 -- _loops_due: in how much time a loop of the driver has something to do that no notice tells. One SELECT for each (weft/driver/loops).
 -- Plan: incarnations that live; callbacks, and attempts that are watched or stopped, by the index of dates; limits, which are few;
---   blocked jobs and deadlines, the first by date; as _gates_due, _schedules_due, _conditions_due, _black_holes, _sources_due.
+--   blocked jobs, deadlines and schedules, the first by date; conditions that go on or fail, by index; as _gates_due, _next_tests,
+--   _black_holes, _sources_due.
 --   No LIMIT in a SELECT of its own: who asks for one loop (loop_due) runs its SELECT alone.
 -- Returns: no row, or a NULL, for a loop that waits for no date; a negative time if the date has passed.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._loops_due(grace_s double precision, busy bigint[], limit_rows int)
@@ -15,12 +16,19 @@ RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$
     UNION ALL
     SELECT 'deadlines', min(e.due_at) - clock_timestamp() FROM weft.job_deadline e WHERE e.due_at IS NOT NULL
     UNION ALL
-    SELECT 'schedules', weft._schedules_due()
+    -- Not those whose runs wait for an api: when they have ended, a notice tells the driver.
+    SELECT 'schedules', (SELECT s.next_at - clock_timestamp() FROM weft.schedule s
+        WHERE s.next_at IS NOT NULL
+            AND NOT EXISTS (SELECT FROM weft.schedule_run r WHERE r.schedule_id = s.schedule_id AND r.ended_at IS NULL)
+        ORDER BY s.next_at LIMIT 1)
     UNION ALL
     -- Jobs that wait for a date alone.
     SELECT 'recovery', min(k.next_at) - clock_timestamp() FROM weft.blocked_job k WHERE k.condition_id IS NULL
     UNION ALL
-    SELECT 'conditions', weft._conditions_due(busy, limit_rows)
+    -- At once if jobs go on or are given up; else not before a test ends.
+    SELECT 'conditions', CASE WHEN EXISTS (SELECT FROM weft.condition g WHERE g.n_going > 0)
+            OR EXISTS (SELECT FROM weft.condition f WHERE f.failed_by IS NOT NULL) THEN interval '-1 s'
+        ELSE (SELECT min(n.next_test_at) FROM weft._next_tests(busy, limit_rows, 1, 'infinity') n) - clock_timestamp() END
     UNION ALL
     SELECT 'monitor', least((SELECT min(w.due_at) FROM weft.attempt_watch w), (SELECT min(s.due_at) FROM weft.attempt_stop s))
         - clock_timestamp()

@@ -66,6 +66,7 @@ SKIPPED = {
     "POST /v1/workers/{w}/uncordon": _SITE,
     "PUT /v1/licences/{l}": "licences are the site's",
     "PUT /v1/pools": _SITE,
+    "PUT /v1/users/{user}/weight": _SITE,
 }
 """Routes that are not asked about another tenant's things, and why."""
 NOT_FOUND = 404

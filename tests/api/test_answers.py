@@ -316,6 +316,7 @@ async def ask_users(ask: Described) -> None:
         await ask("GET", "/v1/billing/report", query=f"?by={division}")
     await ask("POST", "/v1/users", body={"name": "bob"})
     await ask("PATCH", "/v1/users/{user}", user="bob", body={"role": "viewer"})
+    await ask("PUT", "/v1/users/{user}/weight", user="bob", body={"weight": 3})
     await ask("GET", "/v1/users")
     await ask("POST", "/v1/billing-projects", body={"name": "p", "cost_max": 5})
     member = "/v1/billing-projects/{p}/members/{user}"

@@ -46,7 +46,8 @@ _LEAST = {
         /ui/workers/{w}/drain, POST /ui/workers/{w}/uncordon, POST /v1/workers/{w}/cordon, POST
         /v1/workers/{w}/drain, POST /v1/workers/{w}/lose, POST /v1/workers/{w}/uncordon, POST
         /v1/secret-rotation, GET /v1/tenants, PATCH /v1/tenants/{tenant}/quota, POST
-        /v1/tenants, PUT /v1/pools, PUT /v1/licences/{l}, DELETE /v1/licences/{l}""",
+        /v1/tenants, PUT /v1/pools, PUT /v1/licences/{l}, DELETE /v1/licences/{l}, PUT
+        /v1/users/{user}/weight""",
     UserRole.TENANT_ADMIN: """
         POST /v1/imports, PUT /v1/queues, GET /v1/callbacks/secret, GET /v1/trail, GET
         /v1/users, POST /v1/billing-projects, PATCH /v1/billing-projects/{p}, DELETE

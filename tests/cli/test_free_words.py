@@ -39,7 +39,7 @@ FREE: Mapping[str, str] = {
         --max-running-per-application --max-running-per-user --memory --number --port --priority
         --retries --rounds --scale --seed --slots --soft --storage --worker-cpu --worker-memory
         billing-project-limit-1 condition-release-1 licence-set-1 limit-set-0 quota-set--jobs
-        tenant-set--output-keep-bytes --log-max
+        user-weight-1 tenant-set--output-keep-bytes --log-max
         line-redeliver-1 line-decide-1 products-rm-0 db-views-add--connections
         transport-letters-show-0 transport-letters-resend-0 transport-letters-rm-0
         transport-letters-ack-0

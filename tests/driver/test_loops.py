@@ -221,6 +221,7 @@ async def test_reaper_waits_for_those_that_were_suspended_with_it(
         ("deadlines", "sweep_deadlines"),
         ("recovery", "release_blocked"),
         ("conditions", "due_conditions"),
+        ("terms", "end_terms"),
     ],
 )
 async def test_step_is_taken_at_the_date_that_the_database_names(loop: str, step: str) -> None:

@@ -66,7 +66,7 @@ OTHERS: Final = frozenset(
     *(f"secret {one}" for one in ("rm", "rotate", "set")),
     *(f"tenant {one}" for one in ("create", "set")),
     *(f"token {one}" for one in ("create", "revoke")),
-    *(f"user {one}" for one in ("add", "rm", "role")),
+    *(f"user {one}" for one in ("add", "rm", "role", "weight")),
     *(f"worker {one}" for one in ("cordon", "drain", "invite", "lose", "uncordon")),
 }  # fmt: skip
 """Commands that change something, run something or ask no server."""

@@ -266,6 +266,7 @@ CREATE TABLE weft.spend_limit (
     amount_max numeric,
     amount_soft_max numeric,
     on_limit text DEFAULT 'pause'::text NOT NULL,
+    until timestamp with time zone,
     version integer DEFAULT 1 NOT NULL,
     judged_version integer,
     stage text DEFAULT 'below'::text NOT NULL,
@@ -798,6 +799,7 @@ CREATE TABLE weft.tenant_user (
     tenant_id integer NOT NULL,
     name text NOT NULL,
     weight integer DEFAULT 1 NOT NULL,
+    weight_until timestamp with time zone,
     role text DEFAULT 'user'::text NOT NULL,
     removed_at timestamp with time zone,
     name_key text GENERATED ALWAYS AS (weft._name_key(name)) STORED NOT NULL,
@@ -3497,6 +3499,8 @@ CREATE INDEX spend_limit_shared_idx ON weft.spend_limit USING btree (shared_proj
 
 CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit USING btree (limit_id) WHERE (applied_at IS NULL);
 
+CREATE INDEX spend_limit_until_idx ON weft.spend_limit USING btree (until) WHERE (until IS NOT NULL);
+
 CREATE UNIQUE INDEX spend_limit_user_idx ON weft.spend_limit USING btree (user_id, measure) WHERE (user_id IS NOT NULL);
 
 CREATE INDEX subscription_batch_idx ON weft.subscription USING btree (batch_id);
@@ -3508,6 +3512,8 @@ CREATE UNIQUE INDEX tenant_name_key_idx ON weft.tenant USING btree (name_key);
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user USING btree (tenant_id, name_key);
 
 CREATE INDEX tenant_user_page_idx ON weft.tenant_user USING btree (tenant_id, user_id) WHERE (removed_at IS NULL);
+
+CREATE INDEX tenant_user_weight_idx ON weft.tenant_user USING btree (weight_until) WHERE (weight_until IS NOT NULL);
 
 CREATE INDEX token_name_idx ON weft.token USING btree (name) WHERE (kind = ANY (ARRAY['machine'::text, 'answer'::text]));
 

@@ -27,7 +27,7 @@ WITHIN_S: Final = 20.0
 SWEEPS: Final = (
     "count_parent_ends", "settle_children", "sweep_cancelled", "sweep_holds", "pass_gates",
     "sweep_deadlines", "release_blocked", "release_conditions", "fail_conditions", "fold_failures",
-    "seal_trail", "apply_limits", "weigh_users",
+    "seal_trail", "apply_limits", "end_terms",
 )  # fmt: skip
 """What the loops of a driver ask of `DriverStore.sweep`."""
 MUCH: Final = 10**8

@@ -1,6 +1,7 @@
 """The part of `ApiStore` for tenants, their users, and who may see what."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from weft.core.access.rights import Permission, UserRole
@@ -126,6 +127,14 @@ class Tenants(StorePart):
 
         Raise `UserNotFound`; `LastAdministrator`; `RightMissing` if the role that they have is
         not one of `may_give`.
+        """
+
+    @calls(value, name="of_name")
+    async def set_user_weight(
+        self, caller: Caller, name: str, weight: int, until: datetime | None
+    ) -> Row:
+        """Give a user another weight in fair shares, until a date if there is one; return the
+        document. Raise `UserNotFound`.
         """
 
     async def admit_user(

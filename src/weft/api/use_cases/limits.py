@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
+from msgspec import UNSET
 
 from weft.api.calls.call import Cursor, Word, call
 from weft.api.calls.path_ids import (
@@ -19,7 +21,13 @@ from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.billing.spending import Measure
 from weft.core.bounds import INT_MAX
-from weft.core.errors import BadLicenceName, FieldError, LicenceNotFound, SoftLimitAboveLimit
+from weft.core.errors import (
+    BadLicenceName,
+    FieldError,
+    InvalidValue,
+    LicenceNotFound,
+    SoftLimitAboveLimit,
+)
 from weft.core.ids import parse_batch_id
 from weft.core.scheduling.offers import wrong_licence_name
 from weft.ports.store import Caller, Row
@@ -82,6 +90,8 @@ async def set_limit(services: Services, caller: Caller, of: Limited, edit: Limit
     """Change a limit; return it. Raise `ProjectNotFound`, `UserNotFound`, `BatchNotFound`,
     `GroupNotFound`, `SoftLimitAboveLimit`.
     """
+    if edit.until is not UNSET:
+        check_coming(edit.until)
     patch = msgspec.to_builtins(edit)
     measure = Measure(patch.pop("measure"))
     with pointing_to_limits(patch, "amount_max", "amount_soft_max"):
@@ -96,6 +106,12 @@ async def set_limit(services: Services, caller: Caller, of: Limited, edit: Limit
         by=caller.user_name,
     )
     return dict(found)
+
+
+def check_coming(until: datetime | None) -> None:
+    """Refuse an end that has passed. Raise `InvalidValue`."""
+    if until is not None and until <= datetime.now(UTC):
+        raise InvalidValue.of([FieldError("/until", "it has passed")])
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import msgspec
 from weft.api.calls.call import Cursor, call
 from weft.api.calls.path_ids import TenantName, UserName
 from weft.api.services import Services
+from weft.api.use_cases.limits import check_coming
 from weft.core.access.rights import RIGHTS_OF, Right, UserRole, require
 from weft.core.access.token_text import new_token
 from weft.core.bounds import INT_MAX
@@ -27,6 +28,7 @@ from weft.wire.documents.users import (
     TenantEdit,
     UserDocument,
     UserEdit,
+    UserWeight,
 )
 
 BATCHES_AT_ONCE = 100
@@ -72,6 +74,19 @@ async def set_user_role(
     check_may_give(caller, role)
     user = await services.store.set_user_role(caller, name, role, may_give=roles_to_give(caller))
     log.info("user.role_set", user=user["name"], role=user["role"], by=caller.user_name)
+    return dict(user)
+
+
+@call("PUT /v1/users/{user}/weight", Right.ADMINISTER, User)
+async def set_user_weight(
+    services: Services, caller: Caller, name: UserName, document: UserWeight
+) -> Answer:
+    """Give a user another weight in the fair shares of all pools, for good or until a date; return
+    the user. For administrators of the site, as others get less. Raise `UserNotFound`.
+    """
+    check_coming(document.until)
+    user = await services.store.set_user_weight(caller, name, document.weight, document.until)
+    log.info("user.weight_set", user=user["name"], weight=user["weight"], by=caller.user_name)
     return dict(user)
 
 

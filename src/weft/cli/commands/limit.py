@@ -3,6 +3,7 @@
 import math
 from typing import Annotated, Any, Literal
 
+from weft.cli.input.limit_options import parse_deadline
 from weft.cli.input.options import (
     SHARED,
     App,
@@ -13,7 +14,8 @@ from weft.cli.input.options import (
     read_option,
 )
 from weft.cli.input.targets import Target, parse_batch, parse_target
-from weft.cli.terminal.screen import Document, one_line
+from weft.cli.terminal.plain import moment
+from weft.cli.terminal.screen import Document, at, one_line
 from weft.core.billing.spending import amount_text
 from weft.core.errors import BadId
 from weft.core.ids import format_batch_id
@@ -49,8 +51,8 @@ def list_all(
     shared.table(found, {
         "Limit of": _whose, "Used": _used, "At most": lambda row: _most(row, "amount_max"),
         "Soft": lambda row: _most(row, "amount_soft_max"), "State": "limit_state",
-        "Reached in": _left,
-    }, right=("Used", "At most", "Soft"),
+        "Reached in": _left, "Ends": at("until"),
+    }, spare=("Ends",), right=("Used", "At most", "Soft"),
         empty="no limits that you see; `weft limit set` sets one")  # fmt: skip
 
 
@@ -65,6 +67,7 @@ def set_one(
     measure: MeasureWord = "cost",
     soft: str | None = None,
     on_limit: Literal["pause", "cancel"] | None = None,
+    until: str | None = None,
     shared: Shared = SHARED,
 ) -> None:
     """Limit what a billing project, a user, a batch or a group may use.
@@ -85,12 +88,17 @@ def set_one(
         measure: cost: money; cpu: core hours; memory, storage: GiB hours; gpu: GPU hours.
         soft: From which amount on the jobs have half of their share, or none.
         on_limit: Whether the jobs are paused or cancelled at the limit.
+        until: When it ends: 2h, 18:00 or 2027-01-01T02:00; none: never.
     """
     need_one("limit", project=project, user=user, batch=batch)
     changes = read_limit("amount", amount, soft, on_limit)
+    if until is not None:
+        end = None if until == "none" else read_option("--until", until, parse_deadline)
+        changes["until"] = end
     if not changes:
         raise WrongOption(
-            "no limit is given", hint="Give an amount, --soft or --on-limit; `none` lifts one."
+            "no limit is given",
+            hint="Give an amount, --soft, --on-limit or --until; `none` lifts one.",
         )
     target = None if batch is None else _group(batch)
     found = shared.ask(
@@ -104,7 +112,9 @@ def set_one(
     )
     most, soft_most = (_most(found, name) for name in ("amount_max", "amount_soft_max"))
     shared.tell(
-        found, f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used"
+        found,
+        f"{_whose(found)}: at most {most}, soft limit {soft_most}; {_used(found)} used"
+        + (f"; ends {moment(found['until'])}" if found["until"] else ""),
     )
 
 

@@ -3,7 +3,9 @@
 import sys
 from typing import Annotated
 
-from weft.cli.input.options import SHARED, App, Parameter, Shared
+from weft.cli.input.limit_options import parse_deadline
+from weft.cli.input.options import SHARED, App, Parameter, Shared, read_option
+from weft.cli.terminal.plain import moment
 from weft.cli.terminal.screen import at, note, one_line, text
 from weft.wire.documents.users import Role
 
@@ -22,8 +24,9 @@ def list_all(*, shared: Shared = SHARED) -> None:
     """
     found = shared.ask_all(lambda client: client.list_users())
     shared.table(found, {
-        "User": text("name", 64), "Role": "role", "Last seen": at("last_seen_at", "-"),
-    }, spare=("Last seen",))  # fmt: skip
+        "User": text("name", 64), "Role": "role", "Weight": "weight",
+        "Last seen": at("last_seen_at", "-"),
+    }, spare=("Last seen", "Weight"))  # fmt: skip
 
 
 @app.command
@@ -68,6 +71,29 @@ def set_role(name: str, role: Role, /, *, shared: Shared = SHARED) -> None:
     """
     found = shared.ask(lambda client: client.set_user_role(name, role))
     shared.tell(found, f"{one_line(found['name'], width=64)} has role {found['role']}")
+
+
+@app.command(name="weight")
+def set_weight(
+    name: str, weight: int, /, *, until: str | None = None, shared: Shared = SHARED
+) -> None:
+    """Give a user a larger part of the machines, for good or until a date.
+
+        weft user weight bob 3 --until 2027-01-01
+
+    Of two users with work, one of weight 3 gets three times as much as one of
+    weight 1, which all have at first. `weft pool shares` shows it. Only for
+    administrators of the site.
+
+    Args:
+        name: Name of the user.
+        weight: From 1 to 1000.
+        until: Then the weight is 1 again: 2h, 18:00 or 2027-01-01T02:00.
+    """
+    end = None if until is None else read_option("--until", until, parse_deadline)
+    found = shared.ask(lambda client: client.set_user_weight(name, weight, until=end))
+    last = f" until {moment(found['weight_until'])}" if end else ""
+    shared.tell(found, f"{one_line(found['name'], width=64)} has weight {found['weight']}{last}")
 
 
 @app.command(name="rm")

@@ -1986,6 +1986,8 @@ class UseLimit(Answer):
     """beyond it the weight of the jobs is halved; null: none"""
     on_limit: Literal["pause", "cancel"]
     """what becomes of the jobs at the limit"""
+    until: datetime | None
+    """when it ends; null: it stays"""
     limit_state: Literal["below", "near", "slowed", "paused", "cancelled"]
     """where it has brought them"""
     amount: float
@@ -2002,6 +2004,10 @@ class User(Answer):
     user_id: int
     name: str
     role: Literal["viewer", "user", "operator", "tenant-admin", "admin", "worker"]
+    weight: int
+    """in fair shares"""
+    weight_until: datetime | None
+    """then 1 again; null: it stays"""
     last_seen_at: datetime | None
     """to the minute; null: not yet"""
 

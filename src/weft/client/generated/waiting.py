@@ -1019,6 +1019,22 @@ class Waits(Twin[CallsT_co]):
         """
         return self._loop_thread.wait(self._async.set_user_role(name, role))
 
+    def set_user_weight(
+        self, name: str, weight: int, *, until: datetime | str | None = None
+    ) -> "answers.User":
+        """Give a user another weight in the fair shares of all pools, for good or until a date;
+        return the user. For administrators of the site, as others get less. Raise
+        `UserNotFound`.
+
+        Use case: `weft.api.use_cases.users.set_user_weight`.
+
+        Args:
+            name: The name of a user.
+            weight: Of two users with work, one with 3 gets three times as much as one with 1.
+            until: Then it is 1 again (RFC 3339); null: it stays.
+        """
+        return self._loop_thread.wait(self._async.set_user_weight(name, weight, until=until))
+
     def test_condition(self, condition_id: int) -> "answers.ShownCondition":
         """Let a condition be tested now, instead of at its next date; return it. If the test
         passes, its jobs go on, few at first. Raise `ConditionNotFound`.

@@ -116,6 +116,8 @@ LOOPS: Final = (
     # Makes blocked jobs ready again when their dates come; what blocks jobs rings it.
     _sweep("recovery", "release_blocked", 1_000, told=_released, has_dates=True),
     Loop("settle", _settle, after=("cancel", "deadlines")),  # what they end may have children
+    # Ends limits and weights of users at their dates; lets shares follow weights.
+    _sweep("terms", "end_terms", 500, has_dates=True),
     # Seals the trail: it numbers what is committed, in a chain of digests.
     _sweep(
         "trail", "seal_trail", 500,

@@ -66,6 +66,7 @@ CREATE TABLE weft.tenant_user (
     tenant_id int NOT NULL REFERENCES weft.tenant,
     name text NOT NULL CHECK (length(name) BETWEEN 1 AND 256),
     weight int NOT NULL DEFAULT 1 CHECK (weight > 0),
+    weight_until timestamptz,  -- then it is 1 again; NULL: it stays
     -- What a user may do; the rights of a role are in core/access/rights.py.
     role text NOT NULL DEFAULT 'user'
         CHECK (role IN ('viewer', 'user', 'operator', 'tenant-admin', 'admin', 'worker')),
@@ -74,6 +75,7 @@ CREATE TABLE weft.tenant_user (
     UNIQUE (tenant_id, name)
 );
 CREATE UNIQUE INDEX tenant_user_name_key_idx ON weft.tenant_user (tenant_id, name_key);
+CREATE INDEX tenant_user_weight_idx ON weft.tenant_user (weight_until) WHERE weight_until IS NOT NULL;
 CREATE INDEX tenant_user_page_idx ON weft.tenant_user (tenant_id, user_id) WHERE removed_at IS NULL;
 ROWS_OF_QUERIES weft.tenant_user;
 

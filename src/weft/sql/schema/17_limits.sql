@@ -9,7 +9,8 @@ CREATE TABLE weft.spend_limit (
     amount_max numeric CHECK (amount_max BETWEEN 0 AND 1e15),  -- NULL: there is none
     amount_soft_max numeric CHECK (amount_soft_max BETWEEN 0 AND 1e15),  -- NULL: nothing slows it down
     on_limit text NOT NULL DEFAULT 'pause' CHECK (on_limit IN ('pause', 'cancel')),
-    version int NOT NULL DEFAULT 1,  -- of the three above
+    until timestamptz,  -- then there is none; NULL: it stays
+    version int NOT NULL DEFAULT 1,  -- of the four above
     judged_version int,  -- of which the driver knows; NULL: of none
     stage text NOT NULL DEFAULT 'below' CHECK (stage IN ('below', 'slowed', 'reached')),
     -- since when batches agree with the stage; NULL: not all do
@@ -27,6 +28,7 @@ CREATE TABLE weft.spend_limit (
     CONSTRAINT limit_is_of_one
         CHECK (num_nonnulls(project_id, user_id, batch_id) = 1 AND (batch_id IS NULL) = (group_id IS NULL))
 );
+CREATE INDEX spend_limit_until_idx ON weft.spend_limit (until) WHERE until IS NOT NULL;
 CREATE INDEX spend_limit_unapplied_idx ON weft.spend_limit (limit_id) WHERE applied_at IS NULL;
 CREATE UNIQUE INDEX spend_limit_project_idx ON weft.spend_limit (project_id, measure)
     WHERE project_id IS NOT NULL;

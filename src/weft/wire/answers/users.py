@@ -16,6 +16,8 @@ class User(Struct, kw_only=True):
     user_id: int
     name: str
     role: Role
+    weight: Annotated[int, Meta(description="in fair shares")]
+    weight_until: Annotated[datetime | None, Meta(description="then 1 again; null: it stays")]
     last_seen_at: Annotated[datetime | None, Meta(description="to the minute; null: not yet")]
 
 

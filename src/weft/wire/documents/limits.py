@@ -1,5 +1,6 @@
 """Documents about billing projects, limits of what is used, quotas, licences and incidents."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -62,6 +63,12 @@ class LimitEdit(Struct, forbid_unknown_fields=True):
         OnLimit | UnsetType,
         says("Whether jobs wait until the limit is raised, or are cancelled, at the limit."),
     ] = UNSET
+    until: Annotated[
+        Annotated[datetime, Meta(tz=True)] | UnsetType | None,
+        says(
+            "Then there is no limit any more (RFC 3339); null: it stays.", "2027-01-01T00:00:00Z"
+        ),
+    ] = UNSET
 
 
 class UseLimit(Struct, kw_only=True):
@@ -80,6 +87,7 @@ class UseLimit(Struct, kw_only=True):
         float | None, Meta(description="beyond it the weight of the jobs is halved; null: none")
     ]
     on_limit: Annotated[OnLimit, Meta(description="what becomes of the jobs at the limit")]
+    until: Annotated[datetime | None, Meta(description="when it ends; null: it stays")]
     limit_state: Annotated[
         Literal["below", "near", "slowed", "paused", "cancelled"],
         Meta(description="where it has brought them"),

@@ -46,6 +46,19 @@ class UserEdit(Struct, forbid_unknown_fields=True):
     role: Annotated[Role, says("What they may do from now on; none above your own.", "operator")]
 
 
+class UserWeight(Struct, forbid_unknown_fields=True):
+    """`PUT /v1/users/{user}/weight`: how much of the machines is theirs, beside other users."""
+
+    weight: Annotated[
+        Annotated[int, Meta(ge=1, le=1000)],
+        says("Of two users with work, one with 3 gets three times as much as one with 1.", 3),
+    ]
+    until: Annotated[
+        Annotated[datetime, Meta(tz=True)] | None,
+        says("Then it is 1 again (RFC 3339); null: it stays.", "2027-01-01T00:00:00Z"),
+    ] = None
+
+
 PermissionWord = Literal["read", "execute", "write", "all"]
 
 

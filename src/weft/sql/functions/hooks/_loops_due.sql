@@ -39,5 +39,8 @@ RETURNS TABLE (loop text, due_in interval) LANGUAGE sql STABLE AS $$
     SELECT 'spending', interval '0' WHERE EXISTS (SELECT FROM weft.spend_limit l
         WHERE l.applied_at IS NULL OR l.judged_version IS DISTINCT FROM l.version)
     UNION ALL
+    SELECT 'terms', least((SELECT min(l.until) FROM weft.spend_limit l), (SELECT min(u.weight_until) FROM weft.tenant_user u))
+        - clock_timestamp()
+    UNION ALL
     SELECT 'sources', weft._sources_due(busy, limit_rows)
 $$;

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION weft._limit_documents(of_limit_ids int[]) RETURNS SET
         SELECT l.* FROM weft.spend_limit l WHERE l.limit_id = ANY (of_limit_ids) AND l.tenant_id = current_setting('weft.tenant')::int)
     SELECT jsonb_build_object('id', l.limit_id, 'kind', weft._limit_kind(l), 'project', p.name, 'user', u.name, 'batch_id', l.batch_id,
         'group_id', l.group_id, 'path', coalesce(g.path, g.name), 'measure', l.measure, 'amount_max', l.amount_max,
-        'amount_soft_max', l.amount_soft_max, 'on_limit', l.on_limit, 'limit_state', weft._limit_state(l.stage, l.on_limit, l.near),
+        'amount_soft_max', l.amount_soft_max, 'on_limit', l.on_limit, 'until', l.until,
+        'limit_state', weft._limit_state(l.stage, l.on_limit, l.near),
         'amount', round(s.used, 12), 'amount_per_hour', round(s.used_per_hour, 12),
         'limit_in_s', weft._limit_in_s(l, s.used, s.used_per_hour))
     FROM limited l JOIN weft._spending(ARRAY(SELECT x.limit_id FROM limited x), clock_timestamp()) s USING (limit_id)

@@ -42,7 +42,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             progress.step("start")
             job = {"command": ["sh", "-c", SCRIPT, "sh", str(heard)], "resources": {"cpu": "10m"}}
             batch = int((await client.create_batch({"jobs": [job]}))["id"])
-            await _until_started(client, batch)
+            await until_started(client, batch)
             progress.step(f"{count} signals, nothing else")
             reference = [await _signal(client, batch, heard) for _ in range(count)]
             progress.step(f"{count} signals beside small processes")
@@ -64,7 +64,8 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     )
 
 
-async def _until_started(client: Api, batch: int) -> None:
+async def until_started(client: Api, batch: int) -> None:
+    """Return when its first job runs."""
     until = time.monotonic() + PATIENCE_S
     while (await client.get_job(batch, 1))["started_at"] is None:
         if time.monotonic() > until:

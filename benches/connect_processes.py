@@ -47,7 +47,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         client = await stack.enter_async_context(client_of(home))
         await open_pools(home, "linked", "delayed")
         url = url_of(home)
-        far = await stack.enter_async_context(_delaying(url))
+        far = await stack.enter_async_context(delaying(url))
         pid = await stack.enter_async_context(linked_worker(home, url))
         await stack.enter_async_context(linked_worker(home, url, name="delayed", through=far))
         if plan.wants("rates"):
@@ -109,14 +109,14 @@ def _worker_mb(pid: int) -> float:
 
 
 @asynccontextmanager
-async def _delaying(url: str) -> AsyncIterator[str]:
+async def delaying(url: str) -> AsyncIterator[str]:
     """Give the address of a relay that passes bytes on as late as a long way would."""
     target = urlsplit(url)
 
     async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection(target.hostname, target.port)
         await asyncio.gather(
-            _delay(reader, far_writer), _delay(far_reader, writer), return_exceptions=True
+            delay(reader, far_writer), delay(far_reader, writer), return_exceptions=True
         )
 
     server = await asyncio.start_server(forward, "127.0.0.1", 0)
@@ -126,7 +126,7 @@ async def _delaying(url: str) -> AsyncIterator[str]:
         server.close()
 
 
-async def _delay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def delay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Pass each piece on after the delay; pieces do not wait for each other."""
     loop = asyncio.get_running_loop()
     while data := await reader.read(_CHUNK):

@@ -59,11 +59,14 @@ async def test_no_page_shuts_anybody_out(
     assert (await http.put("/v1/setups/daily", content=_LINE, headers=toml)).is_success
     asks = {"for": "approval", "form": {"properties": {"dose": {"type": "number"}}}}
     asked = await http.post("/v1/batches", json={"jobs": [{"name": "dose", "wait": asks}]})
+    asking = f"/batches/{asked.json()['id']}/jobs/1/answer"
+    link = (await http.post(f"/v1{asking}-links", json={})).json()["url"]
     findings: dict[str, list[str]] = {}
     async with open_window(browser, api, color_scheme=scheme) as window:
         await window.log_in()
-        batch, form = day.batches["run"], f"/ui/batches/{asked.json()['id']}/jobs/1/answer"
-        paths = (f"/ui/batches/{batch}", f"/ui/batches/{batch}/jobs/13", form, "/login")
+        batch, by_link = day.batches["run"], link[link.index("/ui/") :]
+        pages = (f"/ui/batches/{batch}", f"/ui/batches/{batch}/jobs/13", f"/ui{asking}")
+        paths = (*pages, by_link, "/login")
         async for path, page in every_page(window, *paths):
             found = []
             for width in (WIDE, 1400, 360):

@@ -39,7 +39,7 @@ async def every_page(window: Window, *more: str) -> AsyncIterator[tuple[str, Pag
     waiting = [*more, "/ui"]
     while waiting:
         path = waiting.pop(0)
-        kinds = {one for one, pattern in routes.items() if pattern.fullmatch(path)}
+        kinds = {one for one, pattern in routes.items() if pattern.fullmatch(path.split("?")[0])}
         if path in others or (kinds and not kinds & left):
             continue
         left -= kinds

@@ -172,16 +172,32 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
             SlurmCommands(LocalShell(conf), conf), SharedFiles(root), conf, LIMITS, tag=TAG
         )
 
-        def asking(number: int, **choice: str) -> Assignment:
-            spec = JobSpec(script="true", executor="slurm", engine=EngineOptions(**choice))
+        def asking(number: int, choice: EngineOptions) -> Assignment:
+            spec = JobSpec(script="true", executor="slurm", engine=choice)
             return attempt(number, spec)
 
-        some = [asking(1, partition="all"), asking(2, account="climate")]
+        some = [
+            asking(1, EngineOptions(partition="all")), asking(2, EngineOptions(account="climate"))
+        ]  # fmt: skip
         refused = await engine.submit({one.key.name: one for one in some})
 
         assert [*refused] == [some[1].key.name]
         assert "does not allow account climate" in str(refused[some[1].key.name])
         assert self.cluster.run("squeue", "-h", "-t", "all", "-o", "%P").split()[0] == "all"
+
+    async def test_job_runs_on_several_nodes_at_once(self, tmp_path: Path) -> None:
+        """Its first process knows them all, and `srun` begins one on each."""
+        seen = tmp_path / "seen"
+        script = (
+            f"exec >{seen}; srun printenv SLURMD_NODENAME | sort; cat $WEFT_NODE_FILE\n"
+            "echo $WEFT_NODES $MASTER_ADDR $SLURM_CPUS_PER_TASK; [ $MASTER_PORT -ge 20000 ]"
+        )
+        spec = JobSpec(script=script, executor="slurm", engine=EngineOptions(nodes=2))
+        one = Assignment(AttemptKey(1, 14, 1), spec, 2000, 200, (1, 14))
+        async with self.ended() as agent:
+            await agent.runner.submit([one])
+            assert (await agent.end_of(one)).exit_code == 0
+        assert seen.read_text().split() == ["n0", "n1", "n0", "n1", "2", "n0", "1"]
 
     async def test_job_has_nothing_of_the_gateways_environment(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -93,11 +93,16 @@ class EngineOptions(Struct, forbid_unknown_fields=True, omit_defaults=True, froz
     constraint: Annotated[Choice | None, says("Features that its node has.", "haswell")] = None
     gres: Annotated[Choice | None, says("Generic resources.", "tape:1")] = None
     reservation: Annotated[Choice | None, says("The reservation in which it runs.", "wed")] = None
+    nodes: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000)],
+        says("On how many machines at once it runs; its cores and memory are those of all.", 4),
+    ] = 1
 
     @property
     def given(self) -> dict[str, str]:
-        """Return what it chooses, by name."""
-        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        """Return what it chooses that may be forbidden, by name."""
+        names = (name for name in self.__struct_fields__ if name != "nodes")
+        values = ((name, getattr(self, name)) for name in names)
         return {name: value for name, value in values if value is not None}
 
 

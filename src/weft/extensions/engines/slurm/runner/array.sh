@@ -4,6 +4,13 @@ name=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" "$names" 2>/dev/null)
 [ -n "$name" ] && cd "$name" 2>/dev/null || exit 0
 mkdir run 2>/dev/null || exit 0
 printf '%s %s %s\n' "$SLURM_ARRAY_JOB_ID" "$SLURM_ARRAY_TASK_ID" "$SLURMD_NODENAME" >run/started
+if [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ]; then
+    WEFT_NODE_FILE=$PWD/run/nodes WEFT_NODES=$SLURM_JOB_NUM_NODES
+    scontrol show hostnames "$SLURM_JOB_NODELIST" >"$WEFT_NODE_FILE"
+    read -r MASTER_ADDR <"$WEFT_NODE_FILE"
+    MASTER_PORT=$((20000 + SLURM_JOB_ID % 10000))
+    export WEFT_NODE_FILE WEFT_NODES MASTER_ADDR MASTER_PORT
+fi
 setsid ./job >out 2>err </dev/null &
 job=$!
 trap ': >run/termed; kill -TERM -$job 2>/dev/null' TERM

@@ -68,6 +68,8 @@ class _Shape(NamedTuple):
     minutes: int | None
     choices: tuple[tuple[str, str], ...]
     """What their jobs choose of Slurm, by name."""
+    nodes: int
+    """On which each of them runs."""
 
 
 class SlurmEngine:
@@ -454,11 +456,15 @@ def _shape_of(one: Assignment) -> _Shape:
         gpu=one.gpu,
         minutes=None if limit_s is None else scripts.minutes_of(limit_s),
         choices=() if one.spec.engine is None else tuple(one.spec.engine.given.items()),
+        nodes=1 if one.spec.engine is None else one.spec.engine.nodes,
     )
 
 
 def _options_of(shape: _Shape) -> list[str]:
-    options = [f"--cpus-per-task={shape.cpus}", f"--mem={shape.memory_mib}M", "--ntasks=1"]
+    cpus, memory_mib = (-(-total // shape.nodes) for total in (shape.cpus, shape.memory_mib))
+    options = [f"--cpus-per-task={cpus}", f"--mem={memory_mib}M", f"--ntasks={shape.nodes}"]
+    if shape.nodes > 1:
+        options += [f"--nodes={shape.nodes}", "--ntasks-per-node=1"]
     if shape.gpu:
         options.append(f"--gpus={shape.gpu}")
     if shape.minutes is not None:

@@ -12,6 +12,7 @@ from weft_siege.load import Batch
 
 from cases import cases
 from weft.client.api import Api
+from weft.core.errors import BatchNotFound
 
 USAGE = 2000 * CPU_M
 
@@ -40,6 +41,8 @@ class Records:
         return [{**self.times, **_used(USAGE), **one} for one in self.tries]
 
     async def get_batch(self, _: int) -> Any:  # noqa: ANN401 (a document)
+        if not self.bill:
+            raise BatchNotFound(7)
         return self.bill
 
     def next_attempt(self) -> None:
@@ -71,6 +74,7 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     [
         ("lost", lambda records: records.jobs[0].update(state="running")),
         ("lost", lambda records: records.lines.pop(0)),
+        ("lost", lambda records: records.bill.clear()),
         ("live twice", Records.next_attempt),
         ("ended twice", lambda records: records.ran_before("success", None)),
         ("ended twice", lambda records: records.ran_before("failed", "exit")),

@@ -23,7 +23,7 @@ from weft.run.role_process import RoleFailed
 from weft_siege.evidence import CPU_M
 from weft_siege.faults import Fault
 from weft_siege.fortress import PATIENCE_S, Fortress, until
-from weft_siege.load import Batch, Load
+from weft_siege.load import Batch, Load, find_batch
 
 _END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
 _LOST = ("lost", "preempted")
@@ -52,16 +52,19 @@ async def check(
     )
     completed = Counter(event["batch_id"] for event in events if event["kind"] == LAST_EVENT)
     for batch in batches:
+        found = await find_batch(client, batch)
+        if found is None:
+            wrong["lost"] = [*wrong.get("lost", ()), f"b{batch.batch_id} ({batch.kind}) is gone"]
+            continue
         jobs = {job["job_id"]: job async for job in client.list_jobs(batch.batch_id)}
         tries = {job: await client.list_attempts(batch.batch_id, job) for job in jobs}
-        billed = (await client.get_batch(batch.batch_id))["cost_by_resource"]
         for promise, sentences in {
             "lost": _lost(batch, jobs),
             "ended twice": _ended_twice(batch, tries),
             "live twice": map(str, batch.evidence.out_of_order()),
             "orphans": batch.evidence.processes().values(),
             "events": _untold(batch.batch_id, jobs, ends),
-            "bills": _wrong_bills(billed, [*chain(*tries.values())]),
+            "bills": _wrong_bills(found["cost_by_resource"], [*chain(*tries.values())]),
             "callbacks": _untold_ends(
                 callbacks.get(batch.evidence.path.name, ()), completed[batch.batch_id]
             ),
@@ -202,7 +205,7 @@ class Attack:
             await asyncio.wait([loading], timeout=begun + fault.at_s - time.monotonic())
             if loading.done():
                 break
-            self.tell(fault, self.fortress.inflict(fault))
+            self.tell(fault, await self.fortress.inflict(fault))
         load.stop()
         await loading
 
@@ -212,7 +215,7 @@ class Attack:
         self.fortress.wire.suffer("")
         deadline = time.monotonic() + PATIENCE_S + len(self.faults)
         for batch in load.batches:
-            while not (await client.get_batch(batch.batch_id))["complete"]:
+            while (found := await find_batch(client, batch)) and not found["complete"]:
                 if time.monotonic() > deadline:
                     return
                 await asyncio.sleep(STEP_S)

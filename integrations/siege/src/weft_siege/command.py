@@ -24,6 +24,7 @@ def siege(
     minutes: float = 1.0,
     seed: int | None = None,
     workers: int = 3,
+    standby: Flag = False,
     schedule: Flag = False,
     shared: Local = LOCAL,
 ) -> int:
@@ -39,6 +40,8 @@ def siege(
         minutes: How long faults come; it ends when all jobs have.
         seed: The same number brings the same faults at the same times (default: any).
         workers: How many workers there are.
+        standby: PostgreSQL has a synchronous standby, which takes over when the primary is killed
+            for good; then there is a new one.
         schedule: Print the faults of the seed, and attack nothing.
     """
     if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
@@ -49,7 +52,7 @@ def siege(
             hint="`--minutes 3 --workers 3` is a good beginning.",
         )
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
-    faults = plan_faults(seed, seconds=minutes * 60, workers=workers)
+    faults = plan_faults(seed, seconds=minutes * 60, workers=workers, standby=standby)
     if not shared.json:
         note(f"--minutes {minutes:g} --seed {seed} --workers {workers}: {len(faults)} faults")
     if schedule:
@@ -57,7 +60,7 @@ def siege(
         return shared.tell([fault._asdict() for fault in faults], lines, print)
     base = Path(tempfile.mkdtemp(prefix="weft-siege-"))
     tell = (lambda _fault, _met: None) if shared.json else _print_fault
-    attack = Attack(Fortress(base / "home", workers), faults, seed, tell)
+    attack = Attack(Fortress(base / "home", workers, standby=standby), faults, seed, tell)
     wrong = asyncio.run(attack.run())
     counts = {name: len(sentences) for name, sentences in wrong.items()}
     facts = {"seed": seed, "faults": len(faults), **attack.facts}

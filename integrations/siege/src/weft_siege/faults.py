@@ -12,11 +12,13 @@ ACTS = {
     "worker": ("kill", "kill", "stop", "restart"),
     "spawner": ("kill", "stop"),
     "postgres": ("kill", "stop", "restart"),
+    "standby": ("failover", "failover", "kill", "stop"),
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
-last worker is outside, behind a link; see `network.Wire` for what that suffers.
+last worker is outside, behind a link; see `network.Wire` for what that suffers. failover: the
+primary is killed for good, and the standby takes over.
 """
-STOPS_S = {"link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0}
+STOPS_S = {"link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0, "standby": 3.0}
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 OTHERS_STOP_S = 6.0
 
@@ -32,21 +34,24 @@ class Fault(NamedTuple):
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
     """Return the names of all processes of a part; the first one's is that of the part."""
-    count = {"api": 2, "driver": 2, "link": 1, "postgres": 1}.get(part, workers)
+    count = {"api": 2, "driver": 2, "link": 1, "postgres": 1, "standby": 1}.get(part, workers)
     return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
 
 
-def plan_faults(seed: int, *, seconds: float, workers: int) -> Sequence[Fault]:
+def plan_faults(
+    seed: int, *, seconds: float, workers: int, standby: bool = False
+) -> Sequence[Fault]:
     """Return the faults of a siege, in order."""
+    parts = [part for part in sorted(ACTS) if standby or part != "standby"]
     chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
     faults = []
     at_s = chance.uniform(*GAP_S)
     while at_s < seconds:
-        part = chance.choice(sorted(ACTS))
+        part = chance.choice(parts)
         act = chance.choice(ACTS[part])
         target = chance.choice(targets_of(part, workers))
         lasts_s = chance.uniform(0.5, STOPS_S.get(part, OTHERS_STOP_S))
-        lasts_s = 0.0 if act in {"kill", "restart"} else round(lasts_s, 1)
+        lasts_s = 0.0 if act in {"kill", "restart", "failover"} else round(lasts_s, 1)
         faults.append(Fault(round(at_s, 1), act, target, lasts_s))
         at_s += chance.uniform(*GAP_S)
     return faults

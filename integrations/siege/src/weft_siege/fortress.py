@@ -26,6 +26,7 @@ from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
 from weft_siege.faults import Fault, targets_of
 from weft_siege.network import Act, Receiver, Wire
+from weft_siege.pair import Pair
 
 SETTINGS = {
     "WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
@@ -60,8 +61,9 @@ async def until(fact: Callable[[], object], what: str, *, within_s: float = PATI
 class Fortress:
     """The processes of one home. `weft up` starts its own again; the others we do."""
 
-    def __init__(self, home: Path, workers: int) -> None:
+    def __init__(self, home: Path, workers: int, *, standby: bool = False) -> None:
         self.home = home
+        self._pair = Pair(home) if standby else None
         self._environ = outer_environment() | SETTINGS | {"WEFT_HOME": str(home)}
         self._apart = ["api-2", *targets_of("worker", workers)[1:]]
         self._outside = home / "outside"
@@ -74,13 +76,18 @@ class Fortress:
     async def standing(self) -> AsyncIterator["Fortress"]:
         """Start all; leave no process behind."""
         self.home.mkdir(mode=0o700)
-        up = await self._start("up", {"WEFT_PORT": str(self.ports[0])}, "-m", "weft.cli", "up")
         keepers = []
+        words = ["-m", "weft.cli", "up"]
+        if self._pair:
+            await self._pair.start()
+            keepers = [asyncio.create_task(self._pair.keep())]
+            words += ["--database", self._pair.dsn]
+        up = await self._start("up", {"WEFT_PORT": str(self.ports[0])}, *words)
         try:
             await self._until_ready("api", *targets_of("driver", 2), "worker")
             if self._linked:
                 await self._invite()
-            keepers = [asyncio.create_task(self._keep(name)) for name in self._apart]
+            keepers += [asyncio.create_task(self._keep(name)) for name in self._apart]
             await self._until_ready(*self._apart)
             yield self
         finally:
@@ -96,6 +103,8 @@ class Fortress:
                 await until(
                     lambda: not any(map(self.pids, self._apart)), "all end", within_s=END_S
                 )
+            if self._pair:
+                self._pair.stop()
             self._send(signal.SIGKILL, self.leftovers())
 
     async def _start(self, name: str, environ: Mapping[str, str], *words: str) -> Process:
@@ -143,13 +152,15 @@ class Fortress:
                 ready = self._outside / "run" / f"{name}-{name}.ready"
             await until(ready.exists, f"{name} is ready")
 
-    def inflict(self, fault: Fault) -> bool:
+    async def inflict(self, fault: Fault) -> bool:
         """Do what a fault says, and undo it in time; say whether it met anything."""
         later = asyncio.get_running_loop().call_later
         if fault.target == "link":
             self.wire.suffer(cast("Act", fault.act))
             later(fault.lasts_s, self.wire.suffer, "")
             return bool(self._linked)
+        if fault.act == "failover":
+            return bool(self._pair and await self._pair.fail_over())
         pids = self.pids(fault.target)
         number = _ACTS[fault.act]
         if fault.target == "postgres" and fault.act == "restart":
@@ -175,6 +186,8 @@ class Fortress:
         part, _, number = target.partition("-")
         if part == "postgres":
             return list(server_pids(self.home / "pg"))
+        if part == "standby" and self._pair:
+            return self._pair.pids(target)
         if part == "spawner":
             end = f"spawner-worker{number and '-' + number}.sock"
             return spawner_pids(self.home, end)
@@ -185,7 +198,8 @@ class Fortress:
 
     def leftovers(self) -> Sequence[int]:
         """Return every live process of this home."""
-        return [*self._of_home("-m"), *server_pids(self.home / "pg")]
+        servers = self._pair.pids() if self._pair else server_pids(self.home / "pg")
+        return [*self._of_home("-m"), *servers]
 
     def _of_home(self, word: str) -> Sequence[int]:
         return [

@@ -3,12 +3,13 @@
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weft.client.api import Api
-from weft.core.errors import NotWaiting
+from weft.client.api import Api, Document
+from weft.core.errors import NotFound, NotWaiting
 from weft_siege.evidence import Evidence, Planned
 
 OPEN_JOBS_MAX = 600
@@ -25,6 +26,13 @@ class Batch:
     batch_id: int
     jobs: Sequence[Planned]
     evidence: Evidence
+
+
+async def find_batch(client: Api, batch: Batch) -> Document | None:
+    """Return what the api knows of a batch; None if it is lost."""
+    with suppress(NotFound):
+        return await client.get_batch(batch.batch_id)
+    return None
 
 
 class Load:
@@ -62,8 +70,8 @@ class Load:
 
     async def _until_room(self, client: Api) -> None:
         while not self._told.is_set():
-            documents = [await client.get_batch(batch.batch_id) for batch in self.batches[-20:]]
-            if sum(batch["n_jobs"] - batch["n_completed"] for batch in documents) < OPEN_JOBS_MAX:
+            found = [await find_batch(client, batch) for batch in self.batches[-20:]]
+            if sum(one["n_jobs"] - one["n_completed"] for one in found if one) < OPEN_JOBS_MAX:
                 break
             await asyncio.sleep(PAUSE_S[1])
 

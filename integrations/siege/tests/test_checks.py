@@ -3,12 +3,14 @@
 import asyncio
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from weft_siege.attack import check
+from weft_siege.checks import check
 from weft_siege.evidence import CPU_M, VARIABLE, Evidence
 from weft_siege.load import Batch
+from weft_siege.standing import wrong_times
 
 from cases import cases
 from weft.client.api import Api
@@ -30,7 +32,9 @@ class Records:
         ]
         self.times = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:02Z"}
         self.bill = _used(3 * USAGE)
-        self.told = {"evidence": ["a"]}
+        self.told = {"evidence": ["a"], **{f"sink/b7.j{job}": ["a"] for job in ends}}
+        self.kind = "mixed"
+        self.overspent: list[str] = []
         self.tries: list[dict[str, Any]] = [{"attempt": 1, "state": "success", "reason": None}]
 
     async def list_jobs(self, _: int) -> AsyncIterator[Any]:
@@ -64,7 +68,7 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     evidence = Evidence(path)
     jobs = [evidence.quick(), evidence.slow(1), evidence.failing()]
     path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
-    batch = Batch("mixed", 7, jobs, evidence)
+    batch = Batch(records.kind, 7, jobs, evidence, records.overspent)
     found = await check(cast("Api", records), [batch], records.events, records.told)
     return {promise: words for promise, words in found.items() if words}
 
@@ -85,6 +89,7 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
         ("events", lambda records: records.events.append({**records.events[0], "id": 9})),
         ("callbacks", lambda records: records.told.clear()),
         ("callbacks", lambda records: records.told["evidence"].append("b")),
+        ("limits", lambda records: records.overspent.append("it was not paused")),
         ("bills", lambda records: records.bill.update(_used(USAGE))),
         ("bills", lambda records: records.times.update(ended_at="2026-01-01T00:00:03Z")),
     ],
@@ -97,6 +102,30 @@ async def test_broken_promise_is_seen(
     forge(records)
 
     assert promise in await broken(records, tmp_path / "evidence")
+
+
+@cases("names", [(), ("a", "b")])
+async def test_message_of_a_line_comes_under_one_name(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    records = Records()
+    records.kind = "line"
+    del records.told["evidence"]
+    assert await broken(records, tmp_path / "evidence") == {}
+    records.told["sink/b7.j2"] = list(names)
+
+    found = await broken(records, tmp_path / "evidence")
+    assert found == {"sinks": [f"b7 (line): the message of job 2 came under {len(names)} names"]}
+
+
+def test_each_minute_has_one_batch() -> None:
+    first = datetime(2026, 1, 1, tzinfo=UTC)
+    due = [first + timedelta(minutes=number) for number in range(3)]
+
+    assert list(wrong_times(due, first, due[2])) == []
+    assert list(wrong_times(due, first, due[1])) == []
+    assert list(wrong_times(due[:2], first, due[2])) == [f"{due[2]} has 0 batches"]
+    assert list(wrong_times([*due, due[1]], first, due[2])) == [f"{due[1]} has 2 batches"]
 
 
 async def test_lost_attempt_may_have_written_its_end(tmp_path: Path) -> None:

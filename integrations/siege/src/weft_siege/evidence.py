@@ -4,7 +4,9 @@ Each line is appended by one write, so that the order of the lines is the order 
 whatever any clock says. A kill of the machine is the only fault that could lose one.
 """
 
+import json
 import random
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,6 +100,22 @@ class Evidence:
         script = f'{_BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done{_END}; {_SAY}'
         return self._planned("gated", "/bin/sh", "-c", script)
 
+    def blocked(self, gate: Path) -> Planned:
+        """Return a job that waits, without a worker, until a file is there."""
+        block = {"condition": "custom", "tester": "path", "parameters": {"path": str(gate)}}
+        wait = f"echo {shlex.quote(json.dumps(block))} > $WEFT_BLOCK_FILE; exit 75"
+        script = f'[ -e "{gate}" ] || {{ {wait}; }}; {_ALONE}{_BEGIN}{_SAY}{_END}'
+        return self._planned("blocked", "/bin/sh", "-c", script)
+
+    def scattered(self) -> Planned:
+        """Return a quick job whose batch nobody knows before: it writes to `of_batch`."""
+        name = f'{VARIABLE}="${VARIABLE}-${{WEFT_JOB%%.*}}"; '
+        return self._planned("quick", "/bin/sh", "-c", name + _BEGIN + _SAY)
+
+    def of_batch(self, batch_id: int) -> "Evidence":
+        """Return what scattered jobs of this batch have written."""
+        return Evidence(Path(f"{self.path}-b{batch_id}"))
+
     def _planned(self, kind: str, *command: str, state: str = "success") -> Planned:
         document = {
             "command": command, "env": {VARIABLE: str(self.path)}, "resources": RESOURCES
@@ -127,6 +145,11 @@ class Evidence:
     def count(self) -> int:
         """Return how many lines there are."""
         return self.path.read_bytes().count(b"\n")
+
+    @property
+    def begun(self) -> int:
+        """Return how many runs have begun."""
+        return sum(line.word == "begin" for line in self.lines())
 
     def doubled(self, word: str = "begin") -> int:
         """Return how often a job began, or wrote another word, beyond its first time."""

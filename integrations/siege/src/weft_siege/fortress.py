@@ -33,6 +33,7 @@ SETTINGS = {
     "WEFT_WORKER_NAME": "worker", "WEFT_LOG_FORMAT": "json",
     "WEFT_WORKER_CPU_M": "4000", "WEFT_LOSSES_MAX": "100",
     "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
+    "WEFT_SPENDING_INTERVAL_S": "1",
 }  # fmt: skip
 PATIENCE_S = 60.0
 END_S = 20.0
@@ -64,7 +65,10 @@ class Fortress:
     def __init__(self, home: Path, workers: int, *, standby: bool = False) -> None:
         self.home = home
         self._pair = Pair(home) if standby else None
-        self._environ = outer_environment() | SETTINGS | {"WEFT_HOME": str(home)}
+        self._environ = outer_environment() | SETTINGS | {
+            "WEFT_HOME": str(home), "WEFT_SOURCE_PATHS": str(home.parent),
+            "WEFT_TESTER_PATHS": str(home.parent),
+        }  # fmt: skip
         self._apart = ["api-2", *targets_of("worker", workers)[1:]]
         self._outside = home / "outside"
         self._linked = self._apart[-1] if workers > 1 else ""
@@ -115,15 +119,23 @@ class Fortress:
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
 
+    async def command(self, *words: str) -> bytes:
+        """Run a command of this home; return what it prints."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-P", "-m", "weft.cli", *words, env=self._environ,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        said, error = await process.communicate()
+        if process.returncode:
+            raise RoleFailed(f"weft {words[0]} has failed", detail=error.decode())
+        return said
+
     async def _invite(self) -> None:
         """Give the worker outside a home, and in it a token for its name alone."""
         self._outside.mkdir(mode=0o700)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "weft.cli", "token", "create", self._linked,
-            "--pool", "default", "--workers", self._linked, env=self._environ,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        token, _ = await process.communicate()
+        name = self._linked
+        words = ("token", "create", name, "--pool", "default", "--workers", name)
+        token = await self.command(*words)
         (self._outside / "token").touch(0o600)
         (self._outside / "token").write_bytes(token)
 

@@ -2,19 +2,27 @@
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from weft.client.api import Api, Document
 from weft.core.errors import NotFound, NotWaiting
-from weft_siege.evidence import Evidence, Planned
+from weft_siege.evidence import CPU_M, Evidence, Planned
 
 OPEN_JOBS_MAX = 600
 """More wait for those that run, so that a siege ends soon after its last fault."""
 PAUSE_S = (0.1, 0.8)
+LIMIT_CPU_S = 4.0
+PAUSED_WITHIN_S = 60.0
+OVERRUN_S = 25.0
+"""For so long a worker that is stopped may go on with what it runs when a limit is reached: until
+it is given up, with the time in which a driver follows another.
+"""
+STANDSTILL_S = 3.0
 LONG_S = 25.0
 
 
@@ -26,6 +34,8 @@ class Batch:
     batch_id: int
     jobs: Sequence[Planned]
     evidence: Evidence
+    overspent: list[str] = field(default_factory=list)
+    """What was seen of its limit that must not be, while there was one."""
 
 
 async def find_batch(client: Api, batch: Batch) -> Document | None:
@@ -38,7 +48,12 @@ async def find_batch(client: Api, batch: Batch) -> Document | None:
 class Load:
     """Submits until it is told to stop."""
 
-    def __init__(self, seed: int, directory: Path, clients: Sequence[Api], port: int) -> None:
+    def __init__(
+        self, seed: int, directory: Path, clients: Sequence[Api], port: int,
+        drop: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        self._drop = drop
+        self._watches: list[asyncio.Task[None]] = []
         self.batches: list[Batch] = []
         self._chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
         self._directory = directory
@@ -55,7 +70,7 @@ class Load:
         kinds = (
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
             self._cancelled_group, self._service, self._keyed, self._started,
-            self._answered,
+            self._answered, self._blocked, self._limited, self._dropped,
         )  # fmt: skip
         while not self._told.is_set():
             for kind in self._chance.sample(kinds, len(kinds)):
@@ -67,6 +82,7 @@ class Load:
                 await kind(client, evidence)
                 await self._until_room(client)
                 await asyncio.sleep(self._chance.uniform(*PAUSE_S))
+        await asyncio.gather(*self._watches)
 
     async def _until_room(self, client: Api) -> None:
         while not self._told.is_set():
@@ -170,6 +186,61 @@ class Load:
         for refused in answers:
             if isinstance(refused, BaseException) and not isinstance(refused, NotWaiting):
                 raise refused
+
+    async def _blocked(self, client: Api, evidence: Evidence) -> None:
+        """Jobs that wait until something is there, and go on by themselves."""
+        gate = evidence.path.with_suffix(".gate")
+        await self._submit(client, "blocked", evidence, [evidence.blocked(gate)] * 4)
+        later = asyncio.get_running_loop().call_later
+        later(self._chance.uniform(0, 8), gate.touch)
+
+    async def _limited(self, client: Api, evidence: Evidence) -> None:
+        """A batch that stops at its limit, and goes on when that is lifted."""
+        asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
+        slow = [evidence.slow(self._chance.uniform(2, 4)) for _ in range(20)]
+        jobs = [asked, *(_after(job, 1) for job in slow)]
+        batch_id = await self._submit(client, "limited", evidence, jobs)
+        await self._limit(client, batch_id, LIMIT_CPU_S / 3600)
+        await client.answer_job(batch_id, 1)
+        self._watches.append(asyncio.create_task(self._watch(client, self.batches[-1])))
+
+    async def _limit(self, client: Api, batch_id: int, core_hours: float | None) -> None:
+        changes = {"measure": "cpu", "amount_max": core_hours}
+        await client.set_limit(changes, batch_id=batch_id)
+
+    async def _watch(self, client: Api, batch: Batch) -> None:
+        """Wait until a batch is paused, see that it stands still, and lift its limit."""
+        deadline = time.monotonic() + PAUSED_WITHIN_S
+        while not (used := await _used_at_standstill(client, batch)):
+            if time.monotonic() > deadline:
+                batch.overspent.append("it was not paused at its limit")
+                break
+            await asyncio.sleep(PAUSE_S[1])
+        else:
+            begun = batch.evidence.begun
+            await asyncio.sleep(STANDSTILL_S)
+            if more := batch.evidence.begun - begun:
+                batch.overspent.append(f"{more} runs began while it was paused")
+            most = LIMIT_CPU_S + begun * CPU_M / 1000 * OVERRUN_S
+            if used > most:
+                batch.overspent.append(f"it used {used:.0f} s of CPU, {most:.0f} at most")
+        await self._limit(client, batch.batch_id, None)
+
+    async def _dropped(self, client: Api, evidence: Evidence) -> None:  # noqa: ARG002 (as others)
+        """Files for the production line."""
+        self._drop(self._chance.randrange(1, 10))
+
+
+async def _used_at_standstill(client: Api, batch: Batch) -> float:
+    """Return the seconds of CPU that a batch has used that is paused and runs no more; else 0."""
+    paused = [
+        limit["amount"] * 3600
+        async for limit in client.list_limits(batch.batch_id)
+        if limit["batch_id"] == batch.batch_id and limit["limit_state"] == "paused"
+    ]
+    if not paused or (await client.get_batch(batch.batch_id))["n_running"]:
+        return 0
+    return float(paused[0])
 
 
 def _after(job: Planned, *parents: Any) -> Planned:  # noqa: ANN401 (JSON)

@@ -1,6 +1,7 @@
 """What lies between the processes: a wire to the api that fails, and who is told of batches."""
 
 import asyncio
+import json
 from asyncio import StreamReader, StreamWriter
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -11,6 +12,8 @@ CHUNK_BYTES = 1 << 16
 LATE_S = 0.3
 FAILS = 3
 """One of this number of callbacks is answered with 503."""
+SINK = "sink"
+"""The path to which a production line sends messages."""
 Act = Literal["", "cut", "hang", "slow"]
 
 
@@ -70,12 +73,12 @@ class Wire:
 
 
 class Receiver:
-    """Is told of batches that end; some of it it refuses, and is told again."""
+    """Is told of batches that end and of jobs of a line; some of it it refuses at first."""
 
     def __init__(self) -> None:
         self.port = 0
         self.told: dict[str, Counter[str]] = {}
-        """Names of the deliveries that were accepted, by the path of their URL."""
+        """How often each delivery was accepted, by the path of its URL, of a sink with the job."""
         self._count = 0
 
     @asynccontextmanager
@@ -85,15 +88,21 @@ class Receiver:
             self.port = server.sockets[0].getsockname()[1]
             yield
 
+    def names(self) -> dict[str, list[str]]:
+        """Return under which names came what was accepted, also in the tries that were not."""
+        return {name: list(ids) for name, ids in self.told.items() if ids.total()}
+
     async def _take(self, reader: StreamReader, writer: StreamWriter) -> None:
         with suppress(OSError, EOFError):
             first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             fields = dict(line.lower().split(": ", 1) for line in lines if line)
-            await reader.readexactly(int(fields["content-length"]))
+            body = await reader.readexactly(int(fields["content-length"]))
             self._count += 1
-            if self._count % FAILS:
-                ids = self.told.setdefault(first.split()[1].strip("/"), Counter())
-                ids[fields["weft-delivery"]] += 1
+            name = first.split()[1].strip("/")
+            if name == SINK:
+                name += f"/{json.loads(body)['job']}"
+            ids = self.told.setdefault(name, Counter())
+            ids[fields["weft-delivery"]] += bool(self._count % FAILS)
             status = "200 OK" if self._count % FAILS else "503 Service Unavailable"
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()

@@ -1,0 +1,135 @@
+"""What must hold at the end: what jobs wrote and what was told, beside what the api answers.
+
+It shares no code with the store: sums and states are made anew from answers of the api.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+
+from weft.client.api import Api, Document
+from weft_siege.evidence import CPU_M
+from weft_siege.load import Batch, find_batch
+from weft_siege.network import SINK
+
+LAST_EVENT = "batch.complete"
+OF_OTHERS = ("line", "scheduled")
+"""Batches that the siege did not submit: nobody asked for a callback."""
+_END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
+_LOST = ("lost", "preempted")
+Jobs = Mapping[int, Document]
+
+
+async def check(
+    client: Api,
+    batches: Sequence[Batch],
+    events: Sequence[Document],
+    callbacks: Mapping[str, Collection[str]],
+) -> Mapping[str, list[str]]:
+    """Return what is wrong, in words, by the promise that it breaks; all are empty if all held.
+
+    `callbacks`: under which names the end of each batch was told, by the name of its evidence.
+    """
+    repeated = [
+        id_ for id_, count in Counter(event["id"] for event in events).items() if count > 1
+    ]
+    wrong = {"events": repeated}
+    ends = Counter(
+        (event["batch_id"], job, event["kind"])
+        for event in events
+        if event["kind"] in _END_EVENTS
+        for job in event["jobs"] or ()
+    )
+    completed = Counter(event["batch_id"] for event in events if event["kind"] == LAST_EVENT)
+    for batch in batches:
+        found = await find_batch(client, batch)
+        if found is None:
+            wrong["lost"] = [*wrong.get("lost", ()), f"b{batch.batch_id} ({batch.kind}) is gone"]
+            continue
+        jobs = {job["job_id"]: job async for job in client.list_jobs(batch.batch_id)}
+        tries = {job: await client.list_attempts(batch.batch_id, job) for job in jobs}
+        for promise, sentences in {
+            "lost": _lost(batch, jobs),
+            "ended twice": _ended_twice(batch, tries),
+            "live twice": map(str, batch.evidence.out_of_order()),
+            "orphans": batch.evidence.processes().values(),
+            "events": _untold(batch.batch_id, jobs, ends),
+            "bills": _wrong_bills(found["cost_by_resource"], [*chain(*tries.values())]),
+            "callbacks": _untold_ends(
+                callbacks.get(batch.evidence.path.name, ()), completed[batch.batch_id]
+            )
+            if batch.kind not in OF_OTHERS
+            else (),
+            "sinks": _unsent(batch, callbacks) if batch.kind == "line" else (),
+            "limits": batch.overspent,
+        }.items():
+            words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
+            wrong[promise] = wrong.get(promise, []) + words
+    return wrong
+
+
+def _lost(batch: Batch, jobs: Jobs) -> Iterator[str]:
+    """Yield jobs that did not end as they must, or whose last attempt left no record."""
+    for number, planned in enumerate(batch.jobs, 1):
+        job = jobs.get(number, {})
+        if job.get("state") != planned.state:
+            yield f"job {number} is not {planned.state}: {job}"
+    last = {number: job["attempt"] for number, job in jobs.items()}
+    yield from batch.evidence.missing(batch.jobs, last)
+
+
+def _ended_twice(batch: Batch, tries: Mapping[int, Sequence[Document]]) -> Iterator[str]:
+    """Yield attempts that were not the last, and ended: a lost one may only have written so."""
+    wrote = {(line.job_id, line.attempt) for line in batch.evidence.lines() if line.word == "end"}
+    for number, attempts in tries.items():
+        for attempt in attempts[:-1]:
+            is_over = (number, attempt["attempt"]) in wrote and attempt["reason"] not in _LOST
+            if is_over or attempt["state"] == "success":
+                yield f"job {number} ran again after {attempt}"
+
+
+def _untold(batch_id: int, jobs: Jobs, ends: Counter[tuple[int, int, str]]) -> Iterator[str]:
+    """Yield ends of jobs that were not told exactly once."""
+    for number, job in jobs.items():
+        kind = f"jobs.{job['state']}"
+        times = ends[batch_id, number, kind]
+        if kind in _END_EVENTS and times != 1:
+            yield f"{kind} of job {number} was told {times} times"
+
+
+def _untold_ends(names: Collection[str], count: int) -> Iterator[str]:
+    """Yield an end that was not told, or that was told anew instead of again. A batch that grows
+    may end more than once.
+    """
+    if len(names) != max(1, count):
+        yield f"its end was told under {len(names)} names"
+
+
+def _unsent(batch: Batch, told: Mapping[str, Collection[str]]) -> Iterator[str]:
+    """Yield jobs of a line whose message did not arrive, or not always under the same name."""
+    for number in range(1, len(batch.jobs) + 1):
+        names = told.get(f"{SINK}/b{batch.batch_id}.j{number}", ())
+        if len(names) != 1:
+            yield f"the message of job {number} came under {len(names)} names"
+
+
+def _wrong_bills(billed: Sequence[Document], attempts: Sequence[Document]) -> Iterator[str]:
+    """Yield what a batch is billed for that its attempts, by their own times, did not use."""
+    used: Counter[str] = Counter()
+    for attempt in attempts:
+        usage = {part["resource"]: part["usage"] for part in attempt["cost_by_resource"]}
+        used.update(usage)
+        cpu = CPU_M * _lived_ms(attempt)
+        if abs(usage.get("cpu", 0) - cpu) > CPU_M:  # a millisecond, for what is rounded
+            yield f"this attempt used {cpu} mCPU*ms: {attempt}"
+    if used != (bill := Counter({part["resource"]: part["usage"] for part in billed})):
+        yield f"it is billed for {bill}, its attempts used {used}"
+
+
+def _lived_ms(attempt: Document) -> float:
+    """Return how long an attempt ran; 0 if it did not."""
+    if not (attempt["started_at"] and attempt["ended_at"]):
+        return 0
+    begun, ended = (datetime.fromisoformat(attempt[name]) for name in ("started_at", "ended_at"))
+    return (ended - begun).total_seconds() * 1000

@@ -1,0 +1,138 @@
+"""What goes on through a whole siege: a schedule, and a production line with a sink."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from weft.client.api import Api
+from weft_siege.evidence import Evidence
+from weft_siege.load import Batch
+from weft_siege.network import SINK
+
+MADE_S = 150.0
+"""An api that is killed keeps what it had begun to submit for a minute."""
+STEP_S = 0.5
+MINUTE = timedelta(minutes=1)
+_LINE = """
+[source.scenes]
+kind = "directory"
+path = {path}
+every = "1s"
+settle = "0s"
+job = "scene"
+sink = "portal"
+
+[job.scene]
+command = {command}
+env = {{ {variable} = {file} }}
+resources = {{ cpu = {cpu}, memory = {memory} }}
+
+[sink.portal]
+kind = "http"
+url = {url}
+message = '{{"job": {{{{ job.id | tojson }}}}}}'
+"""
+
+
+class Line:
+    """A production line: files become jobs, and each that ends well is told to a sink."""
+
+    def __init__(self, directory: Path, port: int) -> None:
+        self.file = directory / "line.toml"
+        self._incoming = directory / "incoming"
+        self._incoming.mkdir()
+        self._names: list[str] = []
+        self._evidence = Evidence(directory / "evidence-line")
+        job = self._evidence.scattered().document
+        (variable, file), *_ = job["env"].items()
+        facts = {
+            "path": str(self._incoming), "command": job["command"], "file": file,
+            "url": f"http://127.0.0.1:{port}/{SINK}", **job["resources"],
+        }  # fmt: skip
+        quoted = {name: json.dumps(value) for name, value in facts.items()}
+        self.file.write_text(_LINE.format(variable=variable, **quoted))
+
+    def drop(self, count: int) -> None:
+        """Let files appear."""
+        for _ in range(count):
+            self._names.append(f"scene-{len(self._names)}")
+            hidden = self._incoming / ".new"
+            hidden.write_text("{}")
+            hidden.rename(self._incoming / f"{self._names[-1]}.json")
+
+    async def batches(self, client: Api) -> Sequence[Batch]:
+        """Return its batches, one a day, with the jobs that there are."""
+        job = self._evidence.scattered()
+        return [
+            Batch("line", one["id"], [job] * one["n_jobs"], self._evidence.of_batch(one["id"]))
+            async for one in client.list_batches("source = scenes")
+        ]
+
+    async def wrong(self, client: Api) -> list[str]:
+        """Wait until each file is a job; return which ones are none, or more than one."""
+        deadline = time.monotonic() + MADE_S
+        while True:
+            jobs = Counter([
+                job["name"]
+                for batch in await self.batches(client)
+                async for job in client.list_jobs(batch.batch_id)
+            ])  # fmt: skip
+            if not set(self._names) - set(jobs) or time.monotonic() > deadline:
+                times = {name: jobs[name] for name in {*self._names, *jobs}}
+                return [f"{name} is {count} jobs" for name, count in times.items() if count != 1]
+            await asyncio.sleep(STEP_S)
+
+
+class Schedule:
+    """Makes a batch every minute, also of those that were missed."""
+
+    def __init__(self, directory: Path) -> None:
+        self._evidence = Evidence(directory / "evidence-schedule")
+        self._schedule_id = 0
+        self._first = datetime.now(UTC)
+
+    async def begin(self, client: Api) -> None:
+        """Add it."""
+        jobs = [self._evidence.scattered().document]
+        document = {"name": "scheduled", "jobs": jobs}
+        added = await client.add_schedule("* * * * *", document, missed="all")
+        self._schedule_id = added["schedule_id"]
+        self._first = datetime.fromisoformat(added["next_at"])
+
+    async def batches(self, client: Api) -> Sequence[Batch]:
+        """Return what it has made."""
+        job = self._evidence.scattered()
+        return [
+            Batch("scheduled", one["id"], [job], self._evidence.of_batch(one["id"]))
+            async for one in client.list_batches(f"schedule = s{self._schedule_id}")
+        ]
+
+    async def wrong(self, client: Api) -> list[str]:
+        """Wait until each time that was due has its batch, and pause it; return which have none,
+        or more than one.
+        """
+        begun, now = time.monotonic(), datetime.now(UTC)
+        while True:
+            made = [
+                datetime.fromisoformat(one["attributes"]["schedule_due_at"])
+                async for one in client.list_batches(f"schedule = s{self._schedule_id}")
+            ]
+            wrong = list(wrong_times(made, self._first, now))
+            if not wrong or time.monotonic() > begun + MADE_S:
+                break
+            await asyncio.sleep(STEP_S)
+        await client.change_schedule(self._schedule_id, paused=True)
+        return wrong
+
+
+def wrong_times(made: Sequence[datetime], first: datetime, last: datetime) -> Iterator[str]:
+    """Yield the minutes that have not exactly one batch, from the first to the last that must."""
+    counts = Counter(made)
+    while first <= last:
+        counts.setdefault(first, 0)
+        first += MINUTE
+    yield from (f"{due} has {count} batches" for due, count in counts.items() if count != 1)

@@ -91,6 +91,14 @@ async def test_schedule_is_added_shown_changed_and_removed(http: AsyncClient) ->
     assert (await http.get("/v1/schedules/1")).json()["code"] == "API.SCHEDULE_NOT_FOUND"
 
 
+async def test_audit_finds_nothing_of_one_that_was_paused_before_its_first_run(
+    http: AsyncClient, database: Dsns
+) -> None:
+    await add(http)
+    await http.patch("/v1/schedules/1", json={"paused": True})
+    await audit(database)
+
+
 async def test_repeat_of_a_request_adds_one_schedule(http: AsyncClient) -> None:
     """Also as msgpack, which the Python client sends."""
     document = {"cron": "0 2 * * *", "document": BATCH}

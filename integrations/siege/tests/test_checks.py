@@ -115,7 +115,8 @@ async def test_message_of_a_line_comes_under_one_name(
     records.told["sink/b7.j2"] = list(names)
 
     found = await broken(records, tmp_path / "evidence")
-    assert found == {"sinks": [f"b7 (line): the message of job 2 came under {len(names)} names"]}
+    words = f"b7 (line): its end was told to sink/b7.j2 under {len(names)} names"
+    assert found == {"sinks": [words]}
 
 
 def test_each_minute_has_one_batch() -> None:

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from weft.client.api import Api, Document
 from weft.run.role_process import RoleFailed
-from weft_siege.checks import LAST_EVENT, OF_OTHERS, check
+from weft_siege.checks import LAST_EVENT, check
 from weft_siege.faults import Fault
 from weft_siege.fortress import PATIENCE_S, Fortress, until
 from weft_siege.load import Load, find_batch
-from weft_siege.network import SINK
 from weft_siege.standing import Line, Schedule
 
 STEP_S = 0.5
@@ -50,6 +49,9 @@ class Attack:
             await self.fortress.command("line", "apply", str(line.file))
             await schedule.begin(clients[0])
             load = Load(self.seed, base, clients, receiver.port, line.drop)
+            if broker := self.fortress.broker:
+                await self.fortress.command("queue", "apply", str(broker.queues), "--yes")
+                load.queue = broker.queue
             await self._inflict(load)
             made = {
                 "schedules": await schedule.wrong(clients[0]),
@@ -61,7 +63,7 @@ class Attack:
             await self._until_told(load)
             reading.cancel()
             wrong = dict(await check(clients[0], load.batches, self._events, receiver.names()))
-            wrong |= made
+            wrong |= {promise: list(words) for promise, words in made.items()}
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
         wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
         self.facts |= {
@@ -123,13 +125,7 @@ class Attack:
 
     async def _until_told(self, load: Load) -> None:
         """Wait until all callbacks and messages have come."""
-        names = set()
-        for batch in load.batches:
-            if batch.kind == "line":
-                numbers = range(1, len(batch.jobs) + 1)
-                names |= {f"{SINK}/b{batch.batch_id}.j{number}" for number in numbers}
-            elif batch.kind not in OF_OTHERS:
-                names.add(batch.evidence.path.name)
+        names = {name for batch in load.batches for name in batch.told_as}
         receiver = self.fortress.receiver
         with suppress(RoleFailed):
             await until(

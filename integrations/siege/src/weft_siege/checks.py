@@ -11,11 +11,8 @@ from itertools import chain
 from weft.client.api import Api, Document
 from weft_siege.evidence import CPU_M
 from weft_siege.load import Batch, find_batch
-from weft_siege.network import SINK
 
 LAST_EVENT = "batch.complete"
-OF_OTHERS = ("line", "scheduled")
-"""Batches that the siege did not submit: nobody asked for a callback."""
 _END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
 _LOST = ("lost", "preempted")
 Jobs = Mapping[int, Document]
@@ -56,12 +53,9 @@ async def check(
             "orphans": batch.evidence.processes().values(),
             "events": _untold(batch.batch_id, jobs, ends),
             "bills": _wrong_bills(found["cost_by_resource"], [*chain(*tries.values())]),
-            "callbacks": _untold_ends(
-                callbacks.get(batch.evidence.path.name, ()), completed[batch.batch_id]
-            )
-            if batch.kind not in OF_OTHERS
-            else (),
-            "sinks": _unsent(batch, callbacks) if batch.kind == "line" else (),
+            "sinks" if batch.kind == "line" else "callbacks": _untold_ends(
+                batch, callbacks, completed[batch.batch_id]
+            ),
             "limits": batch.overspent,
         }.items():
             words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
@@ -98,20 +92,14 @@ def _untold(batch_id: int, jobs: Jobs, ends: Counter[tuple[int, int, str]]) -> I
             yield f"{kind} of job {number} was told {times} times"
 
 
-def _untold_ends(names: Collection[str], count: int) -> Iterator[str]:
-    """Yield an end that was not told, or that was told anew instead of again. A batch that grows
-    may end more than once.
+def _untold_ends(batch: Batch, told: Mapping[str, Collection[str]], count: int) -> Iterator[str]:
+    """Yield what was not told, or was told anew instead of again. A batch that grows may end more
+    than once.
     """
-    if len(names) != max(1, count):
-        yield f"its end was told under {len(names)} names"
-
-
-def _unsent(batch: Batch, told: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """Yield jobs of a line whose message did not arrive, or not always under the same name."""
-    for number in range(1, len(batch.jobs) + 1):
-        names = told.get(f"{SINK}/b{batch.batch_id}.j{number}", ())
-        if len(names) != 1:
-            yield f"the message of job {number} came under {len(names)} names"
+    times = 1 if batch.kind == "line" else max(1, count)
+    for name in batch.told_as:
+        if len(told.get(name, ())) != times:
+            yield f"its end was told to {name} under {len(told.get(name, ()))} names"
 
 
 def _wrong_bills(billed: Sequence[Document], attempts: Sequence[Document]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from weft.cli.input.options import LOCAL, Flag, Local
 from weft.cli.terminal.screen import note, print_table
 from weft.core.errors import Invalid
 from weft_siege.attack import Attack
+from weft_siege.broker import Broker
 from weft_siege.faults import Fault, plan_faults
 from weft_siege.fortress import Fortress
 
@@ -25,6 +26,7 @@ def siege(
     seed: int | None = None,
     workers: int = 3,
     standby: Flag = False,
+    broker: str | None = None,
     schedule: Flag = False,
     shared: Local = LOCAL,
 ) -> int:
@@ -42,6 +44,7 @@ def siege(
         workers: How many workers there are.
         standby: PostgreSQL has a synchronous standby, which takes over when the primary is killed
             for good; then there is a new one.
+        broker: A queue travels over this RabbitMQ, and stays there: amqp://guest:guest@HOST:5672.
         schedule: Print the faults of the seed, and attack nothing.
     """
     if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
@@ -60,7 +63,10 @@ def siege(
         return shared.tell([fault._asdict() for fault in faults], lines, print)
     base = Path(tempfile.mkdtemp(prefix="weft-siege-"))
     tell = (lambda _fault, _met: None) if shared.json else _print_fault
-    attack = Attack(Fortress(base / "home", workers, standby=standby), faults, seed, tell)
+    fortress = Fortress(
+        base / "home", workers, standby=standby, broker=Broker(broker, base) if broker else None
+    )
+    attack = Attack(fortress, faults, seed, tell)
     wrong = asyncio.run(attack.run())
     counts = {name: len(sentences) for name, sentences in wrong.items()}
     facts = {"seed": seed, "faults": len(faults), **attack.facts}

@@ -24,6 +24,7 @@ from weft.settings import outer_environment
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
 from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
+from weft_siege.broker import Broker
 from weft_siege.faults import Fault, targets_of
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
@@ -62,13 +63,18 @@ async def until(fact: Callable[[], object], what: str, *, within_s: float = PATI
 class Fortress:
     """The processes of one home. `weft up` starts its own again; the others we do."""
 
-    def __init__(self, home: Path, workers: int, *, standby: bool = False) -> None:
+    def __init__(
+        self, home: Path, workers: int, *, standby: bool = False, broker: Broker | None = None
+    ) -> None:
         self.home = home
         self._pair = Pair(home) if standby else None
         self._environ = outer_environment() | SETTINGS | {
             "WEFT_HOME": str(home), "WEFT_SOURCE_PATHS": str(home.parent),
             "WEFT_TESTER_PATHS": str(home.parent),
         }  # fmt: skip
+        self.broker = broker
+        if broker:
+            self._environ["WEFT_TRANSPORTS_FILE"] = str(broker.transports)
         self._apart = ["api-2", *targets_of("worker", workers)[1:]]
         self._outside = home / "outside"
         self._linked = self._apart[-1] if workers > 1 else ""

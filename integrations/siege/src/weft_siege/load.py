@@ -12,6 +12,7 @@ from typing import Any
 from weft.client.api import Api, Document
 from weft.core.errors import NotFound, NotWaiting
 from weft_siege.evidence import CPU_M, Evidence, Planned
+from weft_siege.network import SINK
 
 OPEN_JOBS_MAX = 600
 """More wait for those that run, so that a siege ends soon after its last fault."""
@@ -37,6 +38,13 @@ class Batch:
     overspent: list[str] = field(default_factory=list)
     """What was seen of its limit that must not be, while there was one."""
 
+    @property
+    def told_as(self) -> Sequence[str]:
+        """Return under which addresses its end, or that of each job of a line, must be told."""
+        if self.kind == "line":
+            return [f"{SINK}/b{self.batch_id}.j{job}" for job in range(1, len(self.jobs) + 1)]
+        return [] if self.kind == "scheduled" else [self.evidence.path.name]
+
 
 async def find_batch(client: Api, batch: Batch) -> Document | None:
     """Return what the api knows of a batch; None if it is lost."""
@@ -55,6 +63,8 @@ class Load:
         self._drop = drop
         self._watches: list[asyncio.Task[None]] = []
         self.batches: list[Batch] = []
+        self.queue = ""
+        """One that travels over a broker, if there is one."""
         self._chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
         self._directory = directory
         self._clients = clients
@@ -71,6 +81,7 @@ class Load:
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
             self._cancelled_group, self._service, self._keyed, self._started,
             self._answered, self._blocked, self._limited, self._dropped,
+            *([self._travelling] if self.queue else ()),
         )  # fmt: skip
         while not self._told.is_set():
             for kind in self._chance.sample(kinds, len(kinds)):
@@ -204,6 +215,12 @@ class Load:
         await client.answer_job(batch_id, 1)
         self._watches.append(asyncio.create_task(self._watch(client, self.batches[-1])))
 
+    async def _travelling(self, client: Api, evidence: Evidence) -> None:
+        """Jobs that workers get over a broker; some outlast the time of a silent worker."""
+        jobs = [*evidence.mix(40, self._chance.randrange(1000)), evidence.slow(LONG_S)]
+        jobs = [replace(job, document={**job.document, "queue": self.queue}) for job in jobs]
+        await self._submit(client, "travelling", evidence, jobs)
+
     async def _limit(self, client: Api, batch_id: int, core_hours: float | None) -> None:
         changes = {"measure": "cpu", "amount_max": core_hours}
         await client.set_limit(changes, batch_id=batch_id)
@@ -211,7 +228,7 @@ class Load:
     async def _watch(self, client: Api, batch: Batch) -> None:
         """Wait until a batch is paused, see that it stands still, and lift its limit."""
         deadline = time.monotonic() + PAUSED_WITHIN_S
-        while not (used := await _used_at_standstill(client, batch)):
+        while (used := await _used_at_standstill(client, batch)) is None:
             if time.monotonic() > deadline:
                 batch.overspent.append("it was not paused at its limit")
                 break
@@ -231,15 +248,17 @@ class Load:
         self._drop(self._chance.randrange(1, 10))
 
 
-async def _used_at_standstill(client: Api, batch: Batch) -> float:
-    """Return the seconds of CPU that a batch has used that is paused and runs no more; else 0."""
+async def _used_at_standstill(client: Api, batch: Batch) -> float | None:
+    """Return the seconds of CPU that a batch has used if it is paused and runs no more: 0 if what
+    had begun was lost.
+    """
     paused = [
         limit["amount"] * 3600
         async for limit in client.list_limits(batch.batch_id)
         if limit["batch_id"] == batch.batch_id and limit["limit_state"] == "paused"
     ]
     if not paused or (await client.get_batch(batch.batch_id))["n_running"]:
-        return 0
+        return None
     return float(paused[0])
 
 

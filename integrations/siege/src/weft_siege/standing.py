@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,19 +72,16 @@ class Line:
             async for one in client.list_batches("source = scenes")
         ]
 
-    async def wrong(self, client: Api) -> list[str]:
-        """Wait until each file is a job; return which ones are none, or more than one."""
-        deadline = time.monotonic() + MADE_S
-        while True:
-            jobs = Counter([
-                job["name"]
-                for batch in await self.batches(client)
-                async for job in client.list_jobs(batch.batch_id)
-            ])  # fmt: skip
-            if not set(self._names) - set(jobs) or time.monotonic() > deadline:
-                times = {name: jobs[name] for name in {*self._names, *jobs}}
-                return [f"{name} is {count} jobs" for name, count in times.items() if count != 1]
-            await asyncio.sleep(STEP_S)
+    async def wrong(self, client: Api) -> Sequence[str]:
+        """Return which files are no job, or more than one, when all had time to be one."""
+
+        async def ask() -> Sequence[str]:
+            jobs = Counter(dict.fromkeys(self._names, 0))
+            for batch in await self.batches(client):
+                jobs.update([job["name"] async for job in client.list_jobs(batch.batch_id)])
+            return [f"{name} is {count} jobs" for name, count in jobs.items() if count != 1]
+
+        return await _last_answer(ask)
 
 
 class Schedule:
@@ -111,22 +108,30 @@ class Schedule:
             async for one in client.list_batches(f"schedule = s{self._schedule_id}")
         ]
 
-    async def wrong(self, client: Api) -> list[str]:
-        """Wait until each time that was due has its batch, and pause it; return which have none,
-        or more than one.
-        """
-        begun, now = time.monotonic(), datetime.now(UTC)
-        while True:
+    async def wrong(self, client: Api) -> Sequence[str]:
+        """Return which times have no batch, or more than one, when all had time; and pause it."""
+        now = datetime.now(UTC)
+
+        async def ask() -> Sequence[str]:
             made = [
                 datetime.fromisoformat(one["attributes"]["schedule_due_at"])
                 async for one in client.list_batches(f"schedule = s{self._schedule_id}")
             ]
-            wrong = list(wrong_times(made, self._first, now))
-            if not wrong or time.monotonic() > begun + MADE_S:
-                break
-            await asyncio.sleep(STEP_S)
+            return list(wrong_times(made, self._first, now))
+
+        wrong = await _last_answer(ask)
         await client.change_schedule(self._schedule_id, paused=True)
         return wrong
+
+
+async def _last_answer(ask: Callable[[], Awaitable[Sequence[str]]]) -> Sequence[str]:
+    """Ask what is wrong until nothing is, or it had time enough."""
+    deadline = time.monotonic() + MADE_S
+    while True:
+        wrong = await ask()
+        if not wrong or time.monotonic() > deadline:
+            return wrong
+        await asyncio.sleep(STEP_S)
 
 
 def wrong_times(made: Sequence[datetime], first: datetime, last: datetime) -> Iterator[str]:

@@ -217,7 +217,7 @@ class Fortress:
     def leftovers(self) -> Sequence[int]:
         """Return every live process of this home."""
         servers = self._pair.pids() if self._pair else server_pids(self.home / "pg")
-        return [*self._of_home("-m"), *servers]
+        return [*self._of_home("-m"), *self._of_home("-c"), *servers]  # -c: the worker outside
 
     def _of_home(self, word: str) -> Sequence[int]:
         return [

@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION weft._changed_foreign(of_tenant_id int, of_door text, states smallint[], last_first boolean, limit_rows int)
 RETURNS TABLE (batch_id bigint, changed_at timestamptz) LANGUAGE plpgsql STABLE PLAN_IN_ORDER PLAN_ONCE AS $$
 DECLARE
-    v_open bigint[] := weft._incomplete_batches(of_tenant_id);
+    v_open bigint[] := weft._incomplete_batches(of_tenant_id, states);
     v_caller int := weft._caller_id();
     v_ends smallint[] := ARRAY(SELECT s.state FROM weft.job_state s
         WHERE s.state >= STATE_SUCCESS AND (states IS NULL OR s.state = ANY (states)));

@@ -17,7 +17,7 @@ BEGIN
         RETURN v_n + coalesce((SELECT sum(f.n) FROM weft.foreign_count f
             WHERE f.tenant_id = of_tenant_id AND f.door = of_door AND (v_caller IS NULL OR f.user_id = v_caller)), 0);
     END IF;
-    v_open := weft._incomplete_batches(of_tenant_id);
+    v_open := weft._incomplete_batches(of_tenant_id, states);
     IF v_caller IS NULL THEN
         v_n := v_n + (SELECT count(*) FROM weft.foreign_end e
             WHERE e.tenant_id = of_tenant_id AND e.door = of_door AND e.state = ANY (v_ends));

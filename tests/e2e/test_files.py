@@ -80,6 +80,7 @@ def test_a_child_gets_what_its_parent_left(weft: Weft, tmp_path: Path) -> None:
     away = weft.run("files", "cat", f"{batch}.j1", "named")
     assert (away.returncode, FileElsewhere.code) == (4, "API.FILE_ELSEWHERE")
     assert b"cannot read the files" in away.stderr
+    assert b"or somebody has removed them: it is not kept on this host" in away.stderr
     assert not any((weft.home / "scratch").glob("*/files/*"))
 
 

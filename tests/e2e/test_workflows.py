@@ -139,7 +139,7 @@ def test_start_before_the_end_of_a_parent_is_found(weft: Weft, tmp_path: Path) -
     assert shown.returncode == 1
     assert f"{batch}.j2" in shown.stdout.decode()
     told = weft.run("check-order", batch)
-    assert "2 of 2 jobs began, none before all of its parents" in told.stderr.decode()
+    assert "2 of 2 jobs began, none before all of its parents whose" in told.stderr.decode()
 
 
 def shift_start(weft: Weft, batch: str, *, seconds: int) -> None:

@@ -33,3 +33,4 @@ def test_schedule_is_that_of_the_seed() -> None:
     assert 60 * 60 / 5 - 1 < len(faults) < 60 * 60 / 2
     assert {fault["act"] for fault in faults} == {"kill", "stop", "restart", "cut", "hang", "slow"}
     assert len({fault["target"] for fault in faults}) == 12
+    assert "3 --standby:" in run_weft("siege", "--standby", "--schedule").stderr

@@ -9,7 +9,7 @@ from weft_testing.file_store_suite import FileStoreSuite, held
 
 from weft.plugins.file_stores.local import HostFiles
 from weft.plugins.file_stores.weft import KeptFiles, kept_path
-from weft.ports.file_store import FileMissing, FileRefused
+from weft.ports.file_store import FileDiffers, FileMissing, FileRefused
 
 
 class TestKeptFiles(FileStoreSuite):
@@ -33,6 +33,12 @@ class TestKeptFiles(FileStoreSuite):
     async def test_name_is_the_digest(self) -> None:
         with held(b"data") as file, pytest.raises(FileRefused):
             await self.store().write(self.path_of(b"other"), file)
+
+    async def test_what_took_the_place_of_a_file_is_not_opened(self) -> None:
+        await self.keep(b"data")
+        os.mkfifo(self.root / self.path_of(b"other"))
+        with pytest.raises(FileDiffers):
+            await self.store().facts(self.path_of(b"other"))
 
 
 async def read(store: HostFiles, path: Path) -> bytes:

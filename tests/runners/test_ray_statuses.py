@@ -29,6 +29,7 @@ from weft.extensions.engines.ray.settings import RaySettings
 from weft.plugins.runners.remote import Status
 from weft.plugins.runners.remote.calls import LongText
 from weft.ports.runner import Assignment
+from weft.wire.documents.containers import EngineOptions
 from weft.wire.spec import FunctionSpec, JobSpec
 
 DIED = "JOB_SUPERVISOR_ACTOR_DIED"
@@ -99,6 +100,7 @@ def test_lost_node_may_run_its_jobs_for_a_while() -> None:
         JobSpec(("true",), executor="elsewhere"),
         JobSpec(function=FunctionSpec(call="a:b")),
         JobSpec(script="#" + "x" * 100_000),
+        JobSpec(("true",), engine=EngineOptions(qos="high")),
     ],
 )
 def test_what_ray_cannot_run_is_refused(spec: JobSpec) -> None:

@@ -23,6 +23,7 @@ from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.function_signatures import ChunkKey
 from weft.ports.runner import Assignment
 from weft.ports.store import Claimed
+from weft.wire.documents.containers import EngineOptions
 from weft.wire.function import Definition
 from weft.wire.spawner import Account, ProcessEnd, Start
 from weft.wire.spec import NO_NETWORK, FunctionSpec, JobSpec
@@ -205,9 +206,11 @@ def test_worker_that_lends_no_namespace_says_why() -> None:
         outgoing([]).add(assignment(1, "true"))
 
 
-def test_job_with_another_directory_is_refused() -> None:
+def test_job_with_another_directory_or_more_nodes_is_refused() -> None:
     with pytest.raises(WeftError, match="another directory"):
         outgoing([]).add(assignment(1, "true", cwd="/tmp"))
+    with pytest.raises(WeftError, match="asks for nodes, and a worker of weft's own has none"):
+        outgoing([]).add(assignment(1, "true", engine=EngineOptions(nodes=2)))  # type: ignore[arg-type]
 
 
 EXECUTORS: dict[str, SpawnerExecutor] = {

@@ -163,3 +163,5 @@ def test_functions_say_how_far_they_are(tmp_path: Path, monkeypatch: pytest.Monk
     for wrong in (-0.1, 40, math.nan):
         with pytest.raises(ValueError, match="from 0 to 100"):
             weft.progress(wrong)
+    with pytest.raises(TypeError, match="'x' is text"):
+        weft.progress("x")  # type: ignore[arg-type]

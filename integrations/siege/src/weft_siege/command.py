@@ -57,10 +57,10 @@ def siege(
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
     faults = plan_faults(seed, seconds=minutes * 60, workers=workers, standby=standby)
     if not shared.json:
-        note(f"--minutes {minutes:g} --seed {seed} --workers {workers}: {len(faults)} faults")
+        n = f"{workers}{' --standby' * standby}"  # which brings other faults
+        note(f"--minutes {minutes:g} --seed {seed} --workers {n}: {len(faults)} faults")
     if schedule:
-        lines = "\n".join(map(_line, faults))
-        return shared.tell([fault._asdict() for fault in faults], lines, print)
+        return shared.tell([one._asdict() for one in faults], "\n".join(map(_line, faults)), print)
     base = Path(tempfile.mkdtemp(prefix="weft-siege-"))
     tell = (lambda _fault, _met: None) if shared.json else _print_fault
     fortress = Fortress(

@@ -71,8 +71,8 @@ async def open_file(
     if found.address is None:
         kept = f"b{found.batch_id}/{found.digest.hex()}"
         store: FileReader | None = services.files(found.folder) if services.files else None
-        detail = "The worker that ran it keeps them in a home of its own."
-        hint = "Give the workers and the server one home."
+        detail = "The worker that ran it has a home of its own, or somebody has removed them:"
+        hint = "Give the workers and the server one home, or submit the job again, `--no-cache`."
     else:
         kept, store = await _object(services, caller, found.address)
         detail = f"It is at {found.address}."

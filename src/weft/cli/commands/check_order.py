@@ -43,7 +43,7 @@ async def check_order(target: str, /, *, shared: Shared = SHARED) -> int:
     else:
         note(
             f"{len(started):,} of {counted(len(parents), 'job')} began, none before all of its "
-            f"parents had ended ({counted(n_parents, 'pair')})"
+            f"parents whose ends it needs had ended ({counted(n_parents, 'pair')})"
         )
     return 1 if early else 0
 

@@ -15,6 +15,8 @@ def progress(fraction: float, text: str = "") -> None:
     Only the newest word is read, every few seconds: call it as often as you like. Outside of a job
     it does nothing. Raise `ValueError` if `fraction` is not from 0 to 1.
     """
+    if isinstance(fraction, str):  # type: ignore[unreachable]  # times 100 it is a long text
+        raise TypeError(f"{fraction[:40]!r} is text, and a number from 0 to 1 is needed")
     content = write_progress(checked_progress(fraction * 100, text))
     file = os.environ.get(PROGRESS_VARIABLE)
     if file:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.core.ends.conditions import BLOCK_FILE_VARIABLE
+from weft.core.errors import Invalid
 from weft.core.files.products import PRODUCTS_VARIABLE
 from weft.core.notes import NOTES_ENDING, NOTES_VARIABLE
 from weft.core.progress_file import PROGRESS_VARIABLE
@@ -110,6 +111,7 @@ def process_of(
 ) -> StartProcess:  # fmt: skip
     """Return the process of a job, with its limits. `more`: what else such a process has."""
     spec, limits = attempt.spec, attempt.limits
+    check_engine(spec, "a worker of weft's own")
     umask = None if spec.umask is None else int(spec.umask, 8)
     return StartProcess(
         attempt.key, argv, env, spec.cwd, environment=attempt.environment,
@@ -118,6 +120,15 @@ def process_of(
         cpu_m=attempt.cpu_m, memory_mib=attempt.memory_mib,
         **{"stdin": spec.stdin, "umask": umask, **more},
     )  # fmt: skip
+
+
+def check_engine(spec: JobSpec, who: str) -> None:
+    """Raise `Invalid` if the job chooses what only a gateway to Slurm has."""
+    if spec.engine is not None and (spec.engine.given or spec.engine.nodes > 1):
+        why = (
+            f"its `engine` asks for {', '.join(spec.engine.given) or 'nodes'}, and {who} has none"
+        )
+        raise Invalid(why, hint="Let it run on a gateway to Slurm.")
 
 
 def program_of(spec: JobSpec) -> tuple[tuple[str, ...], str | None]:

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final
 
 from weft.ports.file_store import FileDiffers, FileFacts, FileMissing, FileRefused, HeldFile
@@ -34,16 +35,11 @@ class KeptFiles:
         self._root = root
 
     async def facts(self, path: str) -> FileFacts:
-        try:
-            return FileFacts((await asyncio.to_thread(os.stat, self._file(path))).st_size)
-        except FileNotFoundError as error:
-            raise _missing() from error
+        with os.fdopen(await asyncio.to_thread(_opened, self._file(path))) as file:
+            return FileFacts(os.fstat(file.fileno()).st_size)
 
     async def read(self, path: str, offset: int = 0) -> AsyncIterator[bytes]:
-        try:
-            fd = await asyncio.to_thread(os.open, self._file(path), os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError as error:
-            raise _missing() from error
+        fd = await asyncio.to_thread(_opened, self._file(path))
         try:
             while piece := await asyncio.to_thread(os.pread, fd, _PIECE_BYTES, offset):
                 yield piece
@@ -110,6 +106,18 @@ def _copy(fresh: Path, file: HeldFile) -> None:
             raise FileDiffers("it was changed while it was kept")
         out.flush()
         os.fsync(out.fileno())
+
+
+def _opened(file: Path) -> int:
+    """Return its descriptor. Raise `FileMissing`, and `FileDiffers` for what is no plain file."""
+    try:
+        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise _missing() from error
+    if not S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise FileDiffers("it is no plain file")
+    return fd
 
 
 def _missing() -> FileMissing:

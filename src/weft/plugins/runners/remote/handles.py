@@ -195,6 +195,8 @@ class Dialect(NamedTuple):
     engine: str
     runs: tuple[str, ...]
     """`process` is a spec that names none."""
+    chooses: bool = False
+    """Whether jobs choose of the engine, as `engine` of their documents says."""
 
 
 def check_program(spec: JobSpec, dialect: Dialect) -> None:
@@ -208,6 +210,8 @@ def check_program(spec: JobSpec, dialect: Dialect) -> None:
         raise Invalid(
             f"{dialect.engine} runs programs, not functions", hint="Give it a command or a script."
         )
+    if not dialect.chooses:
+        job_environment.check_engine(spec, dialect.engine)
 
 
 def script_of(

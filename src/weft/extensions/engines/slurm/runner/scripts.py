@@ -25,7 +25,7 @@ from weft.plugins.runners.remote.handles import Dialect, check_program
 from weft.ports.executor import ExecutorLimits
 from weft.wire.spec import JobSpec
 
-SLURM: Final = Dialect("Slurm", ("slurm", "process"))
+SLURM: Final = Dialect("Slurm", ("slurm", "process"), chooses=True)
 LONGER: Final = "longer"
 """The file that says by how many seconds a limit was extended, in all."""
 PASSED_ON: Final = (Signals.SIGHUP, Signals.SIGTERM, Signals.SIGUSR1, Signals.SIGUSR2)

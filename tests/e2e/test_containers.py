@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import pytest
 from contexts import fixture_of
 from e2e.conftest import until
 from e2e.plain_user import UID, WEFT, PlainUser, plain_user
-from e2e.registry import Registry, registry, trust
+from e2e.registry import Registry, free_port, registry, trust
+from e2e.terminal import on_terminal, script_of
 from e2e.test_plain_user import submit
 from e2e.tmux import program
+from weft import Client
 
 pytestmark = [
     pytest.mark.slow,
@@ -224,6 +227,43 @@ def test_container_is_killed_and_adopted_as_any_job(user: PlainUser, images: Reg
     assert agents
     assert cancelled["state"] == "cancelled"
     assert (adopted["state"], adopted["attempt"], said) == ("success", 1, ["began", "ended"])
+
+
+PLACE = """ls -l /proc/self/ns | grep -o ' [a-z_]* ->.*'; id; pwd; hostname; ls -A /
+ls /proc/self/fd; echo $A $WEFT_CHECKPOINT_DIR; grep -e Eff: -e Prm: -e NoNew /proc/self/status
+echo all;"""
+
+
+@pytest.mark.parametrize("where", ["container", "with network", "sandbox"])
+def test_commands_and_ports_reach_into(user: PlainUser, images: Registry, where: str) -> None:
+    trust(user, images.name)
+    images.push("busy:1")
+    script = f"{PLACE} busybox httpd -f -p 127.0.0.1:{(port := free_port())} -h /etc; :"
+    of = job(f"docker://{images.name}/busy:1", script, {"user": "nina"}, env={"A": "a"})
+    of = {k: one for k, one in of.items() if k != "container" or where != "sandbox"}
+    with user.up(**containers(user, WEFT_SANDBOX="bubblewrap")):
+        name = submit(user, {**of, "network": where == "with network"}) + ".j1"
+        until(lambda: "all" in user.weft("logs", name))
+        env = {**os.environ, "WEFT_HOME": str(user.weft_home)}
+        with Client(home=user.weft_home) as client:
+            run = client.get_job(name).exec
+            there, missing = run(["sh", "-c", f"{PLACE} exit 3"]), run(["no-such"])
+            killed = run(["sh", "-c", "setsid sleep 601 & kill -9 $$"])
+        until(lambda: "sleep 601 " not in dict(_processes(user)).values())
+        words = ["timeout", "60", str(WEFT), "forward", name, f":{port}", "--json"]
+        shell = on_terminal(script_of("exec", "-t", name, "--", "sh"), env)
+        with subprocess.Popen(words, stdout=-1, env=env) as forward, shell as terminal:
+            url = json.loads(forward.stdout.readline())["url"]  # type: ignore[union-attr]
+            served = httpx.get(f"{url}/passwd").text
+            terminal.type("echo is $TERM; [ -t 0 ] && sleep 602\r")
+            terminal.until("is xterm")
+            said = user.weft("logs", name)
+            user.weft("cancel", name.partition(".")[0])
+            codes = [forward.wait(60), terminal.finish(), killed.exit_code, missing.exit_code]
+        until(lambda: "sleep 602 " not in dict(_processes(user)).values())
+    assert (there.exit_code, there.stdout.decode(), there.stderr) == (3, said, b"")
+    assert (codes, b"no-such" in missing.stderr) == ([137, 137, 137, 127], True)
+    assert "root:" in served
 
 
 def _processes(user: PlainUser) -> list[tuple[int, str]]:

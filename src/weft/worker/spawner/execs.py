@@ -19,8 +19,8 @@ from typing import Final
 import msgspec
 
 from weft.core.states import AttemptKey, Reason
-from weft.wire.exec import BYTES_MAX, Begin, Begun, Ended, Refused
-from weft.worker.spawner import tree
+from weft.wire.exec import BYTES_MAX, MARK, Begin, Begun, Ended, Refused
+from weft.worker.spawner import sandboxed, tree
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.launch import Launcher, NoRoom
 from weft.worker.spawner.loop import EventLoop
@@ -141,8 +141,8 @@ class Execs:
             return Refused("API.JOB_NOT_RUNNING", "it has no process now")
         if attempt.killed_for is not None or attempt.kill_due_ns:
             return Refused("API.JOB_NOT_RUNNING", "it is being stopped")
-        if attempt.request.sandbox is not None:
-            return Refused("WORKER.EXEC_ELSEWHERE", "it runs in a sandbox or a container")
+        if attempt.request.sandbox is not None and not sandboxed.first_of(attempt):
+            return Refused("API.JOB_NOT_RUNNING", "its sandbox or container is being made")
         if sum(other.attempt is attempt for other in self._live) >= begin.job_max:
             return Refused(
                 "WORKER.EXECS_FULL", f"{begin.job_max} commands run beside it (exec_job_max)"
@@ -178,6 +178,10 @@ class Execs:
         if os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             return
         one.send(signal.SIGKILL)  # before it is reaped: the group is still its own
+        if attempt.request.sandbox is not None:  # what it has left was adopted there
+            below = tree.descendants(tree.read_processes(), {attempt.pid})
+            name, mark = MARK.encode(), one.mark.encode()
+            tree.kill_with_descendants({p for p in below if tree.read_mark(p, name) == mark})
         _, status = os.waitpid(process.pid, 0)
         self.running.own_children.discard(process.pid)
         self._live.discard(one)

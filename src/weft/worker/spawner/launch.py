@@ -6,13 +6,15 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from copy import copy
+from pathlib import Path
 
 from weft.core.states import AttemptKey, Reason
 from weft.wire.exec import MARK as EXEC_MARK
 from weft.wire.exec import Begin
 from weft.wire.function import CONTROL_FD
+from weft.wire.spawner import CONTAINER_WORK
 from weft.worker.private_files import write_all
-from weft.worker.spawner import cgroups, sandboxed
+from weft.worker.spawner import cgroups, entry, sandboxed
 from weft.worker.spawner.attempt import SpawnerAttempt
 from weft.worker.spawner.own_file import remove
 from weft.worker.spawner.posix_spawn import ENTER_FD, WHY_FD, WORDS_FD, give
@@ -33,6 +35,7 @@ _FOUND_NS = 1_000_000_000
 MARK = "WEFT_ATTEMPT"
 CHECKPOINT = "WEFT_CHECKPOINT_DIR"
 MEMORY_FILES = "WEFT_SECRETS_DIR"
+_ENTRY = Path(entry.__file__).read_text()
 
 
 class NoRoom(Exception):
@@ -191,9 +194,11 @@ class Launcher:
             attempt.stdin_fd = _memory_file(attempt.request.stdin)
             given = [(attempt.stdin_fd, 0)]
         if attempt.request.sandbox is not None:
-            if attempt.request.is_contained:
+            env = sandboxed.seen_there(env, attempt) if attempt.request.is_contained else env
+            if streams:
+                given.append((attempt.stdin_fd, entry.JOB_FD))
+            elif attempt.request.is_contained:
                 argv = sandboxed.contained_command_of(attempt, (path, *argv[1:]))
-                env = sandboxed.seen_there(env, attempt)
             else:
                 argv = sandboxed.command_of(attempt, (path, *argv[1:]), cwd)
             path, cwd = argv[0], "/"
@@ -202,7 +207,7 @@ class Launcher:
             except ValueError as error:
                 raise not_passable(error) from error
             given.append((attempt.words_fd, WORDS_FD))
-            env = {MARK: env[MARK]}
+            env = {name: env[name] for name in (MARK, EXEC_MARK) if name in env}
         if account is not None:
             attempt.why_fd = _memory_file("")
             os.fchmod(attempt.why_fd, 0o600)
@@ -226,8 +231,8 @@ class Launcher:
     def start_beside(
         self, attempt: SpawnerAttempt, begin: Begin, streams: Sequence[int], mark: str
     ) -> SpawnerAttempt:
-        """Start a command in the place of an attempt that runs without a sandbox; return it with
-        `pid`, `pidfd` and `why_fd`. Raises the same as `prepare`.
+        """Start a command in the place of an attempt; return it with `pid`, `pidfd` and `why_fd`.
+        Raises the same as `prepare`.
         """
         beside, request = copy(attempt), attempt.request
         beside.why_fd = -1
@@ -236,10 +241,16 @@ class Launcher:
             beside.gpu_variables["TERM"] = begin.term
         try:
             cwd, argv = attempt.cwd or request.cwd or "/", begin.argv
+            python = os.path.realpath(sys.executable)
             if begin.with_python:
-                argv = (os.path.realpath(sys.executable), *argv)
+                argv = (python, *argv)
+            if request.sandbox is not None:
+                beside.stdin_fd = os.pidfd_open(sandboxed.first_of(attempt))
+                cwd = (request.cwd or CONTAINER_WORK) if request.is_contained else cwd
+                how = "python" if begin.with_python else "terminal" if begin.term else ""
+                argv = (python, "-I", "-S", "-c", _ENTRY, how, cwd, *argv)
             prepared = self._prepare(beside, argv, cwd, streams)
-            if begin.term:
+            if begin.term and request.sandbox is None:
                 prepared.take_terminal()
             beside.pid, beside.pidfd, *_ = _run(prepared)
         except BaseException as error:

@@ -7,6 +7,7 @@ import pytest
 
 from cases import cases
 from cli.anything import COMMANDS, FEW, VALUES, problem_of, some_values
+from weft.cli.app import USAGE, run_command
 from weft.settings import all_declared, variable_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,22 @@ def test_no_option_ends_in_a_traceback(
 
     assert problems == []
     assert "Traceback" not in printed.err + printed.out
+
+
+def test_no_whole_number_is_rounded(capsys: pytest.CaptureFixture[str]) -> None:
+    """1.5 is no 2, for any option."""
+    asked = []
+    for command, app in COMMANDS.items():
+        given = app.assemble_argument_collection()
+        needed = [f"{one.names[0]}=1" if is_option(one) else "1" for one in given if one.required]
+        whole = [one for one in given if one.parse and one.hint in {int, int | None}]
+        asked += [[*command, *needed, f"{one.names[0]}=1.5"] for one in whole if is_option(one)]
+    assert asked
+    codes = {" ".join(words): run_command(words) for words in asked}
+    said = capsys.readouterr().err
+
+    assert {words: code for words, code in codes.items() if code != USAGE} == {}
+    assert said.count("takes a whole number, not '1.5'") == len(asked)
 
 
 NAMES = [*all_declared()]

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from weft import __version__
 from weft.ports.extension import built_in
@@ -13,7 +13,7 @@ from weft.ports.extension import built_in
 if TYPE_CHECKING:
     from inspect import BoundArguments
 
-    from cyclopts import App
+    from cyclopts import App, Token
 
     from weft.core.errors import WeftError
 
@@ -218,7 +218,7 @@ def build_app(first: str | None = None) -> "App":
         version_flags=["--version", "-V"],
         help_format="plaintext",
         help_formatter=HelpPage(),
-        default_parameter=Parameter(show_default=_shown_default),
+        default_parameter=Parameter(show_default=_shown_default, converter=_converted),
         result_action="return_value",
         exit_on_error=False,
         print_error=False,
@@ -237,6 +237,16 @@ def _add_commands_of_doors(app: "App") -> None:
     for name, door in client_doors().items():
         if door.client is not None:
             app.command(command_of(name, door, door.client), name=name)
+
+
+def _converted(kind: Any, tokens: Sequence["Token"]) -> object:  # noqa: ANN401 (a type)
+    """Convert as cyclopts does, which would make 2 of 1.5."""
+    from cyclopts import CoercionError, convert  # noqa: PLC0415
+
+    found = convert(kind, tokens)
+    if type(found) is int and not all(token.value.lstrip("+-").isalnum() for token in tokens):
+        raise CoercionError(token=tokens[0], target_type=int)
+    return found
 
 
 def _shown_default(value: object) -> str | None:

@@ -6,6 +6,7 @@ import pytest
 
 from store.site import Site
 from store.test_spending import look
+from store.test_waiting import ear
 from store.world import World
 from weft.core.billing.spending import Measure, Stage
 from weft.core.errors import UserNotFound
@@ -47,11 +48,12 @@ async def test_weight_holds_in_all_pools_until_its_date(world: World) -> None:
 
 
 async def test_limit_ends_at_its_date(world: World) -> None:
-    """What it paused goes on. An amount that comes later has no end."""
-    batch = await world.submit(2)
+    """The driver hears of it. What it paused goes on. An amount that comes later has no end."""
+    batch, listener = await world.submit(2), await ear(world, "driver")
     of, until = Limited("group", None, batch), datetime.now(UTC) + SOON
     patch = {"amount_max": 0, "until": until.isoformat()}
     await world.api.set_limit(world.caller, of, Measure.COST, patch)
+    await listener.until("terms")
     await end_terms(world)
     assert await look(world) == [Stage.REACHED]
     worker, claimed = await world.claim()

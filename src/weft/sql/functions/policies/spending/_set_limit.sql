@@ -34,6 +34,9 @@ BEGIN
             format('Set the soft limit to at most %s, or the limit to at least %s; one change may set both.',
                 trim_scale(v_limit.amount_max), trim_scale(v_limit.amount_soft_max)));
     END IF;
-    PERFORM pg_notify('driver', 'spending'), pg_notify('driver', 'terms');
+    PERFORM pg_notify('driver', 'spending');
+    IF v_limit.until IS NOT NULL THEN
+        PERFORM pg_notify('driver', 'terms');
+    END IF;
     RETURN v_limit.limit_id;
 END $$;

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from weft_siege.checks import check
+from weft_siege.crowd import KIND as CROWD
 from weft_siege.evidence import CPU_M, VARIABLE, Evidence
 from weft_siege.load import Batch
 from weft_siege.standing import wrong_times
@@ -69,7 +70,7 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     jobs = [evidence.quick(), evidence.slow(1), evidence.failing()]
     path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
     batch = Batch(records.kind, 7, jobs, evidence, records.overspent)
-    found = await check(cast("Api", records), [batch], records.events, records.told)
+    found = await check([cast("Api", records)], [batch], records.events, records.told)
     return {promise: words for promise, words in found.items() if words}
 
 
@@ -99,6 +100,28 @@ async def test_broken_promise_is_seen(
 ) -> None:
     records = Records()
     assert await broken(records, tmp_path / "evidence") == {}
+    forge(records)
+
+    assert promise in await broken(records, tmp_path / "evidence")
+
+
+@cases(
+    ("promise", "forge"),
+    [
+        ("bills", lambda records: records.bill.update(_used(USAGE))),
+        ("ended twice", lambda records: records.jobs[0].update(attempt=2)),
+        ("ended twice", lambda records: records.lines.append("1 2 14 begin")),
+    ],
+)
+async def test_broken_promise_is_seen_in_a_crowd(
+    promise: str, forge: Callable[[Records], object], tmp_path: Path
+) -> None:
+    """Only what ran again is asked for its attempts."""
+    records = Records()
+    records.kind = CROWD
+    records.jobs = [job | records.times for job in records.jobs]
+    assert await broken(records, tmp_path / "evidence") == {}
+    records.tries.append({"attempt": 2})
     forge(records)
 
     assert promise in await broken(records, tmp_path / "evidence")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from weft.client.api import Api, Document
 from weft.run.role_process import RoleFailed
-from weft_siege.checks import LAST_EVENT, check
+from weft_siege.checks import END_EVENTS, LAST_EVENT, check
+from weft_siege.crowd import Crowd
 from weft_siege.faults import Fault
 from weft_siege.fortress import PATIENCE_S, Fortress, until
 from weft_siege.load import Load, find_batch
@@ -33,6 +34,8 @@ class Attack:
     """Is told of each fault, and whether it met a process."""
     facts: dict[str, int] = field(default_factory=dict)
     _events: list[Document] = field(default_factory=list)
+    """No more of each than the checks need: there are hundreds of thousands."""
+    _complete: set[int] = field(default_factory=set)
 
     async def run(self) -> Mapping[str, Sequence[str]]:
         """Attack until the last job has ended; return what is wrong, by promise."""
@@ -52,7 +55,8 @@ class Attack:
             if broker := self.fortress.broker:
                 await self.fortress.command("queue", "apply", str(broker.queues), "--yes")
                 load.queue = broker.queue
-            await self._inflict(load)
+            begun = time.monotonic()
+            await self._inflict(load, Crowd(self.seed, load, clients))
             made = {
                 "schedules": await schedule.wrong(clients[0]),
                 "sources": await line.wrong(clients[0]),
@@ -60,9 +64,12 @@ class Attack:
             for standing in (schedule, line):
                 load.batches += await standing.batches(clients[0])
             await self._until_ended(clients[0], load)
+            took_s = time.monotonic() - begun
             await self._until_told(load)
             reading.cancel()
-            wrong = dict(await check(clients[0], load.batches, self._events, receiver.names()))
+            begun = time.monotonic()
+            wrong = dict(await check(clients, load.batches, self._events, receiver.names()))
+            checks_s = time.monotonic() - begun
             wrong |= {promise: list(words) for promise, words in made.items()}
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
         wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
@@ -70,7 +77,9 @@ class Attack:
             "files": sum(len(batch.jobs) for batch in load.batches if batch.kind == "line"),
             "times due": sum(batch.kind == "scheduled" for batch in load.batches),
             "limits": sum(batch.kind == "limited" for batch in load.batches),
-            "jobs": sum(len(batch.jobs) for batch in load.batches),
+            "jobs": (count := sum(len(batch.jobs) for batch in load.batches)),
+            "jobs a second": round(count / took_s),
+            "seconds of checks": round(checks_s),
             "runs again": sum(batch.evidence.doubled() for batch in load.batches),
             "ends again": sum(batch.evidence.doubled("end") for batch in load.batches),
             "events told": len(self._events),
@@ -93,11 +102,14 @@ class Attack:
 
     async def _read(self, client: Api, listening: asyncio.Event) -> None:
         async for event in client.events(opened=listening.set):
-            self._events.append(event)
+            told = ("id", "batch_id", "kind", *(["jobs"] if event["kind"] in END_EVENTS else ()))
+            self._events.append({name: event[name] for name in told})
+            if event["kind"] == LAST_EVENT:
+                self._complete.add(event["batch_id"])
 
-    async def _inflict(self, load: Load) -> None:
+    async def _inflict(self, load: Load, crowd: Crowd) -> None:
         """Let all faults come at their times, while work comes in."""
-        loading = asyncio.create_task(load.run())
+        loading = asyncio.ensure_future(asyncio.gather(load.run(), crowd.run()))
         begun = time.monotonic()
         for fault in self.faults:
             await asyncio.wait([loading], timeout=begun + fault.at_s - time.monotonic())
@@ -120,7 +132,7 @@ class Attack:
         batches = {batch.batch_id for batch in load.batches}
         with suppress(RoleFailed):
             await until(
-                lambda: batches <= self._told_complete(), "the last events come", within_s=EVENTS_S
+                lambda: batches <= self._complete, "the last events come", within_s=EVENTS_S
             )
 
     async def _until_told(self, load: Load) -> None:
@@ -131,9 +143,6 @@ class Attack:
             await until(
                 lambda: names <= receiver.names().keys(), "callbacks come", within_s=EVENTS_S
             )
-
-    def _told_complete(self) -> set[int]:
-        return {event["batch_id"] for event in self._events if event["kind"] == LAST_EVENT}
 
 
 def _audit(home: Path) -> list[str]:

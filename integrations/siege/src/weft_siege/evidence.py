@@ -5,6 +5,7 @@ whatever any clock says. A kill of the machine is the only fault that could lose
 """
 
 import json
+import os
 import random
 import shlex
 from collections import Counter
@@ -78,6 +79,10 @@ class Evidence:
     def quick(self) -> Planned:
         """Return a job that says that it ran."""
         return self._planned("quick", "/bin/sh", "-c", _BEGIN + _SAY)
+
+    def brief(self) -> Planned:
+        """Return the cheapest job that says that it ran: one program, which starts no other."""
+        return self._planned("quick", "/bin/sh", "-c", _BEGIN)
 
     def slow(self, seconds: float) -> Planned:
         """Return a job that says when it began and when it ended."""
@@ -183,14 +188,25 @@ class Evidence:
         ]
         return twice + absent
 
-    def processes(self) -> dict[int, str]:
-        """Return the live processes of this batch's jobs."""
-        mark = f"{VARIABLE}={self.path}".encode()
+    def processes(self, live: Mapping[int, bytes] | None = None) -> dict[int, str]:
+        """Return the live processes of this batch's jobs, of those that are known if any are."""
+        live = live_processes() if live is None else live
         return {
             pid: b" ".join(parts_of(pid, "cmdline")).decode(errors="replace")
-            for pid in all_pids()
-            if mark in parts_of(pid, "environ")
+            for pid, path in live.items()
+            if path == os.fsencode(self.path)
         }
+
+
+def live_processes() -> Mapping[int, bytes]:
+    """Return the processes of all jobs, each with the file in which it writes."""
+    mark = f"{VARIABLE}=".encode()
+    return {
+        pid: part.removeprefix(mark)
+        for pid in all_pids()
+        for part in parts_of(pid, "environ")
+        if part.startswith(mark)
+    }
 
 
 def _line_of(text: str) -> Line:

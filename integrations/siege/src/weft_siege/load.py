@@ -1,6 +1,7 @@
 """What the besieged weft is given to do: batches of many kinds, drawn from the seed."""
 
 import asyncio
+import itertools
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -70,10 +71,19 @@ class Load:
         self._clients = clients
         self._told_at = f"http://127.0.0.1:{port}"
         self._told = asyncio.Event()
+        self._numbers = itertools.count(1)
 
     def stop(self) -> None:
         """Submit no further batch."""
         self._told.set()
+
+    def is_over(self) -> bool:
+        """Say whether it was told to stop."""
+        return self._told.is_set()
+
+    def new_evidence(self) -> Evidence:
+        """Return the file of another batch."""
+        return Evidence(self._directory / f"evidence-{next(self._numbers)}")
 
     async def run(self) -> None:
         """Submit one batch after the other, of kinds by turns."""
@@ -83,71 +93,72 @@ class Load:
             self._answered, self._blocked, self._limited, self._dropped,
             *([self._travelling] if self.queue else ()),
         )  # fmt: skip
-        while not self._told.is_set():
+        while not self.is_over():
             for kind in self._chance.sample(kinds, len(kinds)):
-                evidence = Evidence(self._directory / f"evidence-{len(self.batches) + 1}")
-                if self._told.is_set():
+                if self.is_over():
                     break
                 client = self._chance.choice(self._clients)
-
-                await kind(client, evidence)
+                await kind(client, self.new_evidence())
                 await self._until_room(client)
                 await asyncio.sleep(self._chance.uniform(*PAUSE_S))
         await asyncio.gather(*self._watches)
 
     async def _until_room(self, client: Api) -> None:
-        while not self._told.is_set():
-            found = [await find_batch(client, batch) for batch in self.batches[-20:]]
+        while not self.is_over():
+            newest = [batch for batch in self.batches[-20:] if len(batch.jobs) < OPEN_JOBS_MAX]
+            found = [await find_batch(client, batch) for batch in newest]
             if sum(one["n_jobs"] - one["n_completed"] for one in found if one) < OPEN_JOBS_MAX:
                 break
             await asyncio.sleep(PAUSE_S[1])
 
-    async def _submit(
+    async def submit(
         self, client: Api, kind: str, evidence: Evidence, jobs: Sequence[Planned],
         documents: Sequence[Mapping[str, Any]] | None = None, **fields: Any,  # noqa: ANN401 (JSON)
-    ) -> int:  # fmt: skip
+    ) -> Batch:  # fmt: skip
+        """Submit; the end is told to us."""
         documents = documents or [job.document for job in jobs]
         fields["callback"] = f"{self._told_at}/{evidence.path.name}"
         answer = await client.create_batch({"name": kind, "jobs": documents, **fields})
-        if answer["id"] not in {batch.batch_id for batch in self.batches}:
-            self.batches.append(Batch(kind, answer["id"], jobs, evidence))
-        return int(answer["id"])
+        batch = Batch(kind, answer["id"], jobs, evidence)
+        if answer["id"] not in {one.batch_id for one in self.batches}:
+            self.batches.append(batch)
+        return batch
 
     async def _mixed(self, client: Api, evidence: Evidence) -> None:
         jobs = evidence.mix(self._chance.randrange(50, 200), self._chance.randrange(1000))
-        await self._submit(client, "mixed", evidence, jobs)
+        await self.submit(client, "mixed", evidence, jobs)
 
     async def _seconds(self, client: Api, evidence: Evidence) -> None:
         """Some outlast the time after which a silent worker is given up."""
         times = [*[self._chance.uniform(0.5, 4) for _ in range(20)], *[LONG_S] * 4]
         jobs = [evidence.slow(seconds) for seconds in times]
-        await self._submit(client, "seconds", evidence, jobs)
+        await self.submit(client, "seconds", evidence, jobs)
 
     async def _failing(self, client: Api, evidence: Evidence) -> None:
         """Half of the jobs fail; the child of one that does is cancelled."""
         child = replace(evidence.endless(), document=evidence.quick().document)
         jobs = [evidence.failing(), _after(child, 1), *[evidence.failing(), evidence.quick()] * 5]
-        await self._submit(client, "failing", evidence, jobs)
+        await self.submit(client, "failing", evidence, jobs)
 
     async def _graph(self, client: Api, evidence: Evidence) -> None:
         """Twenty, one that waits for all of them, and twenty that wait for that."""
         first, last = [evidence.quick()] * 20, [_after(evidence.quick(), 21)] * 20
-        await self._submit(
+        await self.submit(
             client, "graph", evidence, [*first, _after(evidence.slow(0.1), [1, 20]), *last]
         )
 
     async def _growing(self, client: Api, evidence: Evidence) -> None:
         jobs = evidence.mix(20, self._chance.randrange(1000))
-        batch_id = await self._submit(client, "growing", evidence, jobs)
+        batch = await self.submit(client, "growing", evidence, jobs)
         for number in range(1, 4):
             more = evidence.mix(20, number)
-            await client.create_update(batch_id, {"jobs": [job.document for job in more]})
+            await client.create_update(batch.batch_id, {"jobs": [job.document for job in more]})
             jobs += more
 
     async def _array(self, client: Api, evidence: Evidence) -> None:
         job = evidence.quick()
         documents = [{**job.document, "count": 100}]
-        await self._submit(client, "array", evidence, [job] * 100, documents)
+        await self.submit(client, "array", evidence, [job] * 100, documents)
 
     async def _cancelled_group(self, client: Api, evidence: Evidence) -> None:
         doomed = replace(
@@ -155,9 +166,9 @@ class Load:
         )
         jobs = [*[doomed] * 6, *[evidence.quick()] * 10]
         groups = [{"path": "/doomed"}]
-        batch_id = await self._submit(client, "cancelled group", evidence, jobs, groups=groups)
+        batch = await self.submit(client, "cancelled group", evidence, jobs, groups=groups)
         await asyncio.sleep(self._chance.uniform(0, 2))
-        await client.cancel_group(batch_id, "/doomed")
+        await client.cancel_group(batch.batch_id, "/doomed")
 
     async def _service(self, client: Api, evidence: Evidence) -> None:
         """A service that ends again and again, until it is cancelled."""
@@ -167,16 +178,16 @@ class Load:
             "name": f"service {evidence.path.name}",
         }
         service = replace(evidence.endless(), document=document)
-        batch_id = await self._submit(client, "service", evidence, [service])
+        batch = await self.submit(client, "service", evidence, [service])
         await asyncio.sleep(self._chance.uniform(0, 2))
-        await client.cancel_batch(batch_id)
+        await client.cancel_batch(batch.batch_id)
 
     async def _keyed(self, client: Api, evidence: Evidence) -> None:
         """A batch with a key, submitted at each api at the same moment: there is one."""
         jobs = [evidence.slow(0.5), evidence.quick()]
         unique = {"key": evidence.path.name, "within_s": 3600}
         submitting = [
-            self._submit(api, "keyed", evidence, jobs, unique=unique)
+            self.submit(api, "keyed", evidence, jobs, unique=unique)
             for api in (client, *self._clients)
         ]
         await asyncio.gather(*submitting)
@@ -185,14 +196,14 @@ class Load:
         """One that waits for the start of another, and one for its end, whatever it is."""
         needs = [{"of": 1, "need": "start"}], [{"of": 1, "need": "end"}]
         jobs = [evidence.failing(), *(_after(evidence.quick(), *need) for need in needs)]
-        await self._submit(client, "started", evidence, jobs)
+        await self.submit(client, "started", evidence, jobs)
 
     async def _answered(self, client: Api, evidence: Evidence) -> None:
         """A job that waits for a person, whom each api hears at the same moment, and its child."""
         asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
         jobs = [asked, _after(evidence.quick(), 1)]
-        batch_id = await self._submit(client, "answered", evidence, jobs)
-        answering = [api.answer_job(batch_id, 1) for api in (client, *self._clients)]
+        batch = await self.submit(client, "answered", evidence, jobs)
+        answering = [api.answer_job(batch.batch_id, 1) for api in (client, *self._clients)]
         answers = await asyncio.gather(*answering, return_exceptions=True)
         for refused in answers:
             if isinstance(refused, BaseException) and not isinstance(refused, NotWaiting):
@@ -201,7 +212,7 @@ class Load:
     async def _blocked(self, client: Api, evidence: Evidence) -> None:
         """Jobs that wait until something is there, and go on by themselves."""
         gate = evidence.path.with_suffix(".gate")
-        await self._submit(client, "blocked", evidence, [evidence.blocked(gate)] * 4)
+        await self.submit(client, "blocked", evidence, [evidence.blocked(gate)] * 4)
         later = asyncio.get_running_loop().call_later
         later(self._chance.uniform(0, 8), gate.touch)
 
@@ -210,16 +221,16 @@ class Load:
         asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
         slow = [evidence.slow(self._chance.uniform(2, 4)) for _ in range(20)]
         jobs = [asked, *(_after(job, 1) for job in slow)]
-        batch_id = await self._submit(client, "limited", evidence, jobs)
-        await self._limit(client, batch_id, LIMIT_CPU_S / 3600)
-        await client.answer_job(batch_id, 1)
-        self._watches.append(asyncio.create_task(self._watch(client, self.batches[-1])))
+        batch = await self.submit(client, "limited", evidence, jobs)
+        await self._limit(client, batch.batch_id, LIMIT_CPU_S / 3600)
+        await client.answer_job(batch.batch_id, 1)
+        self._watches.append(asyncio.create_task(self._watch(client, batch)))
 
     async def _travelling(self, client: Api, evidence: Evidence) -> None:
         """Jobs that workers get over a broker; some outlast the time of a silent worker."""
         jobs = [*evidence.mix(40, self._chance.randrange(1000)), evidence.slow(LONG_S)]
         jobs = [replace(job, document={**job.document, "queue": self.queue}) for job in jobs]
-        await self._submit(client, "travelling", evidence, jobs)
+        await self.submit(client, "travelling", evidence, jobs)
 
     async def _limit(self, client: Api, batch_id: int, core_hours: float | None) -> None:
         changes = {"measure": "cpu", "amount_max": core_hours}

@@ -411,6 +411,18 @@ async def test_leases_of_a_lost_reply_come_back(world: World) -> None:
     assert await world.counts(batch) == {"running": 3, "succeeded": 1}
 
 
+async def test_claim_that_came_twice_leaves_no_lease(world: World, worker: Worker) -> None:
+    """Something on the way repeated it, and one of two replies arrived."""
+    batch = await world.submit(2)
+    with worker.memory.asking(Budget(1000, 1000, 1)) as request:
+        (known,), _ = [await worker.store.claim_jobs(worker.id, request) for _ in range(2)]
+    worker.memory.note(request, [known])
+    await world.age("job", "claimed_at", by_s=6, batch_id=batch)
+    await worker.beat(known)
+
+    assert await world.states(batch) == "Rr"
+
+
 async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> None:
     """The store knows that the agent's list lacks what a claim is taking now."""
     batch, worker, (claimed,) = await world.submit_and_claim(1)

@@ -23,7 +23,10 @@ BEGIN
         -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only claims seen here are replaced. A job that
         -- the worker has received and does not list has ended: a fast worker has half a million of these, which are not read.
         DELETE FROM weft.claim c WHERE c.incarnation_id = _heartbeat.incarnation_id AND c.claim_id = ANY (v_seen)
-            AND c.call = ANY (_heartbeat.heard);
+            AND c.call = ANY (ARRAY(
+                -- Unless something on the way has repeated the claim: two transactions took jobs, and the reply of one arrived.
+                SELECT x.call FROM weft.claim x WHERE x.incarnation_id = _heartbeat.incarnation_id AND x.call = ANY (_heartbeat.heard)
+                GROUP BY x.call HAVING min(x.xmin::text) = max(x.xmin::text)));
         SELECT array_agg(l.batch_id), array_agg(l.lane_id), array_agg(l.job_id) INTO v_batch, v_lane, v_job FROM (
             SELECT x.batch_id, x.lane_id, x.job_id FROM weft._live_attempts(_heartbeat.incarnation_id) x
             UNION

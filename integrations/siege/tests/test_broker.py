@@ -18,6 +18,16 @@ def test_url_becomes_a_connection(tmp_path: Path) -> None:
     assert (queue["name"], queue["transport"]) == (broker.queue, found["name"])
 
 
+@cases(("scheme", "direct"), [("amqp", ""), ("amqps", "amqps://mq.example:5672")])
+async def test_weft_reaches_it_by_the_wire(scheme: str, direct: str, tmp_path: Path) -> None:
+    broker = Broker(f"{scheme}://mq.example", tmp_path)
+    async with broker.carried():
+        (found,) = tomllib.loads(broker.transports.read_text())["transports"]
+
+        assert found["address"] == (direct or f"amqp://127.0.0.1:{broker.wire.port}")
+        assert found["virtual_host"] == "/"
+
+
 @cases("url", ["http://x", "amqp://", "amqp://h:99999999", "amqp://["])
 def test_what_is_no_url_is_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(Invalid):

@@ -41,7 +41,7 @@ class Attack:
         """Attack until the last job has ended; return what is wrong, by promise."""
         receiver = self.fortress.receiver
         async with (
-            self.fortress.wire.carrying(), receiver.listening(), self.fortress.standing(),
+            self.fortress.wired(), receiver.listening(), self.fortress.standing(),
             self._clients() as clients,
         ):  # fmt: skip
             listening = asyncio.Event()
@@ -117,7 +117,8 @@ class Attack:
                 break
             self.tell(fault, await self.fortress.inflict(fault))
         self.fortress.wake()
-        self.fortress.wire.suffer("")
+        for wire in self.fortress.wires.values():
+            wire.suffer("")
         load.stop()
         await loading
 

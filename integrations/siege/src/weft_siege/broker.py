@@ -2,10 +2,13 @@
 
 import json
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from weft.core.errors import Invalid
+from weft_siege.network import Wire
 
 PORT = 5672
 _TRANSPORT = """
@@ -41,6 +44,7 @@ class Broker:
                 detail="It begins with amqp:// or amqps://, and names a host.",
                 hint="Write it as `--broker amqp://guest:guest@127.0.0.1:5672`.",
             )
+        self.wire = Wire(parts.hostname, parts.port or PORT)
         self.queue = f"siege-{secrets.token_hex(4)}"
         self.transports, self.queues = directory / "transports.toml", directory / "queues.toml"
         (directory / "broker.password").touch(0o600)
@@ -50,6 +54,16 @@ class Broker:
             "virtual_host": unquote(parts.path[1:]) or "/",
             "user": unquote(parts.username or "guest"),
         }
-        quoted = {name: json.dumps(value) for name, value in facts.items()}
-        self.transports.write_text(_TRANSPORT.format(**quoted))
+        self._quoted = {name: json.dumps(value) for name, value in facts.items()}
+        self._is_plain = parts.scheme == "amqp"
+        self.transports.write_text(_TRANSPORT.format(**self._quoted))
         self.queues.write_text(_QUEUE.format(name=self.queue))
+
+    @asynccontextmanager
+    async def carried(self) -> AsyncIterator[None]:
+        """Let weft reach it by the wire; by TLS, which knows it by its name, it does so itself."""
+        async with self.wire.carrying():
+            if self._is_plain:
+                address = {"address": json.dumps(f"amqp://127.0.0.1:{self.wire.port}")}
+                self.transports.write_text(_TRANSPORT.format(**self._quoted | address))
+            yield

@@ -4,6 +4,7 @@ import asyncio
 import random
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from weft.cli.input.options import LOCAL, Flag, Local
@@ -44,7 +45,8 @@ def siege(
         workers: How many workers there are.
         standby: PostgreSQL has a synchronous standby, which takes over when the primary is killed
             for good; then there is a new one.
-        broker: A queue travels over this RabbitMQ, and stays there: amqp://guest:guest@HOST:5672.
+        broker: A queue travels over this RabbitMQ, by a wire that fails, and stays there:
+            amqp://guest:guest@HOST:5672.
         schedule: Print the faults of the seed, and attack nothing.
     """
     if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
@@ -55,9 +57,11 @@ def siege(
             hint="`--minutes 3 --workers 3` is a good beginning.",
         )
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
-    faults = plan_faults(seed, seconds=minutes * 60, workers=workers, standby=standby)
+    faults = plan_faults(
+        seed, seconds=minutes * 60, workers=workers, standby=standby, broker=bool(broker)
+    )
     if not shared.json:
-        n = f"{workers}{' --standby' * standby}"  # which brings other faults
+        n = f"{workers}{' --standby' * standby}{' --broker …' * bool(broker)}"  # other faults
         note(f"--minutes {minutes:g} --seed {seed} --workers {n}: {len(faults)} faults")
     if schedule:
         return shared.tell([one._asdict() for one in faults], "\n".join(map(_line, faults)), print)
@@ -68,18 +72,23 @@ def siege(
     )
     attack = Attack(fortress, faults, seed, tell)
     wrong = asyncio.run(attack.run())
-    counts = {name: len(sentences) for name, sentences in wrong.items()}
     facts = {"seed": seed, "faults": len(faults), **attack.facts}
+    if not _report(facts, wrong, shared):
+        note(f"logs and records are kept in {base}")
+        return 1
+    shutil.rmtree(base, ignore_errors=True)
+    return 0
+
+
+def _report(facts: Mapping[str, int], wrong: Mapping[str, Sequence[str]], shared: Local) -> bool:
+    """Print what was found; say whether all held."""
+    counts = {name: len(sentences) for name, sentences in wrong.items()}
     if not shared.as_json({**facts, "counts": counts, "wrong": wrong}):
         print_table(("Count", "Number"), [*facts.items(), *counts.items()])
         for name, sentences in wrong.items():
             for sentence in sentences[:SENTENCES_SHOWN]:
                 print(f"{name}: {sentence}")
-    if any(counts.values()):
-        note(f"logs and records are kept in {base}")
-        return 1
-    shutil.rmtree(base, ignore_errors=True)
-    return 0
+    return not any(counts.values())
 
 
 def _print_fault(fault: Fault, met: bool) -> None:  # noqa: FBT001 (the shape of `tell`)

@@ -7,18 +7,21 @@ from typing import NamedTuple
 GAP_S = (2.0, 5.0)
 ACTS = {
     "api": ("kill", "kill", "stop", "restart"),
+    "broker": ("cut", "hang", "slow"),
     "driver": ("kill", "kill", "stop", "restart"),
-    "link": ("cut", "hang", "slow"),
+    "link": ("cut", "hang", "slow", "twice"),
     "worker": ("kill", "kill", "stop", "restart"),
     "spawner": ("kill", "stop"),
     "postgres": ("kill", "stop", "restart"),
     "standby": ("failover", "failover", "kill", "stop"),
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
-last worker is outside, behind a link; see `network.Wire` for what that suffers. failover: the
-primary is killed for good, and the standby takes over.
+last worker is outside, behind a link; see `network.Wire` for what that and the way to the broker
+suffer. failover: the primary is killed for good, and the standby takes over.
 """
-STOPS_S = {"link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0, "standby": 3.0}
+STOPS_S = {
+    "broker": 15.0, "link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0, "standby": 3.0
+}  # fmt: skip
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 OTHERS_STOP_S = 6.0
 
@@ -34,15 +37,17 @@ class Fault(NamedTuple):
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
     """Return the names of all processes of a part; the first one's is that of the part."""
-    count = {"api": 2, "driver": 2, "link": 1, "postgres": 1, "standby": 1}.get(part, workers)
+    alone = dict.fromkeys(("broker", "link", "postgres", "standby"), 1)
+    count = {"api": 2, "driver": 2, **alone}.get(part, workers)
     return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
 
 
 def plan_faults(
-    seed: int, *, seconds: float, workers: int, standby: bool = False
+    seed: int, *, seconds: float, workers: int, standby: bool = False, broker: bool = False
 ) -> Sequence[Fault]:
     """Return the faults of a siege, in order."""
-    parts = [part for part in sorted(ACTS) if standby or part != "standby"]
+    has = {"standby": standby, "broker": broker}
+    parts = [part for part in sorted(ACTS) if has.get(part, True)]
     chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
     faults = []
     at_s = chance.uniform(*GAP_S)

@@ -12,7 +12,7 @@ import sys
 import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from socket import socket
 from typing import cast
@@ -79,7 +79,9 @@ class Fortress:
         self._outside = home / "outside"
         self._linked = self._apart[-1] if workers > 1 else ""
         self.ports = _free_ports(2)
-        self.wire = Wire(self.ports[0])
+        self.wires = {"link": Wire("127.0.0.1", self.ports[0])}
+        if broker:
+            self.wires["broker"] = broker.wire
         self.receiver = Receiver()
 
     @asynccontextmanager
@@ -116,6 +118,15 @@ class Fortress:
             if self._pair:
                 self._pair.stop()
             self._send(signal.SIGKILL, self.leftovers())
+
+    @asynccontextmanager
+    async def wired(self) -> AsyncIterator[None]:
+        """Carry what goes over wires."""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self.wires["link"].carrying())
+            if self.broker:
+                await stack.enter_async_context(self.broker.carried())
+            yield
 
     async def _start(self, name: str, environ: Mapping[str, str], *words: str) -> Process:
         log = self.home / f"{name}.siege.log"
@@ -156,7 +167,7 @@ class Fortress:
             words = ["-c", _AS_CHILD, words[1]]
             environ |= {
                 "WEFT_HOME": str(self._outside), "WEFT_TOKEN_FILE": str(self._outside / "token"),
-                "WEFT_CONNECT": f"http://127.0.0.1:{self.wire.port}",
+                "WEFT_CONNECT": f"http://127.0.0.1:{self.wires['link'].port}",
             }  # fmt: skip
         while True:
             process = await self._start(name, environ, *words)
@@ -173,10 +184,11 @@ class Fortress:
     async def inflict(self, fault: Fault) -> bool:
         """Do what a fault says, and undo it in time; say whether it met anything."""
         later = asyncio.get_running_loop().call_later
-        if fault.target == "link":
-            self.wire.suffer(cast("Act", fault.act))
-            later(fault.lasts_s, self.wire.suffer, "")
-            return bool(self._linked)
+        if wire := self.wires.get(fault.target):
+            act = cast("Act", fault.act)
+            wire.suffer(act)
+            later(fault.lasts_s, wire.recover, act)
+            return wire.is_used
         if fault.act == "failover":
             return bool(self._pair and await self._pair.fail_over())
         pids = self.pids(fault.target)

@@ -1,4 +1,4 @@
-"""What lies between the processes: a wire to the api that fails, and who is told of batches."""
+"""What lies between the processes: wires that fail, and who is told of batches."""
 
 import asyncio
 import json
@@ -8,25 +8,28 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
+from weft_siege.twice import Requests, send_again
+
 CHUNK_BYTES = 1 << 16
 LATE_S = 0.3
 FAILS = 3
 """One of this number of callbacks is answered with 503."""
 SINK = "sink"
 """The path to which a production line sends messages."""
-Act = Literal["", "cut", "hang", "slow"]
+Act = Literal["", "cut", "hang", "slow", "twice"]
 
 
 class Wire:
-    """Carries what comes to a port of its own to one of the api.
+    """Carries what comes to a port of its own to another one.
 
     cut: all connections end, and each new one; hang: what these carry is lost, and nobody is told,
-    also not later; slow: all arrives late.
+    also not later; slow: all arrives late; twice: a request of HTTP comes again beside itself.
     """
 
-    def __init__(self, to: int) -> None:
+    def __init__(self, host: str, port: int) -> None:
         self.port = 0
-        self._to = to
+        self._to = host, port
+        self._again: set[asyncio.Task[None]] = set()
         self._act: Act = ""
         self._writers: set[StreamWriter] = set()
 
@@ -40,31 +43,49 @@ class Wire:
             finally:
                 self.suffer("cut")
 
+    @property
+    def is_used(self) -> bool:
+        """Say whether something is connected."""
+        return bool(self._writers)
+
     def suffer(self, act: Act) -> None:
         """Fail in this way from now on; `""`: no more."""
         self._act = act
         for writer in self._writers if act == "cut" else ():
             writer.transport.abort()
 
+    def recover(self, act: Act) -> None:
+        """End this act, unless another one has come since."""
+        if self._act == act:
+            self._act = ""
+
     async def _join(self, near: StreamReader, back: StreamWriter) -> None:
         self._writers.add(back)
         with suppress(OSError):
             if self._act != "cut":
-                far, on = await asyncio.open_connection("127.0.0.1", self._to)
+                far, on = await asyncio.open_connection(*self._to)
                 self._writers.add(on)
-                ways = self._carry(near, on), self._carry(far, back)
+                ways = self._carry(near, on, Requests()), self._carry(far, back)
                 await asyncio.gather(*ways, return_exceptions=True)
                 self._writers.discard(on)
         self._writers.discard(back)
         back.close()
 
-    async def _carry(self, reader: StreamReader, writer: StreamWriter) -> None:
+    async def _carry(
+        self, reader: StreamReader, writer: StreamWriter, requests: Requests | None = None
+    ) -> None:
         is_lost = False
         try:
             while data := await reader.read(CHUNK_BYTES):
                 if self._act == "slow":
                     await asyncio.sleep(LATE_S)
                 is_lost = is_lost or self._act == "hang"
+                for request in requests.feed(data) if requests else ():
+                    if self._act == "twice":
+                        self._again.add(
+                            task := asyncio.create_task(send_again(request, *self._to))
+                        )
+                        task.add_done_callback(self._again.discard)
                 if not is_lost:
                     writer.write(data)
                     await writer.drain()

@@ -10,14 +10,15 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weft.client.api import Api, Document
 from weft.run.role_process import RoleFailed
-from weft_siege.checks import END_EVENTS, LAST_EVENT, check
+from weft_siege.checks import check
 from weft_siege.crowd import Crowd
 from weft_siege.faults import Fault
 from weft_siege.fortress import PATIENCE_S, Fortress, until
 from weft_siege.load import Load, find_batch
+from weft_siege.privacy import seen_by_others
 from weft_siege.standing import Line, Schedule
+from weft_siege.tenants import OTHER, Tenant, tenant_at
 
 STEP_S = 0.5
 EVENTS_S = 20.0
@@ -33,83 +34,87 @@ class Attack:
     tell: Callable[[Fault, bool], None]
     """Is told of each fault, and whether it met a process."""
     facts: dict[str, int] = field(default_factory=dict)
-    _events: list[Document] = field(default_factory=list)
-    """No more of each than the checks need: there are hundreds of thousands."""
-    _complete: set[int] = field(default_factory=set)
 
     async def run(self) -> Mapping[str, Sequence[str]]:
         """Attack until the last job has ended; return what is wrong, by promise."""
         receiver = self.fortress.receiver
         async with (
             self.fortress.wired(), receiver.listening(), self.fortress.standing(),
-            self._clients() as clients,
+            self._tenants() as tenants,
         ):  # fmt: skip
-            listening = asyncio.Event()
-            reading = asyncio.create_task(self._read(clients[0], listening))
-            await listening.wait()
-            base = self.fortress.home.parent
+            first, base = tenants[0], self.fortress.home.parent
             line, schedule = Line(base, receiver.port), Schedule(base)
             await self.fortress.command("line", "apply", str(line.file))
-            await schedule.begin(clients[0])
-            load = Load(self.seed, base, clients, receiver.port, line.drop)
+            first.load.drop = line.drop
+            await schedule.begin(first.clients[0])
             if broker := self.fortress.broker:
                 await self.fortress.command("queue", "apply", str(broker.queues), "--yes")
-                load.queue = broker.queue
+                first.load.queue = broker.queue
             begun = time.monotonic()
-            await self._inflict(load, Crowd(self.seed, load, clients))
-            made = {
-                "schedules": await schedule.wrong(clients[0]),
-                "sources": await line.wrong(clients[0]),
+            await self._inflict(tenants)
+            wrong = {
+                "schedules": list(await schedule.wrong(first.clients[0])),
+                "sources": list(await line.wrong(first.clients[0])),
             }
             for standing in (schedule, line):
-                load.batches += await standing.batches(clients[0])
-            await self._until_ended(clients[0], load)
+                first.load.batches += await standing.batches(first.clients[0])
+            for tenant in tenants:
+                await self._until_ended(tenant)
             took_s = time.monotonic() - begun
-            await self._until_told(load)
-            reading.cancel()
+            for tenant in tenants:
+                await self._until_told(tenant.load)
             begun = time.monotonic()
-            wrong = dict(await check(clients, load.batches, self._events, receiver.names()))
+            for tenant in tenants:
+                for promise, words in (await check(
+                    tenant.clients, tenant.load.batches, tenant.events, receiver.names()
+                )).items():  # fmt: skip
+                    wrong.setdefault(promise, []).extend(words)
+            wrong["seen by others"] = await seen_by_others(tenants)
             checks_s = time.monotonic() - begun
-            wrong |= {promise: list(words) for promise, words in made.items()}
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
         wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
+        batches = [batch for tenant in tenants for batch in tenant.load.batches]
         self.facts |= {
-            "files": sum(len(batch.jobs) for batch in load.batches if batch.kind == "line"),
-            "times due": sum(batch.kind == "scheduled" for batch in load.batches),
-            "limits": sum(batch.kind == "limited" for batch in load.batches),
-            "jobs": (count := sum(len(batch.jobs) for batch in load.batches)),
+            "files": sum(len(batch.jobs) for batch in batches if batch.kind == "line"),
+            "times due": sum(batch.kind == "scheduled" for batch in batches),
+            "limits": sum(batch.kind == "limited" for batch in batches),
+            "jobs": (count := sum(len(batch.jobs) for batch in batches)),
             "jobs a second": round(count / took_s),
             "seconds of checks": round(checks_s),
-            "runs again": sum(batch.evidence.doubled() for batch in load.batches),
-            "ends again": sum(batch.evidence.doubled("end") for batch in load.batches),
-            "events told": len(self._events),
+            "runs again": sum(batch.evidence.doubled() for batch in batches),
+            "ends again": sum(batch.evidence.doubled("end") for batch in batches),
+            "events told": sum(len(tenant.events) for tenant in tenants),
             "callbacks told": sum(ids.total() for ids in receiver.told.values()),
         }
         return wrong
 
     @asynccontextmanager
-    async def _clients(self) -> AsyncIterator[Sequence[Api]]:
-        """Give a client for each api, which waits while that is away."""
-        token = json.loads((self.fortress.home / "client.json").read_text())["token"]
+    async def _tenants(self) -> AsyncIterator[Sequence[Tenant]]:
+        """Give the tenant that a weft has, and another one."""
+        words = ("tenant", "create", OTHER, "--admin", "ann")
+        tokens = [
+            json.loads((self.fortress.home / "client.json").read_text())["token"],
+            (await self.fortress.command(*words)).decode().strip(),
+        ]
         async with AsyncExitStack() as stack:
-            urls = [f"http://127.0.0.1:{port}" for port in self.fortress.ports]
-            apis = [
-                Api(url, token, patience_s=PATIENCE_S, on_outage=lambda _: None) for url in urls
+            yield [
+                await stack.enter_async_context(
+                    tenant_at(
+                        self.fortress.ports,
+                        token,
+                        seed=self.seed + number,
+                        directory=self.fortress.home.parent,
+                        told_at=self.fortress.receiver.port,
+                    )
+                )
+                for number, token in enumerate(tokens)
             ]
-            for api in apis:
-                await (await stack.enter_async_context(api)).whoami()
-            yield apis
 
-    async def _read(self, client: Api, listening: asyncio.Event) -> None:
-        async for event in client.events(opened=listening.set):
-            told = ("id", "batch_id", "kind", *(["jobs"] if event["kind"] in END_EVENTS else ()))
-            self._events.append({name: event[name] for name in told})
-            if event["kind"] == LAST_EVENT:
-                self._complete.add(event["batch_id"])
-
-    async def _inflict(self, load: Load, crowd: Crowd) -> None:
+    async def _inflict(self, tenants: Sequence[Tenant]) -> None:
         """Let all faults come at their times, while work comes in."""
-        loading = asyncio.ensure_future(asyncio.gather(load.run(), crowd.run()))
+        loads = [one.load for one in tenants]
+        crowds = [Crowd(self.seed, one.load, one.clients).run() for one in tenants]
+        loading = asyncio.gather(*(load.run() for load in loads), *crowds)
         begun = time.monotonic()
         for fault in self.faults:
             await asyncio.wait([loading], timeout=begun + fault.at_s - time.monotonic())
@@ -119,21 +124,22 @@ class Attack:
         self.fortress.wake()
         for wire in self.fortress.wires.values():
             wire.suffer("")
-        load.stop()
+        for load in loads:
+            load.stop()
         await loading
 
-    async def _until_ended(self, client: Api, load: Load) -> None:
+    async def _until_ended(self, tenant: Tenant) -> None:
         """Wait until all jobs have ended and all of that was told; the checks say what has not."""
         deadline = time.monotonic() + PATIENCE_S + len(self.faults)
-        for batch in load.batches:
-            while (found := await find_batch(client, batch)) and not found["complete"]:
+        for batch in tenant.load.batches:
+            while (found := await find_batch(tenant.clients[0], batch)) and not found["complete"]:
                 if time.monotonic() > deadline:
                     return
                 await asyncio.sleep(STEP_S)
-        batches = {batch.batch_id for batch in load.batches}
+        batches = {batch.batch_id for batch in tenant.load.batches}
         with suppress(RoleFailed):
             await until(
-                lambda: batches <= self._complete, "the last events come", within_s=EVENTS_S
+                lambda: batches <= tenant.complete, "the last events come", within_s=EVENTS_S
             )
 
     async def _until_told(self, load: Load) -> None:

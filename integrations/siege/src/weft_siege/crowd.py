@@ -10,9 +10,9 @@ from weft.client.api import Api
 from weft_siege.load import Batch, Load, find_batch
 
 KIND = "crowd"
-OPEN_JOBS_MAX = 3000
+OPEN_JOBS_MAX = 1500
 """Some ten seconds of work, so that a siege ends soon after its last fault."""
-JOBS = (1000, 2000)
+JOBS = (500, 1000)
 PRIORITY = -1
 PAUSE_S = (7.0, 11.0)
 """Not without end: other kinds of work need the machine, too."""

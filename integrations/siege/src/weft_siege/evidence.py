@@ -28,7 +28,7 @@ _ALONE = (
 )
 """The lock is free when every process of the attempt before has ended."""
 _END = f'; echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ end" >> "${VARIABLE}"'
-_SAY = 'echo "out $WEFT_JOB"; echo "err $WEFT_JOB" >&2'
+_SAY = 'echo "out $WEFT_JOB$SIEGE_MARK"; echo "err $WEFT_JOB" >&2'
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,9 @@ class Planned:
 class Evidence:
     """The file of one batch."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mark: str = "") -> None:
         self.path = path
+        self._mark = {"SIEGE_MARK": f" {mark}"} if mark else {}
         path.touch()
 
     def true(self) -> Planned:
@@ -122,9 +123,8 @@ class Evidence:
         return Evidence(Path(f"{self.path}-b{batch_id}"))
 
     def _planned(self, kind: str, *command: str, state: str = "success") -> Planned:
-        document = {
-            "command": command, "env": {VARIABLE: str(self.path)}, "resources": RESOURCES
-        }  # fmt: skip
+        env = {VARIABLE: str(self.path), **self._mark}
+        document = {"command": command, "env": env, "resources": RESOURCES}
         return Planned(kind, document, state)
 
     def mix(self, count: int, seed: int) -> list[Planned]:

@@ -15,7 +15,7 @@ from weft.core.errors import NotFound, NotWaiting
 from weft_siege.evidence import CPU_M, Evidence, Planned
 from weft_siege.network import SINK
 
-OPEN_JOBS_MAX = 600
+OPEN_JOBS_MAX = 400
 """More wait for those that run, so that a siege ends soon after its last fault."""
 PAUSE_S = (0.1, 0.8)
 LIMIT_CPU_S = 4.0
@@ -58,10 +58,11 @@ class Load:
     """Submits until it is told to stop."""
 
     def __init__(
-        self, seed: int, directory: Path, clients: Sequence[Api], port: int,
-        drop: Callable[[int], None],
-    ) -> None:  # fmt: skip
-        self._drop = drop
+        self, seed: int, directory: Path, clients: Sequence[Api], port: int, mark: str
+    ) -> None:
+        self._mark = mark
+        self.drop: Callable[[int], None] | None = None
+        """Lets files appear for a production line, if there is one."""
         self._watches: list[asyncio.Task[None]] = []
         self.batches: list[Batch] = []
         self.queue = ""
@@ -83,15 +84,16 @@ class Load:
 
     def new_evidence(self) -> Evidence:
         """Return the file of another batch."""
-        return Evidence(self._directory / f"evidence-{next(self._numbers)}")
+        name = f"evidence-{self._mark}-{next(self._numbers)}"
+        return Evidence(self._directory / name, self._mark)
 
     async def run(self) -> None:
         """Submit one batch after the other, of kinds by turns."""
         kinds = (
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
             self._cancelled_group, self._service, self._keyed, self._started,
-            self._answered, self._blocked, self._limited, self._dropped,
-            *([self._travelling] if self.queue else ()),
+            self._answered, self._blocked, self._limited,
+            *([self._dropped] if self.drop else ()), *([self._travelling] if self.queue else ()),
         )  # fmt: skip
         while not self.is_over():
             for kind in self._chance.sample(kinds, len(kinds)):
@@ -256,7 +258,8 @@ class Load:
 
     async def _dropped(self, client: Api, evidence: Evidence) -> None:  # noqa: ARG002 (as others)
         """Files for the production line."""
-        self._drop(self._chance.randrange(1, 10))
+        assert self.drop
+        self.drop(self._chance.randrange(1, 10))
 
 
 async def _used_at_standstill(client: Api, batch: Batch) -> float | None:

@@ -1,17 +1,20 @@
 from weft_siege.faults import plan_faults
 
+from cases import cases
 
-def test_the_broker_fails_only_where_there_is_one() -> None:
+
+@cases(("part", "acts"), [("broker", {"cut", "hang", "slow"}), ("disk", {"fill"})])
+def test_what_is_optional_fails_only_where_it_is(part: str, acts: set[str]) -> None:
     plain = plan_faults(3, seconds=3600, workers=3)
-    brokered = plan_faults(3, seconds=3600, workers=3, broker=True)
+    more = plan_faults(3, seconds=3600, workers=3, also=[part])
 
-    assert "broker" not in {fault.target for fault in plain}
-    assert {fault.act for fault in brokered if fault.target == "broker"} == {"cut", "hang", "slow"}
+    assert part not in {fault.target for fault in plain}
+    assert {fault.act for fault in more if fault.target == part} == acts
 
 
 def test_a_standby_takes_over_only_where_there_is_one() -> None:
     plain = plan_faults(3, seconds=3600, workers=3)
-    paired = plan_faults(3, seconds=3600, workers=3, standby=True)
+    paired = plan_faults(3, seconds=3600, workers=3, also=["standby"])
 
     assert plain == plan_faults(3, seconds=3600, workers=3)
     assert "standby" not in {fault.target for fault in plain}

@@ -12,6 +12,7 @@ from weft.cli.terminal.screen import note, print_table
 from weft.core.errors import Invalid
 from weft_siege.attack import Attack
 from weft_siege.broker import Broker
+from weft_siege.disk import Disk
 from weft_siege.faults import Fault, plan_faults
 from weft_siege.fortress import Fortress
 
@@ -28,6 +29,7 @@ def siege(
     workers: int = 3,
     standby: Flag = False,
     broker: str | None = None,
+    disk: Path | None = None,
     schedule: Flag = False,
     shared: Local = LOCAL,
 ) -> int:
@@ -47,29 +49,25 @@ def siege(
             for good; then there is a new one.
         broker: A queue travels over this RabbitMQ, by a wire that fails, and stays there:
             amqp://guest:guest@HOST:5672.
+        disk: The siege lives in this directory, a file system of its own, and fills it.
         schedule: Print the faults of the seed, and attack nothing.
     """
-    if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
-        raise Invalid(
-            f"a siege takes more than 0 and up to {MINUTES_MAX} minutes, and 1 to {WORKERS_MAX} "
-            "workers",
-            detail=f"It was asked for {minutes:g} minutes and {workers} workers.",
-            hint="`--minutes 3 --workers 3` is a good beginning.",
-        )
+    _refuse_too_much(minutes, workers)
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
-    faults = plan_faults(
-        seed, seconds=minutes * 60, workers=workers, standby=standby, broker=bool(broker)
-    )
+    also = ["standby"] * standby + ["broker"] * bool(broker) + ["disk"] * bool(disk)
+    faults = plan_faults(seed, seconds=minutes * 60, workers=workers, also=also)
     if not shared.json:
-        n = f"{workers}{' --standby' * standby}{' --broker …' * bool(broker)}"  # other faults
+        n = " --".join([str(workers), *also])
         note(f"--minutes {minutes:g} --seed {seed} --workers {n}: {len(faults)} faults")
     if schedule:
         return shared.tell([one._asdict() for one in faults], "\n".join(map(_line, faults)), print)
-    base = Path(tempfile.mkdtemp(prefix="weft-siege-"))
+    room = Disk(disk) if disk else None
+    base = Path(tempfile.mkdtemp(prefix="weft-siege-", dir=disk))
     tell = (lambda _fault, _met: None) if shared.json else _print_fault
     fortress = Fortress(
-        base / "home", workers, standby=standby, broker=Broker(broker, base) if broker else None
-    )
+        base / "home", workers, standby=standby, disk=room,
+        broker=Broker(broker, base) if broker else None,
+    )  # fmt: skip
     attack = Attack(fortress, faults, seed, tell)
     wrong = asyncio.run(attack.run())
     facts = {"seed": seed, "faults": len(faults), **attack.facts}
@@ -78,6 +76,16 @@ def siege(
         return 1
     shutil.rmtree(base, ignore_errors=True)
     return 0
+
+
+def _refuse_too_much(minutes: float, workers: int) -> None:
+    if not (0 < minutes <= MINUTES_MAX and 0 < workers <= WORKERS_MAX):
+        raise Invalid(
+            f"a siege takes more than 0 and up to {MINUTES_MAX} minutes, and 1 to {WORKERS_MAX} "
+            "workers",
+            detail=f"It was asked for {minutes:g} minutes and {workers} workers.",
+            hint="`--minutes 3 --workers 3` is a good beginning.",
+        )
 
 
 def _report(facts: Mapping[str, int], wrong: Mapping[str, Sequence[str]], shared: Local) -> bool:

@@ -3,11 +3,10 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Final
 
 from weft.core.errors import Invalid
 
-RESERVE_BYTES = 256 << 20
-"""With less a worker starts no job and an api takes no output of one outside."""
 LEFT_BYTES = 160 << 20
 """For PostgreSQL, which shares the disk and ends when it is full."""
 SIZE_MIN_BYTES = 1 << 30
@@ -15,6 +14,11 @@ SIZE_MIN_BYTES = 1 << 30
 
 class Disk:
     """Where the siege's directory is."""
+
+    SETTINGS: Final = dict.fromkeys(
+        ("WEFT_WORKER_FREE_BYTES_MIN", "WEFT_SPOOL_FREE_BYTES_MIN"), str(256 << 20)
+    )
+    """With less a worker starts no job and an api takes no output of one outside."""
 
     def __init__(self, directory: Path) -> None:
         if not directory.is_mount() or shutil.disk_usage(directory).free < SIZE_MIN_BYTES:

@@ -1,13 +1,14 @@
 """Which fault comes when: drawn from a seed alone, so that one seed is one schedule."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 GAP_S = (2.0, 5.0)
 ACTS = {
     "api": ("kill", "kill", "stop", "restart"),
     "broker": ("cut", "hang", "slow"),
+    "disk": ("fill",),
     "driver": ("kill", "kill", "stop", "restart"),
     "link": ("cut", "hang", "slow", "twice"),
     "worker": ("kill", "kill", "stop", "restart"),
@@ -17,13 +18,16 @@ ACTS = {
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
 last worker is outside, behind a link; see `network.Wire` for what that and the way to the broker
-suffer. failover: the primary is killed for good, and the standby takes over.
+suffer. failover: the primary is killed for good, and the standby takes over. fill: less is free
+than weft keeps.
 """
 STOPS_S = {
-    "broker": 15.0, "link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0, "standby": 3.0
+    "broker": 15.0, "disk": 15.0, "link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0,
+    "standby": 3.0,
 }  # fmt: skip
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 OTHERS_STOP_S = 6.0
+OPTIONAL = ("broker", "disk", "standby")
 
 
 class Fault(NamedTuple):
@@ -37,17 +41,16 @@ class Fault(NamedTuple):
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
     """Return the names of all processes of a part; the first one's is that of the part."""
-    alone = dict.fromkeys(("broker", "link", "postgres", "standby"), 1)
+    alone = dict.fromkeys(("broker", "disk", "link", "postgres", "standby"), 1)
     count = {"api": 2, "driver": 2, **alone}.get(part, workers)
     return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
 
 
 def plan_faults(
-    seed: int, *, seconds: float, workers: int, standby: bool = False, broker: bool = False
+    seed: int, *, seconds: float, workers: int, also: Collection[str] = ()
 ) -> Sequence[Fault]:
-    """Return the faults of a siege, in order."""
-    has = {"standby": standby, "broker": broker}
-    parts = [part for part in sorted(ACTS) if has.get(part, True)]
+    """Return the faults of a siege, in order. `also`: which optional parts there are."""
+    parts = [part for part in sorted(ACTS) if part not in OPTIONAL or part in also]
     chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
     faults = []
     at_s = chance.uniform(*GAP_S)

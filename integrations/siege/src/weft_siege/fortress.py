@@ -25,6 +25,7 @@ from weft.store.embedded.leftovers import postmaster_pid, server_pids
 from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
 from weft_siege.broker import Broker
+from weft_siege.disk import Disk
 from weft_siege.faults import Fault, targets_of
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
@@ -64,8 +65,9 @@ class Fortress:
     """The processes of one home. `weft up` starts its own again; the others we do."""
 
     def __init__(
-        self, home: Path, workers: int, *, standby: bool = False, broker: Broker | None = None
-    ) -> None:
+        self, home: Path, workers: int, *, standby: bool = False, broker: Broker | None = None,
+        disk: Disk | None = None,
+    ) -> None:  # fmt: skip
         self.home = home
         self._pair = Pair(home) if standby else None
         self._environ = outer_environment() | SETTINGS | {
@@ -73,6 +75,9 @@ class Fortress:
             "WEFT_TESTER_PATHS": str(home.parent),
         }  # fmt: skip
         self.broker = broker
+        self._disk = disk
+        if disk:
+            self._environ |= disk.SETTINGS
         if broker:
             self._environ["WEFT_TRANSPORTS_FILE"] = str(broker.transports)
         self._apart = ["api-2", *targets_of("worker", workers)[1:]]
@@ -118,6 +123,8 @@ class Fortress:
             if self._pair:
                 self._pair.stop()
             self._send(signal.SIGKILL, self.leftovers())
+            if self._disk:
+                self._disk.empty()
 
     @asynccontextmanager
     async def wired(self) -> AsyncIterator[None]:
@@ -189,6 +196,9 @@ class Fortress:
             wire.suffer(act)
             later(fault.lasts_s, wire.recover, act)
             return wire.is_used
+        if fault.target == "disk" and self._disk:
+            later(fault.lasts_s, self._disk.empty)
+            return self._disk.fill()
         if fault.act == "failover":
             return bool(self._pair and await self._pair.fail_over())
         pids = self.pids(fault.target)

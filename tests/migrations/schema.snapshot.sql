@@ -310,6 +310,7 @@ CREATE TABLE weft.worker_incarnation (
     registered_at timestamp with time zone NOT NULL,
     heartbeat_at timestamp with time zone NOT NULL,
     waiting boolean DEFAULT false NOT NULL,
+    takes boolean DEFAULT false NOT NULL,
     draining boolean DEFAULT false NOT NULL,
     ended_at timestamp with time zone,
     offers jsonb,
@@ -3602,8 +3603,6 @@ CREATE TRIGGER operation_begins BEFORE INSERT ON weft.operation FOR EACH ROW WHE
 CREATE TRIGGER status_change_is_kept BEFORE DELETE OR UPDATE ON weft.job_status_change FOR EACH ROW EXECUTE FUNCTION weft._keep_status_change();
 
 CREATE TRIGGER status_follows_core AFTER UPDATE OF state, phase ON weft.job FOR EACH ROW WHEN (((new.lifecycle_id IS NOT NULL) AND ((old.state <> new.state) OR (old.phase IS DISTINCT FROM new.phase)))) EXECUTE FUNCTION weft._follow_core();
-
-CREATE TRIGGER statuses_follow_core AFTER UPDATE OF state, phase ON weft.job FOR EACH STATEMENT EXECUTE FUNCTION weft._follow_core();
 
 CREATE TRIGGER worker_begins AFTER INSERT ON weft.worker_incarnation FOR EACH ROW WHEN ((new.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
 

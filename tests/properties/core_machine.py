@@ -263,6 +263,7 @@ class Machine(
         self.open.pop(choice % len(self.open))
         model.staged.remove(jobs)
         model.commit(jobs)
+        self.note_given()
 
     # ------------------------------------------------------------------ work
 

@@ -226,6 +226,11 @@ class GateRules(Rules):
         offers = self.offers(owner)
         self.note_claim(owner, self.run(self.workers[owner].claim(limit)), offers[:limit])
 
+    def note_given(self) -> None:
+        """Note what a submission has claimed for workers that sleep."""
+        for owner in WORKERS:
+            self.note_claim(owner, self.run(self.workers[owner].given()), None)
+
     def note_claim(
         self, owner: int, claimed: Sequence[Claimed], expected: Sequence[tuple[int, int]] | None
     ) -> None:

@@ -44,6 +44,7 @@ class ResubmitRules(DeleteRules, RetryRules):
         model = self.models[which]
         model.parent_of, model.failures_max = dict(old.parent_of), dict(old.failures_max)
         model.commit(_copied(old, numbers))
+        self.note_given()
 
 
 def _copied(old: Batch, numbers: list[int]) -> list[Job]:

@@ -24,3 +24,6 @@ class Rules(RuleBasedStateMachine):
 
     def run(self, call: Coroutine[Any, Any, Result]) -> Result:
         raise NotImplementedError
+
+    def note_given(self) -> None:
+        raise NotImplementedError

@@ -27,7 +27,7 @@ def rules(*names: str, n: int = 1) -> dict[str, int]:
     return dict.fromkeys(names, n)
 
 
-WORK = rules("complete", n=6) | rules("claim", "start", n=4) | rules("fill_update", n=2)
+WORK = rules("complete", n=6) | rules("claim", "start", n=4) | rules("fill_update", "sleep", n=2)
 LIVES = rules(
     "report_again", "steal", "beat", "lose", "add_members", "cancel_jobs",
     "cancel_group", "sweep", "fold", "delete_batch", "remove", "operate", "finish_drain",

@@ -57,6 +57,11 @@ class WorkerRules(JobGateRules):
             self.workers[owner] = self.register(owner, again=worker.id)
             self.ended = [one for one in self.ended if one[0] != owner]
 
+    @rule(owner=st.sampled_from(WORKERS))
+    def sleep(self, owner: int) -> None:
+        """From now on submissions may claim for this worker, whenever it waits."""
+        self.run(self.workers[owner].waits(takes=True))
+
     def note_leave(self, owner: int) -> None:
         """Note that a worker left in order: that ends its drain."""
         if self.operated[owner] == "draining":

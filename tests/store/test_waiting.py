@@ -66,6 +66,55 @@ async def test_worker_is_woken_by_a_commit(world: World, worker: Worker) -> None
     assert not await worker.waits()
 
 
+async def test_sleeper_is_given_little_work_by_its_submission(world: World) -> None:
+    worker, other = await world.worker("w"), await world.worker("other")
+    await worker.waits(takes=True)
+    listener = await ear(world, "work")
+    batch = await world.submit(2)
+    notice, claims = await listener.hears(), await other.claim()
+    await worker.beat()  # which has not heard of it yet
+    given = await worker.given()
+    verdicts = await worker.start(*given)
+    await worker.beat(*given)
+
+    assert (notice, claims) == (("work", f"{await pool_of(world)}:={worker.id}"), [])
+    assert [one.job_id for one in given] == [1, 2]
+    assert given[0].chunk is not None
+    assert verdicts == ["ok", "ok"]
+    assert await worker.given() == []
+    assert await worker.end(*given) == ["ok", "ok"]
+    assert await world.states(batch) == "ss"
+
+
+@pytest.mark.parametrize("why", ["takes none", "busy", "cordoned", "draining", "much work"])
+async def test_sleeper_is_given_nothing(world: World, why: str) -> None:
+    worker = await world.worker()
+    if why == "busy":
+        await world.submit()
+    held = await worker.claim()
+    await worker.waits(takes=why != "takes none")
+    if why == "cordoned":
+        await world.call("cordon_worker", of_name="w", of_pool=world.pool, actor="ann", reason="")
+    await worker.beat(*held, draining=why == "draining")
+    await world.submit(5 if why == "much work" else 1)
+
+    assert await worker.given() == []
+
+
+async def test_what_was_given_in_vain_comes_back(world: World) -> None:
+    """The worker lists nothing for five seconds: it has not heard of it."""
+    worker = await world.worker()
+    await worker.waits(takes=True)
+    batch = await world.submit()
+    await world.admin.execute(
+        "UPDATE weft.job SET claimed_at = claimed_at - interval '6 s' WHERE batch_id = $1", batch
+    )
+    await worker.beat()
+
+    assert await worker.given() == []
+    assert [one.attempt for one in await worker.claim()] == [2]
+
+
 async def test_worker_that_woke_in_vain_waits_for_nobody(world: World) -> None:
     """It says that it waits all the time, so whoever announces sees that; others have to ask."""
     worker, other = await world.worker("w"), await world.worker("other")

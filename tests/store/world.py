@@ -151,9 +151,14 @@ class Worker:
         self.memory.confirm(heard)
         return answer
 
-    async def waits(self) -> bool:
+    async def waits(self, *, takes: bool = False) -> bool:
         """Go to sleep; False: there is work."""
-        return not await self.store.wait_for_work(self.id)
+        wait = self.store.wait_to_be_given if takes else self.store.wait_for_work
+        return not await wait(self.id)
+
+    async def given(self) -> list[Claimed]:
+        """Return what submissions have claimed meanwhile, once."""
+        return [*self.memory.take(await self.store.list_given(self.id))]
 
 
 class World:

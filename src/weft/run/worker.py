@@ -160,6 +160,7 @@ def _agent_of(
     site = AgentSite(
         store=store,
         notices=source.notices,
+        giving=source.giving,
         runner=make_runner(settings, home, logs, job_topics, JobTenants(store).name_of),
         facts=facts_of(settings, home, logs, source.shipped_to(logs.name)),
         grace_ms=limits_of(settings).grace_ms,

@@ -19,7 +19,7 @@ from weft.ports.checkpoints import CheckpointCarrier
 from weft.ports.file_store import UrlSigner
 from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
-from weft.ports.store import Notices, OfferedStore, WorkerStore
+from weft.ports.store import GivingStore, Notices, OfferedStore, WorkerStore
 from weft.ports.topics import RunLedger
 from weft.run.home import Home
 from weft.run.host.worker_name import file_name_of
@@ -99,6 +99,8 @@ class WorkerSource:
     """Returns what removes output, here and where it was brought."""
     checkpoints: CheckpointCarrier | None = None
     """Carries them to where workers elsewhere find them; None: they stay in the home."""
+    giving: GivingStore | None = None
+    """The same store, if it claims for workers that sleep."""
     offered: OfferedStore | None = None
     """For those who take jobs from transports."""
     shipped_to: Callable[[str], str | None] = lambda _database_id: None
@@ -132,6 +134,7 @@ async def direct_source(settings: Settings, home: Home) -> AsyncIterator[WorkerS
         yield WorkerSource(
             store=noting,
             notices=store.notices,
+            giving=noting,
             offered=noting,
             runs=runs,
             open_secrets=(keys := partial(read_secret_keys, settings, home)),

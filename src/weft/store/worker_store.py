@@ -13,6 +13,7 @@ from weft.ports.store import (
     Claimed,
     ClaimRequest,
     EndReport,
+    GivingStore,
     HeartbeatAnswer,
     JobUser,
     ParentAnswer,
@@ -176,6 +177,10 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         ]
 
     wait_for_work = calls(truth)(WorkerStore.wait_for_work)
+    wait_to_be_given = calls(truth)(GivingStore.wait_to_be_given)
+    list_given = calls(
+        lambda rows: [(row["call"], claimed_of(row, row["chunk"])) for row in rows]
+    )(GivingStore.list_given)
     start_attempts = calls(
         value, **_OF_REPORTS, ages_us=lambda reports: growing([one.age_us for one in reports])
     )(WorkerStore.start_attempts)

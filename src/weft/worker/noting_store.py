@@ -39,6 +39,12 @@ class NotingStore:
         """Take ready jobs."""
         return self._follow(await self._store.claim_jobs(incarnation_id, request))
 
+    async def list_given(self, incarnation_id: int) -> Sequence[tuple[int, Claimed]]:
+        """Return what was claimed for this worker."""
+        given: Sequence[tuple[int, Claimed]] = await self._store.list_given(incarnation_id)
+        self._follow([one for _, one in given])
+        return given
+
     async def claim_reserved(
         self, incarnation_id: int, request: ClaimRequest
     ) -> tuple[Sequence[Claimed], bool]:

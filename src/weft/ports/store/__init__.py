@@ -10,6 +10,7 @@ may be repeated.
 
 from weft.ports.store.callers import *
 from weft.ports.store.driver import *
+from weft.ports.store.given import *
 from weft.ports.store.offers import *
 from weft.ports.store.queries import *
 from weft.ports.store.submitted import *

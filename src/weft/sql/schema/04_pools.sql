@@ -93,6 +93,7 @@ CREATE TABLE weft.worker_incarnation (
     registered_at timestamptz NOT NULL,
     heartbeat_at timestamptz NOT NULL,
     waiting boolean NOT NULL DEFAULT false,  -- it waits for a notice on channel work
+    takes boolean NOT NULL DEFAULT false,  -- submissions may claim for it while it waits (ADR 183)
     draining boolean NOT NULL DEFAULT false,
     ended_at timestamptz,  -- NULL: alive
     -- What the incarnation offers beside cpu and memory: amounts by name, and a word or a list of words.

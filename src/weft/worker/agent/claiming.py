@@ -12,7 +12,7 @@ from weft.core.states import AttemptKey, Reason
 from weft.faults import fault_point
 from weft.ports.patience import until_answered
 from weft.ports.runner import Ended
-from weft.ports.store import Claimed
+from weft.ports.store import Claimed, GivingStore
 from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
 from weft.worker.agent.hand_over import HandOver, key_of
@@ -47,7 +47,9 @@ class Claiming:
         self._reporting = reporting
         self._handing_over = handing_over
         self._look = attempts.room
+        self._giving = incarnation.site.giving
         self._may_have_work = True
+        self._may_be_given = False
         self._n_empty = 0
         """How many claims in a row found nothing, although there was work."""
         self._is_kept = self._has_given_back = False
@@ -57,6 +59,11 @@ class Claiming:
     def on_work(self) -> None:
         """Look for work: a notice or the answer to a heartbeat says that there may be some."""
         self._may_have_work = True
+        self._look.set()
+
+    def on_given(self) -> None:
+        """Ask what was claimed for this worker: a notice says that there may be some."""
+        self._may_be_given = self._giving is not None
         self._look.set()
 
     def on_kept(self, kept: bool) -> None:  # noqa: FBT001 (as the heartbeat says it)
@@ -74,6 +81,9 @@ class Claiming:
 
     async def _claim_all(self) -> None:
         while not self._attempts.is_closed:
+            if self._may_be_given and self._giving is not None:
+                self._may_be_given = False
+                await self._take_given(self._giving)
             if self._is_kept or self._large is not None:
                 self._look.clear()
                 await self._make_room()
@@ -98,18 +108,31 @@ class Claiming:
                 await self._handing_over.hand_over(claimed)
             if not budget.is_used_up(claimed):
                 # There was no more work: another claim would only confirm that.
-                self._may_have_work = False
-                if claimed:
-                    await asyncio.sleep(_BEGIN_S)
-                has_work = await until_answered(
-                    lambda: self._store.wait_for_work(self._incarnation_id)
-                )
-                self._may_have_work = self._may_have_work or has_work
-                self._n_empty = self._n_empty + 1 if has_work and not claimed else 0
-                if pause := pause_s(self._n_empty):
-                    await self._look_within(pause)
+                await self._wait_for_work(claimed)
         if self._large is not None:
             self._attempts.end_unstarted(key_of(self._large), Reason.PREEMPTED)
+
+    async def _take_given(self, giving: GivingStore) -> None:
+        """Start what a submission has claimed for this worker, which it has not to claim then."""
+        with self._memory.is_asking():
+            given = await until_answered(lambda: giving.list_given(self._incarnation_id))
+        if taken := self._memory.take(given):
+            _after_claim()
+            self._handing_over.hold(taken)
+            await self._handing_over.hand_over(taken)
+            await self._wait_for_work(taken)
+
+    async def _wait_for_work(self, claimed: Sequence[Claimed]) -> None:
+        """Say that this worker sleeps, after it has claimed these."""
+        self._may_have_work = False
+        if claimed:
+            await asyncio.sleep(_BEGIN_S)
+        wait = self._giving.wait_to_be_given if self._giving else self._store.wait_for_work
+        has_work = await until_answered(lambda: wait(self._incarnation_id))
+        self._may_have_work = self._may_have_work or has_work
+        self._n_empty = self._n_empty + 1 if has_work and not claimed else 0
+        if pause := pause_s(self._n_empty):
+            await self._look_within(pause)
 
     def _plan_passing(self) -> tuple[AttemptKey, Budget] | None:
         """Return the job that waits for room, and what may start before it."""

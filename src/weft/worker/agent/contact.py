@@ -123,6 +123,8 @@ class Contact:
     async def _on_notice(self, channel: str, payload: str) -> None:
         if channel in {"work", ""} and self._is_for_us(payload):
             self._claiming.on_work()
+        if channel in {"work", ""} and payload in {f"{self._pool_id}:={self._incarnation_id}", ""}:
+            self._claiming.on_given()
         if channel == "worker" and payload == str(self._incarnation_id):
             self._beat_now.set()
         if channel in {"cancel", ""}:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.core.scheduling.lease import Budget
+from weft.core.states import AttemptKey
 from weft.ports.store import Claimed, ClaimRequest, Registered
 from weft.worker.agent.attempt_files import (
     BLOCKS,
@@ -39,12 +40,12 @@ class ClaimMemory:
         self._under_way = 0
         self._heard: set[int] = set()
         self._last_jobs: dict[int, int] = {}
+        self._given: set[AttemptKey] = set()
 
     @contextmanager
     def asking(self, budget: Budget) -> Iterator[ClaimRequest]:
         """Make a claim within this block: heartbeats say meanwhile that one is under way."""
-        self._under_way += 1
-        try:
+        with self.is_asking():
             yield ClaimRequest(
                 budget_cpu_m=budget.cpu_m,
                 budget_memory_mib=budget.memory_mib,
@@ -52,6 +53,13 @@ class ClaimMemory:
                 call=next(self._calls),
                 hints=self._last_jobs,
             )
+
+    @contextmanager
+    def is_asking(self) -> Iterator[None]:
+        """Ask for claimed jobs within this block."""
+        self._under_way += 1
+        try:
+            yield
         finally:
             self._under_way -= 1
 
@@ -67,6 +75,18 @@ class ClaimMemory:
                 self._last_jobs[one.runnable_id] = one.job_id
         while len(self._last_jobs) > HINTS_MAX:
             del self._last_jobs[next(iter(self._last_jobs))]
+
+    def take(self, given: Sequence[tuple[int, Claimed]]) -> Sequence[Claimed]:
+        """Return what the reply before did not have. Each is asked for after the one before, so
+        what has left them does not come back. Hold it as after `note`.
+        """
+        before = self._given
+        self._given = {AttemptKey(one.batch_id, one.job_id, one.attempt) for _, one in given}
+        self._heard.update(call for call, _ in given)
+        return [
+            one for _, one in given
+            if AttemptKey(one.batch_id, one.job_id, one.attempt) not in before
+        ]  # fmt: skip
 
     @property
     def is_claiming(self) -> bool:

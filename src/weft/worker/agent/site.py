@@ -10,7 +10,7 @@ from weft.core.scheduling.offers import Offer
 from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Runner
-from weft.ports.store import Notices, OfferedStore, WorkerStore
+from weft.ports.store import GivingStore, Notices, OfferedStore, WorkerStore
 from weft.ports.transport import Transport
 from weft.settings import Settings
 from weft.telemetry.log import log
@@ -118,6 +118,8 @@ class AgentSite:
     """Any adapter of `ports/store/worker.py`: no part of the agent knows how it is reached."""
     notices: Notices
     """The news that belong to this store."""
+    giving: GivingStore | None = None
+    """The same store, if it claims for workers that sleep."""
     runner: Runner
     facts: WorkerFacts
     grace_ms: int

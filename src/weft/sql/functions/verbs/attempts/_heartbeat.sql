@@ -33,7 +33,10 @@ BEGIN
             SELECT t.b, y.lane_id, t.j FROM unnest(_heartbeat.batch_ids, _heartbeat.job_ids, _heartbeat.attempts) t (b, j, a)
             CROSS JOIN LATERAL (SELECT y.* FROM weft.job y WHERE y.batch_id = t.b AND y.job_id = t.j OFFSET 0) y
             WHERE y.state = STATE_RUNNING AND y.incarnation_id = _heartbeat.incarnation_id AND y.attempt = t.a) l;
-        DELETE FROM weft.claim c WHERE c.incarnation_id = _heartbeat.incarnation_id AND c.claim_id = ANY (v_seen);
+        -- What was given to the worker (_give_to_sleeper) keeps its number while it runs unheard of: the worker may be about to ask.
+        DELETE FROM weft.claim c WHERE c.incarnation_id = _heartbeat.incarnation_id AND c.claim_id = ANY (v_seen)
+            AND (coalesce(c.call, 0) >= 0 OR NOT EXISTS (SELECT FROM weft.job j WHERE j.batch_id = c.batch_id AND j.job_id = ANY (c.jobs)
+                AND j.state = STATE_RUNNING AND j.incarnation_id = c.incarnation_id));
         INSERT INTO weft.claim (incarnation_id, batch_id, lane_id, jobs)
         SELECT _heartbeat.incarnation_id, l.b, l.a, array_agg(l.j) FROM unnest(v_batch, v_lane, v_job) l (b, a, j) GROUP BY l.b, l.a;
 

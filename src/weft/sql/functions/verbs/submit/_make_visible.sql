@@ -1,13 +1,13 @@
 -- _make_visible: commit an update of which everything was added and checked: its jobs are counted and offered.
 -- Safe to repeat: no.   For: commit_update; submit for the first update of a new batch, which nobody else sees.
 -- Locks: update (by the caller); job (those with parents in earlier updates); empty_batch; as _after_visible (the same rows);
---   as _pass_gates; as _announce.
+--   as _pass_gates; as _announce; as _give_to_sleeper.
 -- Plan: sums over bunches, not over jobs; only bunches with edges to earlier updates are walked.
 -- Raises what _after_visible raises.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._make_visible(of_update weft.batch_update, is_new_batch boolean, at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_batch record; v_sets int[];
+    v_batch record; v_sets int[]; v_few boolean;
 BEGIN
     SELECT b.user_id, b.queue_id, b.gated, b.gate_set_id, b.lifecycle_id, q.pool_id,
         ARRAY(SELECT DISTINCT s.lane_id FROM weft.bunch_count c JOIN weft.shape s USING (shape_id)
@@ -48,6 +48,8 @@ BEGIN
         -- Fill the first places here, so that small limits start at once; the driver does the rest.
         PERFORM weft._pass_gates(weft._set_gates(v_sets || v_batch.gate_set_id), true, false, 200);
     END IF;
-    PERFORM weft._announce(array_agg(weft._lane_pool(l, v_batch.pool_id)), array_agg(v_batch.user_id), array_agg(l))
+    v_few := of_update.n_jobs BETWEEN 1 AND 4 AND cardinality(v_batch.lanes) = 1;
+    PERFORM weft._announce(array_agg(weft._lane_pool(l, v_batch.pool_id)), array_agg(v_batch.user_id), array_agg(l), NOT v_few)
     FROM unnest(CASE WHEN v_batch.lanes = '{}' THEN ARRAY[NULL::int] ELSE v_batch.lanes END) l;
+    PERFORM weft._give_to_sleeper(weft._lane_pool(v_batch.lanes[1], v_batch.pool_id), v_batch.lanes[1]) WHERE v_few;
 END $$;

@@ -71,11 +71,10 @@ BEGIN
     INSERT INTO weft.worker_incarnation AS i (worker_id, pool_id, name, version, cpu_m, memory_mib, storage_mib, gpu, offers,
         log_place, log_directory, registered_at, heartbeat_at, cordoned, token_id, outlives)
     VALUES (v_worker.worker_id, v_pool, register_worker.incarnation, register_worker.version, register_worker.cpu_m,
-        register_worker.memory_mib,
-        register_worker.storage_mib, register_worker.gpu, register_worker.offers, register_worker.log_place,
+        register_worker.memory_mib, register_worker.storage_mib, register_worker.gpu, register_worker.offers, register_worker.log_place,
         register_worker.log_directory, register_worker.at, register_worker.at, v_worker.cordoned_at IS NOT NULL,
         register_worker.by_token, register_worker.outlives)
-    ON CONFLICT (name) DO UPDATE SET draining = false, waiting = false, version = excluded.version,
+    ON CONFLICT (name) DO UPDATE SET draining = false, waiting = false, takes = false, version = excluded.version,
         offers = coalesce(i.offers, excluded.offers), heartbeat_at = CASE WHEN is_over THEN i.heartbeat_at ELSE register_worker.at END,
         -- What has a token keeps its place: the api remembers it.
         log_place = CASE WHEN i.token_id IS NULL THEN coalesce(excluded.log_place, i.log_place) ELSE i.log_place END,

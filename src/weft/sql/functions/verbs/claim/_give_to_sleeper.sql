@@ -1,0 +1,26 @@
+-- _give_to_sleeper: claim little new work for a worker that sleeps and has nothing to do, in the transaction that makes the work visible
+--   (ADR 183). The worker is told, and asks list_given: until a process starts there is one wait for the disk instead of two. If there is
+--   no such worker, or nothing to claim, wake some as usual.
+-- Safe to repeat: no.   For: _make_visible, after _announce. If the worker does not hear of it, its jobs come back at a heartbeat, as those
+--   of a lost reply.
+-- Locks: incarnation (its row, SKIP LOCKED); as claim_jobs. It never waits.
+-- Plan: as _sleepers; as _live_attempts.   Owner: weft_system.  Granted to: weft_tenant.
+CREATE OR REPLACE FUNCTION weft._give_to_sleeper(of_pool_id int, of_lane_id int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    v_worker record;
+BEGIN
+    SELECT i.incarnation_id, i.cpu_m, i.memory_mib INTO v_worker FROM weft.worker_incarnation i WHERE i.incarnation_id = (
+        SELECT s.incarnation_id FROM weft._sleepers(of_pool_id, of_lane_id, 0, 0) s
+        WHERE s.takes AND NOT EXISTS (SELECT FROM weft._live_attempts(s.incarnation_id)) LIMIT 1)
+    FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+        -- A number that no other claim has: that of this transaction. Those of the workers are above zero.
+        PERFORM FROM weft.claim_jobs(v_worker.incarnation_id, v_worker.cpu_m, v_worker.memory_mib, 4,
+            call => -(pg_current_xact_id()::text::bigint));
+    END IF;
+    IF FOUND THEN
+        PERFORM pg_notify('work', of_pool_id || ':=' || v_worker.incarnation_id);
+    ELSE
+        PERFORM weft._wake_workers(ARRAY[of_pool_id], ARRAY[of_lane_id], 16);
+    END IF;
+END $$;

@@ -3604,6 +3604,8 @@ CREATE TRIGGER status_change_is_kept BEFORE DELETE OR UPDATE ON weft.job_status_
 
 CREATE TRIGGER status_follows_core AFTER UPDATE OF state, phase ON weft.job FOR EACH ROW WHEN (((new.lifecycle_id IS NOT NULL) AND ((old.state <> new.state) OR (old.phase IS DISTINCT FROM new.phase)))) EXECUTE FUNCTION weft._follow_core();
 
+CREATE TRIGGER statuses_follow_core AFTER UPDATE OF state, phase ON weft.job FOR EACH STATEMENT EXECUTE FUNCTION weft._follow_core();
+
 CREATE TRIGGER worker_begins AFTER INSERT ON weft.worker_incarnation FOR EACH ROW WHEN ((new.ended_at IS NULL)) EXECUTE FUNCTION weft._count_worker();
 
 CREATE TRIGGER worker_ends AFTER UPDATE OF ended_at ON weft.worker_incarnation FOR EACH ROW WHEN (((old.ended_at IS NULL) <> (new.ended_at IS NULL))) EXECUTE FUNCTION weft._count_worker();

@@ -112,12 +112,22 @@ REVOKE ALL ON weft.job_status_change FROM weft_tenant, weft_system;
 GRANT SELECT, INSERT ON weft.job_status_change TO weft_tenant;
 GRANT SELECT, INSERT, DELETE ON weft.job_status_change TO weft_system;
 
--- Every move of the core brings its status, wherever it is made. Other jobs cost one comparison.
+-- Every move of the core brings its status, wherever it is made: moves are noted, and written together at the end of their statement, or
+-- when they are many. Other jobs cost one comparison, their statements another.
 CREATE FUNCTION weft._follow_core() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    v_moves text := nullif(current_setting('weft.moves', true), '');
 BEGIN
-    PERFORM weft._bring_status(NEW, OLD.state, OLD.phase, coalesce(NEW.incarnation_id, OLD.incarnation_id));
+    IF TG_LEVEL = 'ROW' AND current_setting('weft.walks', true) IS DISTINCT FROM 'on' THEN  -- change_status writes what a person set
+        v_moves := set_config('weft.moves', concat_ws(',', v_moves, NEW.batch_id, NEW.job_id, OLD.state, coalesce(OLD.phase::text, 'NULL'),
+            coalesce(NEW.incarnation_id::text, OLD.incarnation_id::text, 'NULL')), true);
+    END IF;
+    IF length(v_moves) > 10000 OR TG_LEVEL = 'STATEMENT' AND v_moves IS NOT NULL THEN
+        PERFORM weft._bring_statuses();
+    END IF;
     RETURN NULL;
 END $$;
 CREATE TRIGGER status_follows_core AFTER UPDATE OF state, phase ON weft.job FOR EACH ROW
     WHEN (new.lifecycle_id IS NOT NULL AND (old.state <> new.state OR old.phase IS DISTINCT FROM new.phase))
     EXECUTE FUNCTION weft._follow_core();
+CREATE TRIGGER statuses_follow_core AFTER UPDATE OF state, phase ON weft.job FOR EACH STATEMENT EXECUTE FUNCTION weft._follow_core();

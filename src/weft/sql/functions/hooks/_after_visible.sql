@@ -4,8 +4,7 @@
 -- Locks: as _pause_batch; hold_row (those of the batch); deadline (its own: nobody else);
 --   job (nobody else: they are new, or locked by the caller); as _begin_waits; as _end_unchanged (nobody else);
 --   as _end_as_errors (rows above); as _begin_statuses.
--- Plan: limits by tenant and deadlines by key, one look; theirs, if there are any.
--- Raises what _pause_batch raises.   Owner: weft_tenant.
+-- Plan: limits by tenant and deadlines by key, one look; theirs, if there are any.   Raises what _pause_batch raises.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._after_visible(of_update weft.batch_update, is_new_batch boolean, of_lifecycle_id int, at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,8 +1,7 @@
 -- _before_submit: what must be locked and known before jobs, or bytes, are added to a batch, or an update of jobs that are there is
 --   committed: quotas, then limits of queues.
 -- For: submit, create_batch, add_jobs, add_payload_part, add_resubmitted, copy_batch, commit_update; before any row of the batch.
--- Safe to repeat: yes.
--- Locks: quotas (shared); as _lock_quotas; as _core_gates (the same rows); as _lock_limits.
+-- Safe to repeat: yes.   Locks: quotas (shared); as _lock_quotas; as _core_gates (the same rows); as _lock_limits.
 -- Plan: quotas and queues by key, one look where none has a limit; shapes of the update, if queues limit how many wait.
 -- of_user_id NULL: the owner of the batch.   asked: what the jobs ask for; NULL: there are none, or they are those of of_update_id.
 -- commits: what is added is committed in this transaction; else only bytes count already.

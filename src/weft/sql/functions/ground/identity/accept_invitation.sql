@@ -1,6 +1,5 @@
 -- accept_invitation: give a worker that was invited a token of its own, for its name alone. The invitation counts no more.
--- Safe to repeat: no; who lost the reply needs another invitation.
--- Locks: user (nothing is ended meanwhile); token.   Plan: token by key.
+-- Safe to repeat: no; who lost the reply needs another invitation.   Locks: user (nothing is ended meanwhile); token.   Plan: token by key.
 -- Returns: as authenticate.  Raises WF182 (unknown, used or expired), WF301 (such a worker runs; it still counts).
 --   Owner: weft_system.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.accept_invitation(of_hash bytea, worker_hash bytea, of_worker text,

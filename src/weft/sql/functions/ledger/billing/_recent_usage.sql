@@ -1,6 +1,5 @@
 -- _recent_usage: what batches used that is not folded yet, by date; exact in this statement's snapshot.
--- Plan: inlined; the unfolded deltas once, and batches by key.
--- Owner: weft_tenant.  Granted to: weft_system.
+-- Plan: inlined; the unfolded deltas once, and batches by key.   Owner: weft_tenant.  Granted to: weft_system.
 CREATE OR REPLACE FUNCTION weft._recent_usage()
 RETURNS TABLE (project_id int, user_id int, batch_id bigint, usage_on date, rate_card_id smallint, shape_id int, usage_ms bigint)
 LANGUAGE sql STABLE AS $$

@@ -1,7 +1,6 @@
 -- _is_closed: whether a switch is closed for a job of this group: a hold by a person, or by a limit that does not admit its next attempt.
 --   Job 0 stands for the whole group, group 0 for the batch.
--- Plan: as _is_held; at limits that are near also admissions and the job by key.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: as _is_held; at limits that are near also admissions and the job by key.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._is_closed(of_batch_id bigint, of_group_id int, of_job_id int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM weft.group_ancestor a

@@ -2,8 +2,7 @@
 --   that is gone by now, list those to run, and leave the others to another call.
 -- Safe to repeat: yes, only waiting jobs are changed.   For: _after_visible, _end_waits.
 -- Locks: job (in key order); as _end_without_attempt (rows above); ready_job (instead, with the job); as _list_ready (instead).
--- Plan: jobs and files by key.
--- Returns: those that it has dealt with.   Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: jobs and files by key.   Returns: those that it has dealt with.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._end_unchanged(of_batch_id bigint, of_job_ids int[], at timestamptz) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     v_noted int[] := ARRAY(SELECT c.job_id FROM weft.job_cache c

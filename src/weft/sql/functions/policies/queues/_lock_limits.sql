@@ -1,7 +1,6 @@
 -- _lock_limits: those of the queues of these jobs that limit how many run. Until the commit their limits stay; if jobs are counted
 --   (`counts`), queues that limit how many wait count no others either.
--- Safe to repeat: yes.
--- Locks: queue (that of `default`, shared: save_queues waits for it); queue (after the same for all: those with
+-- Safe to repeat: yes.   Locks: queue (that of `default`, shared: save_queues waits for it); queue (after the same for all: those with
 --   max_waiting, in the order of their ids).
 -- Plan: queues of the tenant by name; nothing is locked if none has a limit.
 -- asked: what the jobs ask for beside cpu and memory, with `queue`; without it they are in `default`.

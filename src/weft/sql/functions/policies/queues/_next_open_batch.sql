@@ -1,7 +1,6 @@
 -- _next_open_batch: the first batch of a tenant from this one on that has jobs which have not ended, as far as the sums or the deltas that
 --   are not folded tell.
--- Plan: sums of open batches by key; the deltas that are not folded.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: sums of open batches by key; the deltas that are not folded.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._next_open_batch(of_tenant_id int, from_batch_id bigint) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
 AS $$
     SELECT least(

@@ -1,6 +1,5 @@
 -- _queue_counts: how many jobs wait and run in these queues of a tenant; NULL: in all that have or had some.
--- Plan: sums of queues by key; the deltas that are not folded.
--- Owner: weft_system.  Granted to: weft_tenant.
+-- Plan: sums of queues by key; the deltas that are not folded.   Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._queue_counts(of_tenant_id int, of_queues text[])
 RETURNS TABLE (queue text, n_waiting bigint, n_running bigint) LANGUAGE sql STABLE SECURITY DEFINER AS $$
     SELECT x.queue, sum(x.n_waiting)::bigint, sum(x.n_running)::bigint FROM (

@@ -1,7 +1,6 @@
 -- move_jobs: let jobs of a batch that wait, and have never run, wait in another queue, behind its gates. Others stay: who claims or changes
 --   a job meanwhile keeps it.
--- Safe to repeat: yes.
--- Locks: as _lock_limits; batch_row (if the queue has limits); batch (shared); as _shape_ids; as _lock_waiting;
+-- Safe to repeat: yes.   Locks: as _lock_limits; batch_row (if the queue has limits); batch (shared); as _shape_ids; as _lock_waiting;
 --   place (with the job); as _pass_gates; as _announce.
 -- Plan: jobs and ready_job by key.   A hold or a cancel waits or is seen.
 -- asked: `queue` and `pool`, or nothing for the queue `default`.   Returns: how many moved.   Raises WF101.

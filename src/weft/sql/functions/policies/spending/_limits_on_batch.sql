@@ -1,7 +1,6 @@
 -- _limits_on_batch: numbers above `after_id` of the limits of a batch and its groups, of its billing project and of its user, in order;
 --   only those that a user may see (NULL: all).
--- Plan: those of the batch along their index, a page; the few of its project and of its user by key.
--- Owner: weft_tenant.
+-- Plan: those of the batch along their index, a page; the few of its project and of its user by key.   Owner: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._limits_on_batch(of_batch weft.batch, of_user_id int, after_id int, limit_rows int) RETURNS SETOF int
 LANGUAGE sql STABLE PLAN_IN_ORDER PLAN_ONCE SET enable_hashagg = off AS $$
     SELECT x.limit_id FROM (

@@ -1,7 +1,6 @@
 -- start_answered: foreign programs say that they run, or have run, the jobs of these offers: each that is still offered becomes an attempt
 --   of the worker `foreign` of its pool, and others were heard of.
--- Safe to repeat: yes.
--- Locks: as _check_epoch; as _foreign_worker; incarnation (shared, tried); batch (shared, tried); as _claim_queued;
+-- Safe to repeat: yes.   Locks: as _check_epoch; as _foreign_worker; incarnation (shared, tried); batch (shared, tried); as _claim_queued;
 --   as start_attempts (the same rows); transport_offer (SKIP LOCKED). It waits for no job.
 -- Plan: as _answered; as _claim_queued.
 -- Returns: a word per offer, in order, the same for one that stands there twice: of a short job, start and end come together. `runs`: it

@@ -1,5 +1,5 @@
 -- _add_status_rows: write the next rows of the history of a job, and its status if that changes.
--- Safe to repeat: no.   For: _bring_status, change_status, which have the job's row.   Locks: job_status (with the job).   Plan: by key.
+-- Safe to repeat: no.   For: _bring_statuses, change_status, which have the job's row.   Locks: job_status (with the job).   Plan: by key.
 -- way: the statuses that follow one another.   at: of the last.   forbidden: the core moved, and its status stays, all that `way` holds.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._add_status_rows(of_job weft.job, way smallint[], forbidden boolean, actor text, subtype text,

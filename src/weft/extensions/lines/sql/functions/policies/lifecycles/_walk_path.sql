@@ -1,5 +1,5 @@
 -- _walk_path: lead the status of a job along a path of words, as far as its lifecycle allows it.
--- Safe to repeat: no.   For: _after_sends, _bring_status, _limit_statuses, which have the job's row.
+-- Safe to repeat: no.   For: _after_sends, _bring_statuses, _limit_statuses, which have the job's row.
 -- Locks: as _add_status_rows.   Plan: by key.
 -- subtype, message: of the first status of the path.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._walk_path(of_job weft.job, path text[], subtype text, message text) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,6 +1,5 @@
 -- _secrets_of: the encrypted secrets that options of a source, look-up or sink name as `${secret.NAME}`: those of its owner.
--- Plan: by key.
--- Returns: what each is bound to, and its value in base64 by its name; NULL: the options name none.
+-- Plan: by key.   Returns: what each is bound to, and its value in base64 by its name; NULL: the options name none.
 -- Owner: weft_system.  Granted to: weft_tenant.
 CREATE OR REPLACE FUNCTION weft._secrets_of(of_tenant_id int, of_user_id int, options text) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 BEGIN

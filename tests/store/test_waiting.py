@@ -115,6 +115,19 @@ async def test_what_was_given_in_vain_comes_back(world: World) -> None:
     assert [one.attempt for one in await worker.claim()] == [2]
 
 
+async def test_what_was_given_is_given_once(world: World) -> None:
+    """The agent's successor holds it already; and its next attempt is claimed, not given."""
+    worker = await world.worker()
+    await worker.waits(takes=True)
+    await world.submit()
+    successor = await world.worker(incarnation=worker.facts["incarnation"])
+    given = await successor.given()
+    await worker.end(*successor.registered.live, reason=Reason.PREEMPTED)
+
+    assert [one.attempt for one in await worker.claim()] == [2]
+    assert (given, await worker.given()) == ([], [])
+
+
 async def test_worker_that_woke_in_vain_waits_for_nobody(world: World) -> None:
     """It says that it waits all the time, so whoever announces sees that; others have to ask."""
     worker, other = await world.worker("w"), await world.worker("other")

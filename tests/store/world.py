@@ -78,7 +78,7 @@ class Worker:
         self.registered = registered
         self.facts = facts
         self.id = registered.incarnation_id
-        self.memory = ClaimMemory()
+        self.memory = ClaimMemory(registered.live)
 
     async def claim(
         self, limit: int = 100, *, cpu_m: int = MUCH_CPU_M, memory_mib: int = MUCH_MEMORY_MIB

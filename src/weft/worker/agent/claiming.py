@@ -120,7 +120,7 @@ class Claiming:
             _after_claim()
             self._handing_over.hold(taken)
             await self._handing_over.hand_over(taken)
-            await self._wait_for_work(taken)
+        await self._wait_for_work(taken)
 
     async def _wait_for_work(self, claimed: Sequence[Claimed]) -> None:
         """Say that this worker sleeps, after it has claimed these."""

@@ -34,13 +34,14 @@ HINTS_MAX: Final = 64
 class ClaimMemory:
     """Number the claims; remember which were answered and the positions they reached."""
 
-    def __init__(self) -> None:
+    def __init__(self, live: Sequence[Claimed] = ()) -> None:
         self._calls = itertools.count(time.time_ns())
         """No earlier process has used these numbers."""
         self._under_way = 0
         self._heard: set[int] = set()
         self._last_jobs: dict[int, int] = {}
-        self._given: set[AttemptKey] = set()
+        self._given = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in live}
+        """What `take` has had, or registering: it is held already."""
 
     @contextmanager
     def asking(self, budget: Budget) -> Iterator[ClaimRequest]:
@@ -135,7 +136,7 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         pool_id=registered.pool_id,
         held=held,
         outbox=Outbox(block_files),
-        memory=ClaimMemory(),
+        memory=ClaimMemory(registered.live),
         arguments=ArgumentFiles(site.store, site.scratch / "arguments"),
         apps=Folders(site.store.get_app_part, site.scratch / "apps", "its application"),
         code=Folders(site.store.get_payload_part, site.scratch / "code", "its code"),

@@ -86,7 +86,9 @@ async def test_sleeper_is_given_little_work_by_its_submission(world: World) -> N
     assert await world.states(batch) == "ss"
 
 
-@pytest.mark.parametrize("why", ["takes none", "busy", "cordoned", "draining", "much work"])
+@pytest.mark.parametrize(
+    "why", ["takes none", "busy", "cordoned", "draining", "much work", "much held", "silent"]
+)
 async def test_sleeper_is_given_nothing(world: World, why: str) -> None:
     worker = await world.worker()
     if why == "busy":
@@ -96,6 +98,10 @@ async def test_sleeper_is_given_nothing(world: World, why: str) -> None:
     if why == "cordoned":
         await world.call("cordon_worker", of_name="w", of_pool=world.pool, actor="ann", reason="")
     await worker.beat(*held, draining=why == "draining")
+    for _ in range(65 if why == "much held" else 0):
+        await world.api.hold_group(world.caller, await world.submit(5), 0)
+    if why == "silent":
+        await world.age("worker_incarnation", "heartbeat_at", by_s=16, incarnation_id=worker.id)
     await world.submit(5 if why == "much work" else 1)
 
     assert await worker.given() == []

@@ -11,7 +11,11 @@ DECLARE
 BEGIN
     SELECT i.incarnation_id, i.cpu_m, i.memory_mib INTO v_worker FROM weft.worker_incarnation i WHERE i.incarnation_id = (
         SELECT s.incarnation_id FROM weft._sleepers(of_pool_id, of_lane_id, 0, 0) s
-        WHERE s.takes AND NOT EXISTS (SELECT FROM weft._live_attempts(s.incarnation_id)) LIMIT 1)
+        WHERE s.takes AND NOT EXISTS (SELECT FROM weft._live_attempts(s.incarnation_id))
+            AND s.heartbeat_at > clock_timestamp() - interval '15 seconds'  -- it has hardly died
+            -- A claim looks at all that is held, too: then a submission is not to wait for that.
+            AND NOT EXISTS (SELECT FROM weft.runnable r WHERE r.pool_id = of_pool_id AND r.gate_set_id = 0 OFFSET 64)
+            AND NOT EXISTS (SELECT FROM weft.ready_job q WHERE q.pool_id = of_pool_id AND q.gate_set_id = 0 OFFSET 64) LIMIT 1)
     FOR NO KEY UPDATE SKIP LOCKED;
     IF FOUND THEN
         -- A number that no other claim has: that of this transaction. Those of the workers are above zero.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from weft_siege.evidence import Evidence, Planned
-from weft_siege.fortress import spawner_pids
+from weft_siege.processes import spawner_pids
 
 from faults.books import Books, read_books
 from faults.waiting import until

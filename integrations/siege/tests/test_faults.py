@@ -1,4 +1,4 @@
-from weft_siege.faults import plan_faults
+from weft_siege.faults import apart, plan_faults
 
 from cases import cases
 
@@ -10,6 +10,16 @@ def test_what_is_optional_fails_only_where_it_is(part: str, acts: set[str]) -> N
 
     assert part not in {fault.target for fault in plain}
     assert {fault.act for fault in more if fault.target == part} == acts
+
+
+def test_what_weft_up_starts_is_never_of_another_release() -> None:
+    """It would migrate the database back, and starts its roles as it is itself."""
+    faults = plan_faults(3, seconds=3600, workers=3, also=["other"])
+    rolled_back = [fault for fault in faults if fault.act == "rollback"]
+
+    assert {fault.target for fault in rolled_back} == set(apart(3))
+    assert set(apart(3)) == {"api-2", "driver-2", "worker-2", "worker-3"}
+    assert min(fault.lasts_s for fault in rolled_back) > 0
 
 
 def test_a_standby_takes_over_only_where_there_is_one() -> None:

@@ -81,6 +81,7 @@ class Attack:
             "jobs": (count := sum(len(batch.jobs) for batch in batches)),
             "jobs a second": round(count / took_s),
             "seconds of checks": round(checks_s),
+            "roles of another release": self.fortress.releases.begun,
             "runs again": sum(batch.evidence.doubled() for batch in batches),
             "ends again": sum(batch.evidence.doubled("end") for batch in batches),
             "events told": sum(len(tenant.events) for tenant in tenants),
@@ -121,9 +122,7 @@ class Attack:
             if loading.done():
                 break
             self.tell(fault, await self.fortress.inflict(fault))
-        self.fortress.wake()
-        for wire in self.fortress.wires.values():
-            wire.suffer("")
+        self.fortress.recover()
         for load in loads:
             load.stop()
         await loading

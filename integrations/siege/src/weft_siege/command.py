@@ -30,6 +30,7 @@ def siege(
     standby: Flag = False,
     broker: str | None = None,
     disk: Path | None = None,
+    other: Path | None = None,
     schedule: Flag = False,
     shared: Local = LOCAL,
 ) -> int:
@@ -50,11 +51,14 @@ def siege(
         broker: A queue travels over this RabbitMQ, by a wire that fails, and stays there:
             amqp://guest:guest@HOST:5672.
         disk: The siege lives in this directory, a file system of its own, and fills it.
+        other: A Python with the previous release of weft: an api, a driver and workers are rolled
+            back to it for a while.
         schedule: Print the faults of the seed, and attack nothing.
     """
     _refuse_too_much(minutes, workers)
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
     also = ["standby"] * standby + ["broker"] * bool(broker) + ["disk"] * bool(disk)
+    also += ["other"] * bool(other)
     faults = plan_faults(seed, seconds=minutes * 60, workers=workers, also=also)
     if not shared.json:
         n = " --".join([str(workers), *also])
@@ -65,7 +69,7 @@ def siege(
     base = Path(tempfile.mkdtemp(prefix="weft-siege-", dir=disk))
     tell = (lambda _fault, _met: None) if shared.json else _print_fault
     fortress = Fortress(
-        base / "home", workers, standby=standby, disk=room,
+        base / "home", workers, standby=standby, disk=room, other=other,
         broker=Broker(broker, base) if broker else None,
     )  # fmt: skip
     attack = Attack(fortress, faults, seed, tell)

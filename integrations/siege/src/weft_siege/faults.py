@@ -11,6 +11,7 @@ ACTS = {
     "disk": ("fill",),
     "driver": ("kill", "kill", "stop", "restart"),
     "link": ("cut", "hang", "slow", "twice"),
+    "other": ("rollback",),
     "worker": ("kill", "kill", "stop", "restart"),
     "spawner": ("kill", "stop"),
     "postgres": ("kill", "stop", "restart"),
@@ -19,15 +20,15 @@ ACTS = {
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
 last worker is outside, behind a link; see `network.Wire` for what that and the way to the broker
 suffer. failover: the primary is killed for good, and the standby takes over. fill: less is free
-than weft keeps.
+than weft keeps. rollback: SIGTERM, and the role is one of another release until it is upgraded.
 """
 STOPS_S = {
-    "broker": 15.0, "disk": 15.0, "link": 20.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0,
-    "standby": 3.0,
+    "broker": 15.0, "disk": 15.0, "link": 20.0, "other": 40.0, "worker": 25.0, "spawner": 15.0,
+    "postgres": 3.0, "standby": 3.0,
 }  # fmt: skip
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 OTHERS_STOP_S = 6.0
-OPTIONAL = ("broker", "disk", "standby")
+OPTIONAL = ("broker", "disk", "other", "standby")
 
 
 class Fault(NamedTuple):
@@ -41,9 +42,16 @@ class Fault(NamedTuple):
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
     """Return the names of all processes of a part; the first one's is that of the part."""
+    if part == "other":
+        return apart(workers)
     alone = dict.fromkeys(("broker", "disk", "link", "postgres", "standby"), 1)
     count = {"api": 2, "driver": 2, **alone}.get(part, workers)
     return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
+
+
+def apart(workers: int) -> Sequence[str]:
+    """Return the names of the roles that `weft up` does not start."""
+    return ["api-2", "driver-2", *targets_of("worker", workers)[1:]]
 
 
 def plan_faults(

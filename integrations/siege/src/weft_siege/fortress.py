@@ -18,20 +18,20 @@ from socket import socket
 from typing import cast
 
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
-from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.run.role_process import RoleFailed
 from weft.settings import outer_environment
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
-from weft.wire.processes import all_pids, parts_of
-from weft.worker.spawner.tree import read_process
+from weft.wire.processes import parts_of
 from weft_siege.broker import Broker
 from weft_siege.disk import Disk
-from weft_siege.faults import Fault, targets_of
+from weft_siege.faults import Fault, apart
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
+from weft_siege.processes import pids_of_home, spawner_pids
+from weft_siege.releases import Releases
 
 SETTINGS = {
-    "WEFT_DRIVERS": "2", "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
+    "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
     "WEFT_WORKER_NAME": "worker", "WEFT_LOG_FORMAT": "json",
     "WEFT_WORKER_CPU_M": "4000", "WEFT_LOSSES_MAX": "100",
     "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
@@ -46,7 +46,8 @@ _AS_CHILD = (
     "del os.environ[child.SUPERVISOR_VARIABLE]; runpy.run_module(sys.argv[1], run_name='__main__')"
 )
 """Of a worker that ends with us, and is told nothing else by its supervisor."""
-_ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
+_ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM,
+         "rollback": signal.SIGTERM}  # fmt: skip
 
 
 async def until(fact: Callable[[], object], what: str, *, within_s: float = PATIENCE_S) -> None:
@@ -66,7 +67,7 @@ class Fortress:
 
     def __init__(
         self, home: Path, workers: int, *, standby: bool = False, broker: Broker | None = None,
-        disk: Disk | None = None,
+        disk: Disk | None = None, other: Path | None = None,
     ) -> None:  # fmt: skip
         self.home = home
         self._pair = Pair(home) if standby else None
@@ -80,7 +81,8 @@ class Fortress:
             self._environ |= disk.SETTINGS
         if broker:
             self._environ["WEFT_TRANSPORTS_FILE"] = str(broker.transports)
-        self._apart = ["api-2", *targets_of("worker", workers)[1:]]
+        self._apart = apart(workers)
+        self.releases = Releases(other)
         self._outside = home / "outside"
         self._linked = self._apart[-1] if workers > 1 else ""
         self.ports = _free_ports(2)
@@ -99,9 +101,10 @@ class Fortress:
             await self._pair.start()
             keepers = [asyncio.create_task(self._pair.keep())]
             words += ["--database", self._pair.dsn]
-        up = await self._start("up", {"WEFT_PORT": str(self.ports[0])}, *words)
+        environ = {"WEFT_PORT": str(self.ports[0])}
+        up = await self._start("up", environ, sys.executable, *words)
         try:
-            await self._until_ready("api", *targets_of("driver", 2), "worker")
+            await self._until_ready("api", "driver", "worker")
             if self._linked:
                 await self._invite()
             keepers += [asyncio.create_task(self._keep(name)) for name in self._apart]
@@ -135,11 +138,13 @@ class Fortress:
                 await stack.enter_async_context(self.broker.carried())
             yield
 
-    async def _start(self, name: str, environ: Mapping[str, str], *words: str) -> Process:
+    async def _start(
+        self, name: str, environ: Mapping[str, str], python: str, *words: str
+    ) -> Process:
         log = self.home / f"{name}.siege.log"
         with log.open("ab") as output:
             return await asyncio.create_subprocess_exec(
-                sys.executable, "-P", *words, env={**self._environ, **environ}, cwd="/",
+                python, "-P", *words, env={**self._environ, **environ}, cwd="/",
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
 
@@ -177,7 +182,7 @@ class Fortress:
                 "WEFT_CONNECT": f"http://127.0.0.1:{self.wires['link'].port}",
             }  # fmt: skip
         while True:
-            process = await self._start(name, environ, *words)
+            process = await self._start(name, environ, self.releases.python(name), *words)
             await process.wait()
             await asyncio.sleep(_PAUSE_S)
 
@@ -202,19 +207,35 @@ class Fortress:
         if fault.act == "failover":
             return bool(self._pair and await self._pair.fail_over())
         pids = self.pids(fault.target)
+        if fault.act == "rollback":
+            self.releases.roll_back(fault.target)
+            later(fault.lasts_s, self._upgrade, fault.target)
         number = _ACTS[fault.act]
         if fault.target == "postgres" and fault.act == "restart":
             main = postmaster_pid(self.home / "pg")
             pids, number = [main] if main else [], signal.SIGINT
         self._send(number, pids)
-        if fault.lasts_s:
+        if fault.act == "stop":
             later(fault.lasts_s, self.wake, pids)
         return bool(pids)
+
+    def recover(self) -> None:
+        """Undo what lasts."""
+        self.wake()
+        for wire in self.wires.values():
+            wire.suffer("")
+        for name in self._apart:
+            self._upgrade(name)
 
     def wake(self, pids: Sequence[int] | None = None) -> None:
         """Let these processes, or all of the home, go on."""
         alive = self.leftovers()
         self._send(signal.SIGCONT, [pid for pid in alive if pids is None or pid in pids])
+
+    def _upgrade(self, name: str) -> None:
+        """End a role that was rolled back: the next one is ours."""
+        if self.releases.upgrade(name):
+            self._send(signal.SIGTERM, self.pids(name))
 
     def _send(self, number: signal.Signals, pids: Sequence[int]) -> None:
         for pid in pids:
@@ -233,37 +254,19 @@ class Fortress:
             return spawner_pids(self.home, end)
         role = f"{ROLE_VARIABLE}={target}".encode()
         return [
-            pid for pid in self._of_home(f"weft.run.{part}") if role in parts_of(pid, "environ")
+            pid
+            for pid in pids_of_home(self.home, f"weft.run.{part}")
+            if role in parts_of(pid, "environ")
         ]
 
     def leftovers(self) -> Sequence[int]:
         """Return every live process of this home."""
         servers = self._pair.pids() if self._pair else server_pids(self.home / "pg")
-        return [*self._of_home("-m"), *self._of_home("-c"), *servers]  # -c: the worker outside
-
-    def _of_home(self, word: str) -> Sequence[int]:
         return [
-            pid
-            for pid in _pids_with(word)
-            if any(
-                part.startswith(f"WEFT_HOME={self.home}".encode())
-                for part in parts_of(pid, "environ")
-            )
-        ]
-
-
-def spawner_pids(home: Path, end: str = ".sock") -> Sequence[int]:
-    """Return the spawner of a home, not the program that gave it its namespace, nor a process of
-    a job, which looks like it until it has begun its own program.
-    """
-    spawners = {
-        pid for pid in _pids_with(SPAWNER_MODULE)
-        if not (words := parts_of(pid, "cmdline"))[0].startswith(b"unshare")
-        and any(word.startswith(os.fsencode(home)) and word.endswith(end.encode())
-                for word in words)
-    }  # fmt: skip
-    parents = {pid: read_process(pid) for pid in spawners}
-    return [pid for pid, process in parents.items() if process and process.parent not in spawners]
+            *pids_of_home(self.home, "-m"),
+            *pids_of_home(self.home, "-c"),
+            *servers,
+        ]  # -c: the worker outside
 
 
 def _free_ports(count: int) -> Sequence[int]:
@@ -272,8 +275,3 @@ def _free_ports(count: int) -> Sequence[int]:
         for listener in listeners:
             listener.bind(("127.0.0.1", 0))
         return [listener.getsockname()[1] for listener in listeners]
-
-
-def _pids_with(word: str) -> Sequence[int]:
-    others = (pid for pid in all_pids() if pid != os.getpid())
-    return [pid for pid in others if word.encode() in parts_of(pid, "cmdline")]

@@ -1,0 +1,51 @@
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from weft_siege.releases import Releases
+
+from cases import cases
+from weft import __version__
+from weft.core.errors import Invalid
+from weft.sql import program_schema
+
+NEWER = program_schema() + 1
+
+
+def python_that_says(text: str, directory: Path) -> Path:
+    python = directory / "python"
+    python.write_text(f"#!/bin/sh\necho {text}\n")
+    python.chmod(0o700)
+    return python
+
+
+def test_a_role_is_of_the_other_release_until_it_is_upgraded(tmp_path: Path) -> None:
+    other = python_that_says("0.0.9 1", tmp_path)
+    releases = Releases(other)
+    releases.roll_back("api-2")
+    meanwhile = [releases.python(name) for name in ("api-2", "worker-2")]
+    again = [releases.upgrade("api-2") for _ in range(2)]
+
+    assert (releases.version, releases.begun) == ("0.0.9", 1)
+    assert meanwhile == [str(other), sys.executable]
+    assert again == [True, False]
+    assert releases.python("api-2") == sys.executable
+
+
+def test_this_python_is_of_this_release() -> None:
+    assert Releases(Path(sys.executable)).version == __version__
+
+
+@cases(("said", "words"), [
+    (f"9.9.9 {NEWER}", [f"It is 9.9.9, for schema {NEWER}"]),
+    ("nothing", ["nothing"]),
+    ("; exit 3", []),
+])  # fmt: skip
+def test_a_release_that_our_schema_does_not_serve_is_refused(
+    said: str, words: Sequence[str], tmp_path: Path
+) -> None:
+    with pytest.raises(Invalid, match="no python with this release") as caught:
+        Releases(python_that_says(said, tmp_path))
+
+    assert all(word in caught.value.detail for word in words)

@@ -1,9 +1,10 @@
-"""What is counted of a request."""
+"""What is counted of a request, and how one is answered that is not finished."""
 
+import asyncio
 import time
 
 from weft.api.http.doors import DoorPaths
-from weft.api.http.middleware import RecordRequests
+from weft.api.http.middleware import CompleteReplies, RecordRequests
 from weft.api.http.routing import Message, Receive, Scope, Send
 from weft.telemetry import metrics
 
@@ -36,3 +37,17 @@ async def test_time_of_a_stream_is_that_of_its_first_byte() -> None:
     took_s = metrics.REGISTRY.get_sample_value(SUM, {"route": "/stream"})
     assert took_s is not None
     assert 0 < took_s < whole_s - LASTS_S
+
+
+async def test_request_that_a_stop_cuts_off_may_be_repeated() -> None:
+    sent: asyncio.Queue[Message] = asyncio.Queue()
+
+    async def hang(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        answering.cancel()
+        await asyncio.Event().wait()
+
+    scope = {"type": "http", "path": "/v1", "state": {"headers": {}, "trace_id": "0" * 32}}
+    answering = asyncio.create_task(CompleteReplies(hang)(scope, sent.get, sent.put))
+    await answering
+
+    assert sent.get_nowait()["status"] == 503

@@ -14,7 +14,7 @@ from store.world import Worker, World
 from weft.core import errors
 from weft.core.scheduling.lease import Budget
 from weft.core.states import Reason
-from weft.ports.store import ClaimRequest
+from weft.ports.store import Claimed, ClaimRequest
 from weft.store.database import call_on
 
 GRACE_S = 30.0
@@ -412,15 +412,19 @@ async def test_leases_of_a_lost_reply_come_back(world: World) -> None:
 
 
 async def test_claim_that_came_twice_leaves_no_lease(world: World, worker: Worker) -> None:
-    """Something on the way repeated it, and one of two replies arrived."""
-    batch = await world.submit(2)
+    linked = "UPDATE weft.worker_incarnation SET token_id = 1 WHERE incarnation_id = $1"
+    await world.admin.execute(linked, worker.id)
+    claims: list[Claimed] = []
+    batch = await world.submit(3)
     with worker.memory.asking(Budget(1000, 1000, 1)) as request:
-        (known,), _ = [await worker.store.claim_jobs(worker.id, request) for _ in range(2)]
-    worker.memory.note(request, [known])
+        for _ in range(3):
+            claims += await worker.store.claim_jobs(worker.id, request)
+            worker.memory.note(request, claims[:1])
+            await worker.beat(claims[0])
     await world.age("job", "claimed_at", by_s=6, batch_id=batch)
-    await worker.beat(known)
+    await worker.beat(claims[0])
 
-    assert await world.states(batch) == "Rr"
+    assert await world.states(batch) == "Rrr"
 
 
 async def test_lease_of_a_claim_whose_reply_is_under_way_stays(world: World) -> None:

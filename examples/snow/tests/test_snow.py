@@ -9,7 +9,7 @@ import pytest
 from snow_catalogue import Scene, bands
 from snow_scene import filled, snow_map
 
-DEMO = Path(__file__).parents[2] / "examples/snow/snow_demo.py"
+DEMO = Path(__file__).parents[1] / "snow_demo.py"
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])

@@ -22,7 +22,7 @@ from weft.api.http.rate_limits import RateLimits
 from weft.api.http.routing import Message, Receive, Scope, Send
 from weft.api.http.trail import Refusals, action_of
 from weft.api.http.visits import Visits
-from weft.core.errors import RateLimitExceeded, WeftError
+from weft.core.errors import RateLimitExceeded, Unavailable, WeftError
 from weft.ports.store import ACTION, Action, Caller
 from weft.telemetry import metrics
 from weft.telemetry.log import log
@@ -132,10 +132,25 @@ class CompleteReplies:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            exchange = _Exchange(scope, receive, send)
-            receive, send = exchange.receive, exchange.send
-        await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        exchange = _Exchange(scope, receive, send)
+        try:
+            await self._app(scope, exchange.receive, exchange.send)
+        except asyncio.CancelledError:
+            # The server stops, and its time is over. What is cancelled would be answered with 500.
+            if exchange.has_begun:
+                raise
+            await _refuse(_stopping(), scope, exchange.send)
+
+
+def _stopping() -> Unavailable:
+    return Unavailable(
+        "the server is stopping",
+        detail="It has not finished this request in the time that it had left.",
+        hint="Ask again: it was perhaps not carried out.",
+    )
 
 
 class _Exchange:
@@ -171,6 +186,11 @@ class _Exchange:
             await self._drain(DRAIN_S)
             message = {"type": "http.response.body", "body": b"", "more_body": False}
         await self._send(message)
+
+    @property
+    def has_begun(self) -> bool:
+        """Say whether a reply is being sent."""
+        return self._status > 0
 
     @property
     def _must_drain(self) -> bool:

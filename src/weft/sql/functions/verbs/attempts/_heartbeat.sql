@@ -10,9 +10,11 @@ RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_jo
 LANGUAGE plpgsql SECURITY DEFINER PLAN_BY_INDEX AS $$
 DECLARE
     v_pool int; v_seen bigint[]; v_batch bigint[]; v_lane int[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
+    v_linked boolean;
 BEGIN
     UPDATE weft.worker_incarnation i SET heartbeat_at = _heartbeat.at, draining = _heartbeat.draining
-    WHERE i.incarnation_id = _heartbeat.incarnation_id AND i.ended_at IS NULL RETURNING i.pool_id INTO v_pool;
+    WHERE i.incarnation_id = _heartbeat.incarnation_id AND i.ended_at IS NULL
+    RETURNING i.pool_id, i.token_id IS NOT NULL INTO v_pool, v_linked;
     IF NOT FOUND THEN
         RETURN QUERY SELECT false, false, '{}'::bigint[], '{}'::int[], '{}'::smallint[];
         RETURN;
@@ -23,10 +25,8 @@ BEGIN
         -- A claim that commits meanwhile, whatever its number, stays for the next heartbeat: only claims seen here are replaced. A job that
         -- the worker has received and does not list has ended: a fast worker has half a million of these, which are not read.
         DELETE FROM weft.claim c WHERE c.incarnation_id = _heartbeat.incarnation_id AND c.claim_id = ANY (v_seen)
-            AND c.call = ANY (ARRAY(
-                -- Unless something on the way has repeated the claim: two transactions took jobs, and the reply of one arrived.
-                SELECT x.call FROM weft.claim x WHERE x.incarnation_id = _heartbeat.incarnation_id AND x.call = ANY (_heartbeat.heard)
-                GROUP BY x.call HAVING min(x.xmin::text) = max(x.xmin::text)));
+            -- Something on the way to a worker outside may repeat requests: two claims took jobs, and the reply of one arrived.
+            AND c.call = ANY (_heartbeat.heard) AND NOT v_linked;
         SELECT array_agg(l.batch_id), array_agg(l.lane_id), array_agg(l.job_id) INTO v_batch, v_lane, v_job FROM (
             SELECT x.batch_id, x.lane_id, x.job_id FROM weft._live_attempts(_heartbeat.incarnation_id) x
             UNION

@@ -20,10 +20,10 @@ from benches.route_bodies import CALLS, MAKING, document_of
 from weft.core.ends.conditions import Ask
 from weft.core.notes import Note
 from weft.core.pictures import graph, timeline
-from weft.core.states import AttemptKey, JobState, Phase, Reason
+from weft.core.states import AttemptKey, JobState, JobStateWord, Phase, Reason
 from weft.ports.store import ProgressReport
 from weft.wire import answers, documents, schedules
-from weft.wire.answers.batches import JobStateWord, PhaseWord, ReasonWord
+from weft.wire.answers.batches import PhaseWord, ReasonWord
 from weft.wire.app_folder import pack
 from weft.wire.usage_format import UsageSample
 

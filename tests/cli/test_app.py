@@ -35,25 +35,25 @@ LISTS = {
     "attr", "cloudpickle", "cyclopts", "difflib", "docstring_parser", "platformdirs", "rich",
     "shutil", "tomllib", "weft.cli.input.option_names", "weft.wire.documents.foreign_jobs",
     "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
-    "hashlib", "random", "weft.wire.documents.batches", "weft.wire.exec",
+    "hashlib", "random", "weft.wire.answers", "weft.wire.documents.batches", "weft.wire.exec",
 }  # fmt: skip
 """What commands that only ask do without."""
 LOOP = {"asyncio", "concurrent.futures", "logging", "ssl", "subprocess"}
+TEXTS = {"cyclopts", "dataclasses", "h11", "inspect", "msgspec", "rich", "weft.client"}
+"""What commands that only print do without."""
+ASKING = ("jobs", "groups", "status", "why", "failures", "cancel", "hold")
 
 
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [
-        ("--help", LOOP | {"cyclopts", "h11", "importlib.metadata", "msgspec", "weft.client"}),
-        ("completion bash", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
+        ("--help", LOOP | TEXTS | {"importlib.metadata"}),
+        *((words, TEXTS | {"asyncio"}) for words in ("completion bash", "--complete zsh run x")),
         ("--version", {"asyncio", "cyclopts", "msgspec", "rich"}),
         ("ls", LISTS | LOOP | {"weft.core.graph.parents"}),
-        ("status b1", LISTS | LOOP | {"weft.core.graph.parents"}),
-        ("run -n -- true", LISTS),
+        *((f"{name} b1", LISTS | LOOP | {"weft.core.graph.parents"}) for name in ASKING),
+        *((words, LISTS) for words in ("run -n -- true", "pool ls", "logs b1.j1")),
         ("submit --home . missing.toml", LISTS | LOOP),
-        ("pool ls", LISTS),
-        ("logs b1.j1", LISTS),
-        ("--complete zsh run x", {"asyncio", "cyclopts", "h11", "msgspec", "rich", "weft.client"}),
     ],
 )
 def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from weft.core.states import ENDED_WORDS
 from weft.core.text.texts import harmless
@@ -20,8 +19,7 @@ class WrongProgress(ValueError):
     """What a job says is not a progress; the text says why."""
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(NamedTuple):
     """How much of a job is done, and what it says about it."""
 
     percent: float

@@ -13,12 +13,17 @@ from collections.abc import Mapping
 from enum import IntEnum
 from functools import cache
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from weft.core.bounds import LongNumber, Number, ShortNumber
+
+JobStateWord = Literal[
+    "pending", "ready", "queued", "creating", "running", "blocked",
+    "success", "failed", "error", "cancelled",
+]  # fmt: skip
 
 
 class JobState(IntEnum):

@@ -8,10 +8,9 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from weft.core.errors import Invalid, missing_package
 from weft.ports.extension import loaded
@@ -23,8 +22,7 @@ class PluginNotInstalled(Invalid, code="WEFT.PLUGIN_NOT_INSTALLED"):
     """No installed package brings a plug-in of this name."""
 
 
-@dataclass(frozen=True)
-class PluginGroup(Generic[Plugin]):
+class PluginGroup(NamedTuple, Generic[Plugin]):
     """The plug-ins of one port. A package that comes while a program runs is found, too."""
 
     group: str

@@ -1,9 +1,8 @@
 """What a door registers."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from weft.ports.plugins import PluginGroup
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from weft.driver.callback_forms import CallbackForm, NoticeForm
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientSetup:
+class ClientSetup(NamedTuple):
     """What a client reads on its own machine."""
 
     files: Mapping[str, str]
@@ -24,8 +22,7 @@ class ClientSetup:
     """Variables of another server, which `env` unsets."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientFiles:
+class ClientFiles(NamedTuple):
     """The command `weft NAME-config DIRECTORY`, which writes what the door's own clients need."""
 
     sentence: str
@@ -36,8 +33,7 @@ class ClientFiles:
     """From the server's url, the user's token and the directory."""
 
 
-@dataclass(frozen=True)
-class DumpProblem:
+class DumpProblem(NamedTuple):
     """What is wrong with a line of a dump."""
 
     line: int
@@ -45,8 +41,7 @@ class DumpProblem:
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class DumpFormat:
+class DumpFormat(NamedTuple):
     """What `weft import NAME DUMP` reads: the jobs of another system, a line of JSON each."""
 
     name: str
@@ -54,8 +49,7 @@ class DumpFormat:
     """Returns the jobs as `POST /v1/imports` takes them, and what is wrong; then no job counts."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Door:
+class Door(NamedTuple):
     """The parts of a door. Each role calls for its own, so that no other role imports it."""
 
     name: str

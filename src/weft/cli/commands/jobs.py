@@ -14,8 +14,8 @@ from weft.client.http.blocking import run
 from weft.client.http.calls import Listing
 from weft.core.errors import BadId, Invalid
 from weft.core.ids import format_job_ref
+from weft.core.states import JobStateWord
 from weft.core.text.amounts import duration, money
-from weft.wire.answers.batches import JobStateWord
 
 HEADER = ("Job", "Name", "State", "Why", "Cost", "Started", "Took")
 WIDTHS = (10, 12, 12, 12, 6, 19, 8)

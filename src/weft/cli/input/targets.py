@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from weft.client.api import Api, Document
 from weft.core.errors import BadId
@@ -13,8 +12,7 @@ from weft.core.ids import BatchId, JobId, parse_batch_id, parse_job_ref
 Call = Callable[..., Awaitable[Document]]
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """A batch, and within it a job or a group, or neither."""
 
     batch_id: BatchId

@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from weft.core.login_attempts import LoginAttempt
 
 
-@dataclass(frozen=True)
-class FieldError:
+class FieldError(NamedTuple):
     """One offending field: its JSON pointer (RFC 6901; empty: the whole document), and what is
     wrong with it.
     """

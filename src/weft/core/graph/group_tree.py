@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.core.errors import GroupNotFound
 from weft.core.text.texts import wrong_name
@@ -14,8 +13,7 @@ PATH_BYTES_MAX = 2000
 _LIKE_A_NUMBER = re.compile(r"g?[0-9]+")
 
 
-@dataclass(frozen=True)
-class PlannedGroup:
+class PlannedGroup(NamedTuple):
     """A group to be made: numbers relative to the update, parents 0 (root), positive (new) or
     negative (there already).
     """

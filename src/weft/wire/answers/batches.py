@@ -10,15 +10,12 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.core.pictures.timeline import Milliseconds, PhaseTimes
+from weft.core.states import JobStateWord
 from weft.wire.answers.files import NoteTitles, ProgressOfJob, ProgressOfJobs
 from weft.wire.answers.sources import UnsentMessages
 from weft.wire.answers.workers import Worker
 from weft.wire.keys import Rate
 
-JobStateWord = Literal[
-    "pending", "ready", "queued", "creating", "running", "blocked",
-    "success", "failed", "error", "cancelled",
-]  # fmt: skip
 GroupStateWord = Literal["running", "success", "failure", "cancelled"]
 ReasonWord = Literal[
     "exit", "signal", "timeout", "oom", "disk", "no_program", "no_image", "bad_spec",

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from weft.wire.answers.batches import Count, JobNumber, JobStateWord
+from weft.core.states import JobStateWord
+from weft.wire.answers.batches import Count, JobNumber
 from weft.wire.answers.sources import Source, SourceItem, SourceTried, UnsentMessages
 from weft.wire.answers.why import Sent
 

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from weft.core.ends.conditions import Kind
-from weft.wire.answers.batches import Count, Door, ForeignId, GroupStateWord, JobStateWord, Money
+from weft.core.states import JobStateWord
+from weft.wire.answers.batches import Count, Door, ForeignId, GroupStateWord, Money
 
 
 class WaitCause(Struct, kw_only=True):

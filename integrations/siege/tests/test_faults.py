@@ -1,9 +1,11 @@
-from weft_siege.faults import apart, plan_faults
+from weft_siege.faults import CONTROLLER, GATEWAY, apart, plan_faults
 
 from cases import cases
 
+WIRE = {"cut", "hang", "slow"}
 
-@cases(("part", "acts"), [("broker", {"cut", "hang", "slow"}), ("disk", {"fill"})])
+
+@cases(("part", "acts"), [("broker", WIRE), ("bucket", WIRE), ("disk", {"fill"})])
 def test_what_is_optional_fails_only_where_it_is(part: str, acts: set[str]) -> None:
     plain = plan_faults(3, seconds=3600, workers=3)
     more = plan_faults(3, seconds=3600, workers=3, also=[part])
@@ -32,3 +34,19 @@ def test_a_standby_takes_over_only_where_there_is_one() -> None:
         "failover", "kill", "stop"
     }  # fmt: skip
     assert [fault for fault in paired if fault.act == "failover" and fault.lasts_s] == []
+
+
+def test_gateway_and_controller_fail_only_where_there_is_a_slurm() -> None:
+    names = {CONTROLLER, GATEWAY}
+    more = plan_faults(3, seconds=3600, workers=3, also=["slurm"])
+
+    assert not names & {fault.target for fault in plan_faults(3, seconds=3600, workers=3)}
+    assert {(fault.act, fault.target) for fault in more if fault.target in names} == {
+        (act, name) for act in ("kill", "stop", "restart") for name in names
+    }
+
+
+def test_clocks_of_what_the_siege_starts_are_turned() -> None:
+    faults = plan_faults(3, seconds=20_000, workers=3, also=["clocks"])
+
+    assert {fault.target for fault in faults if fault.act == "clock-1h"} == set(apart(3))

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft.run.role_process import RoleFailed
+from weft_siege.bucket import STORE, expected
 from weft_siege.checks import check
 from weft_siege.crowd import Crowd
 from weft_siege.faults import Fault
-from weft_siege.fortress import PATIENCE_S, Fortress, until
+from weft_siege.fortress import Fortress
 from weft_siege.load import Load, find_batch
+from weft_siege.patience import PATIENCE_S, until
 from weft_siege.privacy import seen_by_others
 from weft_siege.standing import Line, Schedule
 from weft_siege.tenants import OTHER, Tenant, tenant_at
@@ -47,9 +49,7 @@ class Attack:
             await self.fortress.command("line", "apply", str(line.file))
             first.load.drop = line.drop
             await schedule.begin(first.clients[0])
-            if broker := self.fortress.broker:
-                await self.fortress.command("queue", "apply", str(broker.queues), "--yes")
-                first.load.queue = broker.queue
+            await self._give_parts(first.load)
             begun = time.monotonic()
             await self._inflict(tenants)
             wrong = {
@@ -69,6 +69,7 @@ class Attack:
                     tenant.clients, tenant.load.batches, tenant.events, receiver.names()
                 )).items():  # fmt: skip
                     wrong.setdefault(promise, []).extend(words)
+            wrong |= await self._left_in_parts(first.load)
             wrong["seen by others"] = await seen_by_others(tenants)
             checks_s = time.monotonic() - begun
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
@@ -87,6 +88,26 @@ class Attack:
             "events told": sum(len(tenant.events) for tenant in tenants),
             "callbacks told": sum(ids.total() for ids in receiver.told.values()),
         }
+        return wrong
+
+    async def _give_parts(self, load: Load) -> None:
+        """Let a load use what the siege was given."""
+        if broker := self.fortress.broker:
+            await self.fortress.command("queue", "apply", str(broker.queues), "--yes")
+            load.queue = broker.queue
+        if bucket := self.fortress.bucket:
+            await self.fortress.command(*bucket.words)
+            load.store = STORE
+        load.has_gateway = bool(self.fortress.slurm)
+
+    async def _left_in_parts(self, load: Load) -> Mapping[str, list[str]]:
+        """Return what is wrong in these."""
+        wrong = {}
+        if bucket := self.fortress.bucket:
+            self.facts["objects"] = len(expected(load.batches))
+            wrong["objects"] = await bucket.wrong(load.batches)
+        if self.fortress.slurm:
+            wrong["left in Slurm"] = await self.fortress.slurm.left()
         return wrong
 
     @asynccontextmanager

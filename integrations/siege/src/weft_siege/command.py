@@ -12,9 +12,12 @@ from weft.cli.terminal.screen import note, print_table
 from weft.core.errors import Invalid
 from weft_siege.attack import Attack
 from weft_siege.broker import Broker
+from weft_siege.bucket import Bucket
+from weft_siege.clocks import Clocks
 from weft_siege.disk import Disk
 from weft_siege.faults import Fault, plan_faults
 from weft_siege.fortress import Fortress
+from weft_siege.slurm import Slurm
 
 SEEDS = 1_000_000
 SENTENCES_SHOWN = 10
@@ -30,6 +33,10 @@ def siege(
     standby: Flag = False,
     broker: str | None = None,
     disk: Path | None = None,
+    bucket: str | None = None,
+    endpoint: str | None = None,
+    clocks: Path | None = None,
+    slurm: Path | None = None,
     other: Path | None = None,
     schedule: Flag = False,
     shared: Local = LOCAL,
@@ -46,19 +53,22 @@ def siege(
         minutes: How long faults come; it ends when all jobs have.
         seed: The same number brings the same faults at the same times (default: any).
         workers: How many workers there are.
-        standby: PostgreSQL has a synchronous standby, which takes over when the primary is killed
-            for good; then there is a new one.
+        standby: PostgreSQL has a synchronous standby, which takes over from a primary for good.
         broker: A queue travels over this RabbitMQ, by a wire that fails, and stays there:
             amqp://guest:guest@HOST:5672.
         disk: The siege lives in this directory, a file system of its own, and fills it.
-        other: A Python with the previous release of weft: an api, a driver and workers are rolled
-            back to it for a while.
+        bucket: Jobs leave files in this bucket of S3, by a wire that fails: s3://NAME.
+        endpoint: The server of the bucket, if it is not that of AWS.
+        clocks: The library of faketime, …/libfaketimeMT.so.1, by which clocks of roles are turned.
+        slurm: Jobs run in the Slurm of this configuration, whose controller, on this host, fails.
+        other: A Python with the previous release of weft, to which roles are rolled back.
         schedule: Print the faults of the seed, and attack nothing.
     """
     _refuse_too_much(minutes, workers)
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
-    also = ["standby"] * standby + ["broker"] * bool(broker) + ["disk"] * bool(disk)
-    also += ["other"] * bool(other)
+    names = ("standby", "broker", "disk", "bucket", "clocks", "slurm", "other")
+    values = (standby, broker, disk, bucket, clocks, slurm, other)
+    also = [name for name, value in zip(names, values, strict=True) if value]
     faults = plan_faults(seed, seconds=minutes * 60, workers=workers, also=also)
     if not shared.json:
         n = " --".join([str(workers), *also])
@@ -67,11 +77,19 @@ def siege(
         return shared.tell([one._asdict() for one in faults], "\n".join(map(_line, faults)), print)
     room = Disk(disk) if disk else None
     base = Path(tempfile.mkdtemp(prefix="weft-siege-", dir=disk))
-    tell = (lambda _fault, _met: None) if shared.json else _print_fault
     fortress = Fortress(
         base / "home", workers, standby=standby, disk=room, other=other,
         broker=Broker(broker, base) if broker else None,
+        bucket=Bucket(bucket, endpoint) if bucket else None,
+        clocks=Clocks(clocks, base) if clocks else None,
+        slurm=Slurm(slurm, base) if slurm else None,
     )  # fmt: skip
+    return _attack(fortress, faults, seed, shared)
+
+
+def _attack(fortress: Fortress, faults: Sequence[Fault], seed: int, shared: Local) -> int:
+    base = fortress.home.parent
+    tell = (lambda _fault, _met: None) if shared.json else _print_fault
     attack = Attack(fortress, faults, seed, tell)
     wrong = asyncio.run(attack.run())
     facts = {"seed": seed, "faults": len(faults), **attack.facts}

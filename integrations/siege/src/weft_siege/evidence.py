@@ -10,7 +10,7 @@ import random
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from weft.wire.processes import all_pids, parts_of
 
 VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
+STORED = "stored:"
+"""Before the digest of what a job has left."""
 CPU_M = 250
 RESOURCES = {"cpu": f"{CPU_M}m", "memory": "16Mi"}
 
@@ -89,6 +91,16 @@ class Evidence:
         """Return a job that says when it began and when it ended."""
         script = f"{_ALONE}{_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
         return self._planned("slow", "/bin/sh", "-c", script)
+
+    def stored(self, number: int, to: str, size: int) -> Planned:
+        """Return job `number`, which leaves what chance gave it, says what it was, and has that
+        kept in a store.
+        """
+        keep = f"head -c {size} /dev/urandom > out; set -- $(sha256sum out); "
+        tell = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {STORED}$1" >> "${VARIABLE}"'
+        planned = self._planned("stored", "/bin/sh", "-c", _ALONE + _BEGIN + keep + tell + _END)
+        outputs = [{"from": "out", "to": f"{to}/{self.path.name}/j{number}"}]
+        return replace(planned, document={**planned.document, "outputs": outputs})
 
     def failing(self) -> Planned:
         """Return a job that fails."""

@@ -8,27 +8,33 @@ GAP_S = (2.0, 5.0)
 ACTS = {
     "api": ("kill", "kill", "stop", "restart"),
     "broker": ("cut", "hang", "slow"),
+    "bucket": ("cut", "hang", "slow"),
+    "clocks": ("clock+5", "clock-5", "clock+90", "clock-90", "clock+1h", "clock-1h"),
     "disk": ("fill",),
     "driver": ("kill", "kill", "stop", "restart"),
     "link": ("cut", "hang", "slow", "twice"),
     "other": ("rollback",),
     "worker": ("kill", "kill", "stop", "restart"),
+    "slurm": ("kill", "stop", "restart"),
     "spawner": ("kill", "stop"),
     "postgres": ("kill", "stop", "restart"),
     "standby": ("failover", "failover", "kill", "stop"),
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
-last worker is outside, behind a link; see `network.Wire` for what that and the way to the broker
-suffer. failover: the primary is killed for good, and the standby takes over. fill: less is free
-than weft keeps. rollback: SIGTERM, and the role is one of another release until it is upgraded.
+last worker is outside, behind a link; see `network.Wire` for what that and the ways to the
+broker and the bucket suffer. failover: the primary is killed for good, and the standby takes
+over. fill: less is free than weft keeps. rollback: SIGTERM, and the role is one of another release
+until it is upgraded. clock: that of such a role is turned by seconds or an hour.
 """
 STOPS_S = {
+    "bucket": 15.0, "clocks": 20.0, "slurm": 15.0,
     "broker": 15.0, "disk": 15.0, "link": 20.0, "other": 40.0, "worker": 25.0, "spawner": 15.0,
     "postgres": 3.0, "standby": 3.0,
 }  # fmt: skip
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
+CONTROLLER, GATEWAY = "slurmctld", "worker-slurm"
 OTHERS_STOP_S = 6.0
-OPTIONAL = ("broker", "disk", "other", "standby")
+OPTIONAL = ("broker", "bucket", "clocks", "disk", "other", "slurm", "standby")
 
 
 class Fault(NamedTuple):
@@ -42,9 +48,11 @@ class Fault(NamedTuple):
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
     """Return the names of all processes of a part; the first one's is that of the part."""
-    if part == "other":
+    if part in {"clocks", "other"}:
         return apart(workers)
-    alone = dict.fromkeys(("broker", "disk", "link", "postgres", "standby"), 1)
+    if part == "slurm":
+        return [CONTROLLER, GATEWAY]
+    alone = dict.fromkeys(("broker", "bucket", "disk", "link", "postgres", "standby"), 1)
     count = {"api": 2, "driver": 2, **alone}.get(part, workers)
     return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
 

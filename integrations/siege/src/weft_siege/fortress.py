@@ -9,9 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from socket import socket
@@ -23,12 +22,16 @@ from weft.settings import outer_environment
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
 from weft.wire.processes import parts_of
 from weft_siege.broker import Broker
+from weft_siege.bucket import Bucket
+from weft_siege.clocks import ACT, Clocks
 from weft_siege.disk import Disk
-from weft_siege.faults import Fault, apart
+from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
+from weft_siege.patience import until
 from weft_siege.processes import pids_of_home, spawner_pids
 from weft_siege.releases import Releases
+from weft_siege.slurm import Slurm
 
 SETTINGS = {
     "WEFT_HEARTBEAT_S": "5", "WEFT_LOST_AFTER_S": "10",
@@ -37,9 +40,7 @@ SETTINGS = {
     "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
     "WEFT_SPENDING_INTERVAL_S": "1",
 }  # fmt: skip
-PATIENCE_S = 60.0
 END_S = 20.0
-_STEP_S = 0.05
 _PAUSE_S = 0.2
 _AS_CHILD = (
     "import os, runpy, sys; from weft.run import child; child.end_with_supervisor(); "
@@ -50,24 +51,13 @@ _ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTE
          "rollback": signal.SIGTERM}  # fmt: skip
 
 
-async def until(fact: Callable[[], object], what: str, *, within_s: float = PATIENCE_S) -> None:
-    """Ask for a fact until it is true; raise `RoleFailed` if it never is."""
-    deadline = time.monotonic() + within_s
-    while not fact():
-        if time.monotonic() > deadline:
-            raise RoleFailed(
-                f"not within {within_s:.0f} s: {what}",
-                hint="Look at the logs of the siege; a slow machine bears fewer `--workers`.",
-            )
-        await asyncio.sleep(_STEP_S)
-
-
 class Fortress:
     """The processes of one home. `weft up` starts its own again; the others we do."""
 
     def __init__(
         self, home: Path, workers: int, *, standby: bool = False, broker: Broker | None = None,
-        disk: Disk | None = None, other: Path | None = None,
+        disk: Disk | None = None, other: Path | None = None, bucket: Bucket | None = None,
+        clocks: Clocks | None = None, slurm: Slurm | None = None,
     ) -> None:  # fmt: skip
         self.home = home
         self._pair = Pair(home) if standby else None
@@ -79,16 +69,23 @@ class Fortress:
         self._disk = disk
         if disk:
             self._environ |= disk.SETTINGS
+        self.bucket = bucket
+        self._clocks = clocks
+        self.slurm = slurm
+        if bucket:
+            self._environ |= bucket.settings
         if broker:
             self._environ["WEFT_TRANSPORTS_FILE"] = str(broker.transports)
-        self._apart = apart(workers)
+        self._apart = [*apart(workers), *([GATEWAY] if slurm else ())]
         self.releases = Releases(other)
         self._outside = home / "outside"
-        self._linked = self._apart[-1] if workers > 1 else ""
+        self._linked = apart(workers)[-1] if workers > 1 else ""
         self.ports = _free_ports(2)
         self.wires = {"link": Wire("127.0.0.1", self.ports[0])}
         if broker:
             self.wires["broker"] = broker.wire
+        if bucket:
+            self.wires["bucket"] = bucket.wire
         self.receiver = Receiver()
 
     @asynccontextmanager
@@ -107,6 +104,8 @@ class Fortress:
             await self._until_ready("api", "driver", "worker")
             if self._linked:
                 await self._invite()
+            if self.slurm:
+                keepers.append(asyncio.create_task(self.slurm.keep()))
             keepers += [asyncio.create_task(self._keep(name)) for name in self._apart]
             await self._until_ready(*self._apart)
             yield self
@@ -134,8 +133,9 @@ class Fortress:
         """Carry what goes over wires."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self.wires["link"].carrying())
-            if self.broker:
-                await stack.enter_async_context(self.broker.carried())
+            for part in (self.broker, self.bucket):
+                if part:
+                    await stack.enter_async_context(part.carried())
             yield
 
     async def _start(
@@ -174,6 +174,10 @@ class Fortress:
             ROLE_VARIABLE: name, SUPERVISOR_VARIABLE: str(os.getpid()), "WEFT_WORKER_NAME": name,
             "WEFT_PORT": str(self.ports[1]), "WEFT_SIMULATION_SLOTS": "0",
         }  # fmt: skip
+        if name == GATEWAY and self.slurm:
+            environ |= self.slurm.settings
+        if self._clocks:
+            environ |= self._clocks.environment(name)
         words = ["-m", f"weft.run.{name.partition('-')[0]}"]
         if name == self._linked:
             words = ["-c", _AS_CHILD, words[1]]
@@ -204,6 +208,12 @@ class Fortress:
         if fault.target == "disk" and self._disk:
             later(fault.lasts_s, self._disk.empty)
             return self._disk.fill()
+        if fault.target == CONTROLLER and self.slurm:
+            return self.slurm.inflict(fault)
+        if self._clocks and fault.act.startswith(ACT):
+            self._clocks.turn(fault.target, fault.act)
+            later(fault.lasts_s, self._clocks.turn_back, fault.target, fault.act)
+            return bool(self.pids(fault.target))
         if fault.act == "failover":
             return bool(self._pair and await self._pair.fail_over())
         pids = self.pids(fault.target)
@@ -229,6 +239,8 @@ class Fortress:
 
     def wake(self, pids: Sequence[int] | None = None) -> None:
         """Let these processes, or all of the home, go on."""
+        if self.slurm and pids is None:
+            self.slurm.wake()
         alive = self.leftovers()
         self._send(signal.SIGCONT, [pid for pid in alive if pids is None or pid in pids])
 

@@ -26,6 +26,7 @@ it is given up, with the time in which a driver follows another.
 """
 STANDSTILL_S = 3.0
 LONG_S = 25.0
+STORED_BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ class Load:
         self.batches: list[Batch] = []
         self.queue = ""
         """One that travels over a broker, if there is one."""
+        self.has_gateway = False
+        self.store = ""
+        """One where jobs leave files, if there is one."""
         self._chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
         self._directory = directory
         self._clients = clients
@@ -93,6 +97,8 @@ class Load:
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
             self._cancelled_group, self._service, self._keyed, self._started,
             self._answered, self._blocked, self._limited,
+            *([self._stored] if self.store else ()),
+            *([self._of_gateway] if self.has_gateway else ()),
             *([self._dropped] if self.drop else ()), *([self._travelling] if self.queue else ()),
         )  # fmt: skip
         while not self.is_over():
@@ -233,6 +239,19 @@ class Load:
         jobs = [*evidence.mix(40, self._chance.randrange(1000)), evidence.slow(LONG_S)]
         jobs = [replace(job, document={**job.document, "queue": self.queue}) for job in jobs]
         await self.submit(client, "travelling", evidence, jobs)
+
+    async def _stored(self, client: Api, evidence: Evidence) -> None:
+        """Jobs that leave files in a bucket."""
+        sizes = [self._chance.randrange(1, STORED_BYTES_MAX) for _ in range(15)]
+        to = f"store://{self.store}"
+        jobs = [evidence.stored(number, to, size) for number, size in enumerate(sizes, 1)]
+        await self.submit(client, "stored", evidence, jobs)
+
+    async def _of_gateway(self, client: Api, evidence: Evidence) -> None:
+        """Jobs that Slurm runs."""
+        jobs = [*[evidence.quick()] * 10, *[evidence.slow(seconds) for seconds in (1, 2, 3, 9)]]
+        jobs = [replace(job, document={**job.document, "executor": "slurm"}) for job in jobs]
+        await self.submit(client, "of a gateway", evidence, jobs)
 
     async def _limit(self, client: Api, batch_id: int, core_hours: float | None) -> None:
         changes = {"measure": "cpu", "amount_max": core_hours}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from asyncio import StreamReader, StreamWriter
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ from weft_siege.twice import Requests, send_again
 
 CHUNK_BYTES = 1 << 16
 LATE_S = 0.3
+RECENT_S = 10.0
 FAILS = 3
 """One of this number of callbacks is answered with 503."""
 SINK = "sink"
@@ -32,6 +34,7 @@ class Wire:
         self._again: set[asyncio.Task[None]] = set()
         self._act: Act = ""
         self._writers: set[StreamWriter] = set()
+        self._left_at = -RECENT_S
 
     @asynccontextmanager
     async def carrying(self) -> AsyncIterator[None]:
@@ -45,8 +48,8 @@ class Wire:
 
     @property
     def is_used(self) -> bool:
-        """Say whether something is connected."""
-        return bool(self._writers)
+        """Say whether something was connected a moment ago: some stay, some come for a request."""
+        return bool(self._writers) or time.monotonic() < self._left_at + RECENT_S
 
     def suffer(self, act: Act) -> None:
         """Fail in this way from now on; `""`: no more."""
@@ -69,6 +72,7 @@ class Wire:
                 await asyncio.gather(*ways, return_exceptions=True)
                 self._writers.discard(on)
         self._writers.discard(back)
+        self._left_at = time.monotonic()
         back.close()
 
     async def _carry(

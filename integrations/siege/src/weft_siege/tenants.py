@@ -9,8 +9,8 @@ from pathlib import Path
 
 from weft.client.api import Api, Document
 from weft_siege.checks import END_EVENTS, LAST_EVENT
-from weft_siege.fortress import PATIENCE_S
 from weft_siege.load import Load
+from weft_siege.patience import PATIENCE_S
 
 OTHER = "other"
 """The name of the second tenant."""

@@ -1,0 +1,97 @@
+"""A Slurm on this host, whose controller fails, and a gateway to it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from weft.core.errors import Invalid
+from weft.wire.processes import all_pids, parts_of
+from weft_siege.faults import CONTROLLER, Fault
+
+ANSWER_S = 20.0
+EMPTY_S = 60.0
+_STEP_S = 0.5
+_ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
+
+
+class Slurm:
+    """What a gateway must know of it; jobs and their output are below the siege's directory."""
+
+    def __init__(self, conf: Path, directory: Path) -> None:
+        self._environ = {**os.environ, "SLURM_CONF": str(conf)}
+        self._directory = directory / "slurm"
+        self.settings = {
+            "WEFT_RUNNER": "slurm", "WEFT_SLURM_CONF": str(conf), "WEFT_SLURM_LOOK_S": "0.5",
+            "WEFT_SLURM_DIRECTORY": str(self._directory), "WEFT_SLURM_MISSING_S": "10",
+        }  # fmt: skip
+        (pid, *_) = self.pids() or (0,)
+        self._words = [os.fsdecode(word) for word in parts_of(pid, "cmdline")[:-1]]
+        if not self._words or self._queue() is None:
+            raise Invalid(
+                f"no Slurm of {conf} answers", detail=f"{CONTROLLER} must run on this host.",
+                hint="Start it, by the account that starts the siege.",
+            )  # fmt: skip
+
+    def inflict(self, fault: Fault) -> bool:
+        """Let the controller suffer."""
+        pids = self.pids()
+        self._send(_ACTS[fault.act])
+        if fault.lasts_s:
+            asyncio.get_running_loop().call_later(fault.lasts_s, self.wake)
+        return bool(pids)
+
+    def wake(self) -> None:
+        """Let a controller that was stopped go on."""
+        self._send(signal.SIGCONT)
+
+    async def keep(self) -> None:
+        """Start the controller again whenever it has ended."""
+        while True:
+            if not self.pids():
+                await asyncio.create_subprocess_exec(
+                    *self._words, env=self._environ, start_new_session=True, cwd="/",
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )  # fmt: skip
+            await asyncio.sleep(_STEP_S)
+
+    async def left(self) -> list[str]:
+        """Return the jobs of the siege that Slurm still has when all have had time to go."""
+        deadline = time.monotonic() + EMPTY_S
+        while True:
+            queue = await asyncio.to_thread(self._queue)
+            ours = [line for line in queue or () if str(self._directory) in line]
+            if queue is not None and (not ours or time.monotonic() > deadline):
+                return ours
+            if time.monotonic() > deadline:
+                return ["Slurm does not answer"]
+            await asyncio.sleep(_STEP_S)
+
+    def _queue(self) -> Sequence[str] | None:
+        words = ["squeue", "-h", "-a", "-r", "-t", "PD,R,CG", "-o", "%i %T %o %Z"]
+        with suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run(
+                words, check=True, capture_output=True, text=True, env=self._environ,
+                timeout=ANSWER_S,
+            )  # fmt: skip
+            return said.stdout.splitlines()
+        return None
+
+    def pids(self) -> Sequence[int]:
+        """Return the controller, if it lives."""
+        conf = f"SLURM_CONF={self._environ['SLURM_CONF']}".encode()
+        return [
+            pid for pid in all_pids()
+            if parts_of(pid, "cmdline")[0].endswith(CONTROLLER.encode())
+            and conf in parts_of(pid, "environ")
+        ]  # fmt: skip
+
+    def _send(self, number: signal.Signals) -> None:
+        for pid in self.pids():
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)

@@ -1,0 +1,53 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from weft_siege.clocks import Clocks
+
+from weft.core.errors import Invalid
+
+LIBRARIES = [*Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")]
+LOOKS = (
+    "import time\nwhile input():\n print(*(time.clock_gettime(one) for one in "
+    "(time.CLOCK_REALTIME, time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME)), flush=True)"
+)
+
+
+def test_what_turns_no_clock_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Invalid):
+        Clocks(tmp_path / "none.so", tmp_path)
+
+
+@pytest.mark.skipif(not LIBRARIES, reason="there is no libfaketime")
+def test_clock_of_one_role_is_turned_while_it_runs(tmp_path: Path) -> None:
+    clocks = Clocks(LIBRARIES[0], tmp_path)
+    environ = {**os.environ, **clocks.environment("worker-2")}
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", LOOKS],
+        text=True, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as role:  # fmt: skip
+        assert role.stdin
+        assert role.stdout
+
+        def ahead() -> list[int]:
+            """Return by how many minutes its clocks differ from ours."""
+            assert role.stdin
+            assert role.stdout
+            role.stdin.write("look\n")
+            role.stdin.flush()
+            of_role = map(float, role.stdout.readline().split())
+            ours = time.time(), time.monotonic(), time.clock_gettime(time.CLOCK_BOOTTIME)
+            return [round((one - other) / 60) for one, other in zip(of_role, ours, strict=True)]
+
+        assert ahead() == [0, 0, 0]
+        clocks.turn("worker-3", "clock+1h")
+        clocks.turn("worker-2", "clock-1h")
+        assert ahead() == [-60, 0, 0]
+        clocks.turn_back("worker-2", "clock+1h")
+        assert ahead() == [-60, 0, 0]
+        clocks.turn_back("worker-2", "clock-1h")
+        assert ahead() == [0, 0, 0]
+        role.stdin.close()

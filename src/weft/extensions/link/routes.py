@@ -139,8 +139,9 @@ async def join_worker(request: AnyRequest) -> Response[bytes]:
 
 
 async def _messages(link: WorkerLink, caller: Caller, number: int) -> AsyncIterator[bytes]:
-    async for notice in link.notices(caller, number, again_s=KEEP_ALIVE_S):
-        yield KEEP_ALIVE if notice is None else message(notice)
+    with suppress(Unavailable):  # a reply that has begun cannot say so: the worker listens again
+        async for notice in link.notices(caller, number, again_s=KEEP_ALIVE_S):
+            yield KEEP_ALIVE if notice is None else message(notice)
 
 
 def _refuse_open_way(request: AnyRequest) -> None:

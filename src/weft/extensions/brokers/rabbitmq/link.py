@@ -36,18 +36,21 @@ class Link:
         )
 
     async def connected(self) -> AbstractConnection:
-        """Return a new connection."""
+        """Return a new connection. Raise `FAILURES`."""
         to = self._to
         context = None
         if to.address.startswith("amqps:"):
             cafile = None if to.ca_file is None else str(to.ca_file)
             context = ssl.create_default_context(cafile=cafile)
         host, port = _host_and_port(to.address)
-        return await aio_pika.connect(
-            host=host, port=port, login=to.user, password=to.password,
-            virtualhost=to.virtual_host, ssl=context is not None, ssl_context=context,
-            timeout=_CONNECT_S,
-        )  # fmt: skip
+        try:
+            return await aio_pika.connect(
+                host=host, port=port, login=to.user, password=to.password,
+                virtualhost=to.virtual_host, ssl=context is not None, ssl_context=context,
+                timeout=_CONNECT_S,
+            )  # fmt: skip
+        except StopAsyncIteration as error:  # of the library, which no `with` could pass on
+            raise ConnectionError("the broker hung up in the middle of its greeting") from error
 
     async def publishing(self) -> AbstractChannel:
         """Return the channel for messages out, which confirms them."""

@@ -1,4 +1,4 @@
-"""Workers that say they have what no host has."""
+"""Workers that say they have what no host has, and the audit of what they ran at once."""
 
 import math
 from typing import Any
@@ -7,6 +7,16 @@ import pytest
 
 from store.world import World
 from weft.core import errors
+
+ONE_BESIDE_ANOTHER = """
+WITH small AS (UPDATE weft.worker_incarnation SET cpu_m = 1000 WHERE incarnation_id = $2),
+first AS (
+    UPDATE weft.attempt SET started_at = now() - interval '60 s', ended_at = now()
+    WHERE batch_id = $1 RETURNING batch_id, job_id, attempt, tenant_id),
+second AS (
+    UPDATE weft.job SET started_at = now() - interval '10 s' WHERE batch_id = $1 AND job_id = 2)
+INSERT INTO weft.attempt_staging SELECT f.*, 0, $3 FROM first f
+"""
 
 
 async def test_a_worker_with_an_impossible_capacity_is_refused(world: World) -> None:
@@ -41,3 +51,13 @@ async def test_a_forged_worker_changes_nothing_for_others(world: World) -> None:
     assert listed == []
     assert all(0 < one["cpu_m"] <= 100_000_000 for one in offers)
     assert [(one.batch_id, one.job_id) for one in claimed] == [(batch, 1), (batch, 2)]
+
+
+async def test_audit_counts_an_attempt_until_its_outputs_are_stored(world: World) -> None:
+    """Its processes have ended then, so the worker may begin another job in its place."""
+    batch, worker, (ended, _) = await world.submit_and_start(2)
+    await worker.end(ended)
+    for storing_ms, wrong in ((20_000, []), (0, [("cpu_m", 2000, 1000)])):
+        found = await world.findings_after(ONE_BESIDE_ANOTHER, batch, worker.id, storing_ms)
+        rows = found.get("workers_stay_within_capacity", [])
+        assert [(row["name"], row["amount"], row["amount_max"]) for row in rows] == wrong

@@ -132,6 +132,8 @@ class Exchange:
 
     async def _send(self, event: h11.Event) -> None:
         with _failures():
+            if self._writer.is_closing():  # that of uvloop says so by a RuntimeError
+                raise ConnectionResetError
             self._writer.write(self._protocol.send(event) or b"")
             async with asyncio.timeout(self._silent_s):
                 await self._writer.drain()

@@ -43,7 +43,7 @@ FREE: Mapping[str, str] = {
         line-redeliver-1 line-decide-1 products-rm-0 db-views-add--connections
         transport-letters-show-0 transport-letters-resend-0 transport-letters-rm-0
         transport-letters-ack-0
-        siege--broker siege--minutes siege--workers
+        siege--broker siege--bucket siege--minutes siege--workers
         each--jobs bench--jobs billing-set-rates--machine -L -N -P -j -n -s""",
     "a time, a date or a duration": """
         param-diff-0 param-diff-1 answer--valid --log-keep

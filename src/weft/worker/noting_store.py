@@ -75,5 +75,5 @@ class NotingStore:
         return verdicts, self._follow(claimed)
 
     def _follow(self, claimed: Sequence[Claimed]) -> Sequence[Claimed]:
-        self._notes.follow(AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed)
+        self._notes.follow(one.key for one in claimed)
         return claimed

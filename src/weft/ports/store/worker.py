@@ -78,6 +78,11 @@ class Claimed:
     runnable_id: int = field(default=0, compare=False)
     """The range of jobs from which it was claimed; 0: none."""
 
+    @property
+    def key(self) -> AttemptKey:
+        """Return which attempt it is."""
+        return AttemptKey(self.batch_id, self.job_id, self.attempt)
+
 
 @dataclass(frozen=True, kw_only=True)
 class StartReport:

@@ -15,7 +15,7 @@ from weft.ports.runner import Ended
 from weft.ports.store import Claimed, GivingStore
 from weft.telemetry.log import log
 from weft.worker.agent.attempts import Attempts
-from weft.worker.agent.hand_over import HandOver, key_of
+from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.incarnation import Incarnation
 from weft.worker.agent.reporting import Reporting, end_reports
 
@@ -63,7 +63,7 @@ class Claiming:
 
     def on_given(self) -> None:
         """Ask what was claimed for this worker: a notice says that there may be some."""
-        self._may_be_given = self._giving is not None
+        self._may_be_given = True
         self._look.set()
 
     def on_kept(self, kept: bool) -> None:  # noqa: FBT001 (as the heartbeat says it)
@@ -81,7 +81,7 @@ class Claiming:
 
     async def _claim_all(self) -> None:
         while not self._attempts.is_closed:
-            if self._may_be_given and self._giving is not None:
+            if self._giving is not None and self._may_be_given:
                 self._may_be_given = False
                 await self._take_given(self._giving)
             if self._is_kept or self._large is not None:
@@ -110,7 +110,7 @@ class Claiming:
                 # There was no more work: another claim would only confirm that.
                 await self._wait_for_work(claimed)
         if self._large is not None:
-            self._attempts.end_unstarted(key_of(self._large), Reason.PREEMPTED)
+            self._attempts.end_unstarted(self._large.key, Reason.PREEMPTED)
 
     async def _take_given(self, giving: GivingStore) -> None:
         """Start what a submission has claimed for this worker, which it has not to claim then."""
@@ -154,7 +154,7 @@ class Claiming:
         self._handing_over.hold(claimed, passes=True)
         await self._handing_over.hand_over(claimed)
         for one in claimed:
-            log.info("worker.passed", key=key_of(one), waiting=waiting)
+            log.info("worker.passed", key=one.key, waiting=waiting)
         return bool(claimed)
 
     async def _look_within(self, seconds: float) -> None:
@@ -172,7 +172,7 @@ class Claiming:
             self._runner.withdraw([held.key for held in self._held.leases()])
             self._has_given_back = True
         if self._large is not None:
-            held = self._held.by_key.get(key_of(self._large))
+            held = self._held.by_key.get(self._large.key)
             if held is None or held.ended or self._has_room():
                 large, self._large = self._large, None
                 await self._handing_over.hand_over_part([large])
@@ -204,7 +204,7 @@ class Claiming:
             )
         self._memory.note(request, claimed)
         for one in claimed:
-            log.info("worker.filled" if fills else "worker.reserved", key=key_of(one))
+            log.info("worker.filled" if fills else "worker.reserved", key=one.key)
         return claimed, bool(claimed) and not fills
 
     def _has_room(self) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 from weft.core.errors import Forbidden, Unauthenticated, Unavailable, WeftError
 from weft.core.scheduling.lease import LEASE_AGE_MAX_S
 from weft.core.settling import REFUSALS, settle_each
-from weft.core.states import AttemptKey, Phase, Reason
+from weft.core.states import Phase, Reason
 from weft.ports.function_signatures import Refused
 from weft.ports.patience import until_answered
 from weft.ports.runner import Assignment, Ended, RunnerGone, never_started
@@ -59,7 +59,7 @@ class HandOver:
         that the next heartbeat lists them.
         """
         for one in claimed:
-            held = self._held.add_claimed(key_of(one), cpu_m=one.cpu_m, memory_mib=one.memory_mib)
+            held = self._held.add_claimed(one.key, cpu_m=one.cpu_m, memory_mib=one.memory_mib)
             held.passes = passes
 
     async def hand_over(self, claimed: Sequence[Claimed]) -> None:
@@ -88,7 +88,7 @@ class HandOver:
         shared = await until_answered(lambda: self._specs.read_shared(sharing)) if sharing else {}
         assignments, secretive = [], []
         for one, spec, definer in zip(claimed, specs, definers, strict=True):
-            key = key_of(one)
+            key = one.key
             held, carrier = self._held.by_key.get(key), shared.get(definer)
             if held is None or held.ended or held.is_sent:
                 continue  # cancelled while its spec was read, or a mistake with another job
@@ -122,11 +122,10 @@ class HandOver:
 
     async def _give_up(self, one: Claimed | Assignment, error: Exception) -> None:
         """End an attempt whose handing over has failed."""
-        key = one.key if isinstance(one, Assignment) else key_of(one)
-        log.error("attempt.not_handed_over", key=key, exc_info=error)
-        if self._held.live(key) is not None:
+        log.error("attempt.not_handed_over", key=one.key, exc_info=error)
+        if self._held.live(one.key) is not None:
             message = f"it could not be handed over: {error!r}"
-            self._attempts.end_unstarted(key, Reason.SYSTEM, message)
+            self._attempts.end_unstarted(one.key, Reason.SYSTEM, message)
 
     def _begin(
         self, handing_over: Coroutine[None, None, None], some: Sequence[Assignment]
@@ -306,8 +305,3 @@ def _with_path(spec: JobSpec, name: str, first: Path, usual: str = "") -> JobSpe
 
 def _names_files(spec: JobSpec) -> bool:
     return spec.inputs is not None or spec.outputs is not None
-
-
-def key_of(claimed: Claimed) -> AttemptKey:
-    """Return the key of an attempt that was claimed."""
-    return AttemptKey(claimed.batch_id, claimed.job_id, claimed.attempt)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.core.scheduling.lease import Budget
-from weft.core.states import AttemptKey
 from weft.ports.store import Claimed, ClaimRequest, Registered
 from weft.worker.agent.attempt_files import (
     BLOCKS,
@@ -40,7 +39,7 @@ class ClaimMemory:
         self._under_way = 0
         self._heard: set[int] = set()
         self._last_jobs: dict[int, int] = {}
-        self._given = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in live}
+        self._given = {one.key for one in live}
         """What `take` has had, or registering: it is held already."""
 
     @contextmanager
@@ -82,12 +81,9 @@ class ClaimMemory:
         what has left them does not come back. Hold it as after `note`.
         """
         before = self._given
-        self._given = {AttemptKey(one.batch_id, one.job_id, one.attempt) for _, one in given}
+        self._given = {one.key for _, one in given}
         self._heard.update(call for call, _ in given)
-        return [
-            one for _, one in given
-            if AttemptKey(one.batch_id, one.job_id, one.attempt) not in before
-        ]  # fmt: skip
+        return [one for _, one in given if one.key not in before]
 
     @property
     def is_claiming(self) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from weft.core.scheduling.black_holes import AvoidedNode
-from weft.core.states import AttemptKey, Reason
+from weft.core.states import Reason
 from weft.ports.patience import tasks_beside, until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered, WorkerStore
@@ -18,7 +18,7 @@ from weft.worker.agent.claiming import Claiming
 from weft.worker.agent.commands import Commands
 from weft.worker.agent.consuming import Consuming
 from weft.worker.agent.contact import Contact
-from weft.worker.agent.hand_over import HandOver, key_of
+from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting
@@ -75,7 +75,7 @@ class Session:
         Attempts that both know continue; attempts that the database does not list are killed;
         attempts that the runner never received are handed back.
         """
-        owned = {AttemptKey(one.batch_id, one.job_id, one.attempt): one for one in registered.live}
+        owned = {one.key: one for one in registered.live}
         for key, one in owned.items():
             self.held.add(key, cpu_m=one.cpu_m, memory_mib=one.memory_mib).is_sent = True
         self._incarnation.apps.tidy()
@@ -113,7 +113,7 @@ class Session:
     async def tell_ends(self, registered: Registered, known: Known) -> None:
         """Have the ends recorded that a runner has left, and nothing else: what it ran is lost."""
         ends = {end.key: end for end in known.ended}
-        jobs = {key_of(job): job for job in registered.live if key_of(job) in ends}
+        jobs = {job.key: job for job in registered.live if job.key in ends}
         rest = structs.replace(known, ended=[ends[key] for key in jobs])
         self.reconcile(replace(registered, live=list(jobs.values())), rest)
         loops = self._reporting.run(), self._keeping.run()

@@ -179,7 +179,7 @@ async def _spec_of(store: LinkedStore, incarnation_id: int, key: AttemptKey) -> 
     live = await store.list_live(incarnation_id)
     firsts = [
         claimed.chunk_first for claimed in live
-        if AttemptKey(claimed.batch_id, claimed.job_id, claimed.attempt) == key
+        if claimed.key == key
     ]  # fmt: skip
     if not firsts:
         return None

@@ -43,7 +43,7 @@ class LinkedOutput:
 
     def begin(self, incarnation_id: int, claimed: Iterable[Claimed]) -> None:
         """Note attempts that an incarnation has just claimed."""
-        keys = {AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed}
+        keys = {one.key for one in claimed}
         if incarnation_id in self._live:
             self._live[incarnation_id].keys.update(keys)
             return
@@ -72,7 +72,7 @@ class LinkedOutput:
         is_sure = known is not None and time.monotonic() - known.sure_at < self._sure_s
         if known is None or ask or not is_sure or not known.keys.issuperset(wanted):
             live = await store.list_live(incarnation_id)
-            known = _Live({AttemptKey(one.batch_id, one.job_id, one.attempt) for one in live})
+            known = _Live({one.key for one in live})
         self._live[incarnation_id] = known
         while len(self._live) > _REMEMBERED_MAX:
             self._live.popitem(last=False)

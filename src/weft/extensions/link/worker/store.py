@@ -101,7 +101,7 @@ class LinkedWorkerStore:
         return verdicts, self._follow(claimed)
 
     def _follow(self, claimed: Sequence[Claimed]) -> Sequence[Claimed]:
-        self._shipper.follow(AttemptKey(one.batch_id, one.job_id, one.attempt) for one in claimed)
+        self._shipper.follow(one.key for one in claimed)
         return claimed
 
 

@@ -29,7 +29,7 @@ from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
 from weft_siege.patience import until
-from weft_siege.processes import pids_of_home, spawner_pids
+from weft_siege.processes import SIGNALS, pids_of_home, send, spawner_pids
 from weft_siege.releases import Releases
 from weft_siege.slurm import Slurm
 
@@ -47,8 +47,7 @@ _AS_CHILD = (
     "del os.environ[child.SUPERVISOR_VARIABLE]; runpy.run_module(sys.argv[1], run_name='__main__')"
 )
 """Of a worker that ends with us, and is told nothing else by its supervisor."""
-_ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM,
-         "rollback": signal.SIGTERM}  # fmt: skip
+_ACTS = {**SIGNALS, "rollback": signal.SIGTERM}
 
 
 class Fortress:
@@ -114,7 +113,7 @@ class Fortress:
                 keeper.cancel()
             self.wake()
             for name in self._apart:
-                self._send(signal.SIGTERM, self.pids(name))
+                send(signal.SIGTERM, self.pids(name))
             with suppress(ProcessLookupError):
                 up.terminate()
             await up.wait()
@@ -124,7 +123,7 @@ class Fortress:
                 )
             if self._pair:
                 self._pair.stop()
-            self._send(signal.SIGKILL, self.leftovers())
+            send(signal.SIGKILL, self.leftovers())
             if self._disk:
                 self._disk.empty()
 
@@ -224,7 +223,7 @@ class Fortress:
         if fault.target == "postgres" and fault.act == "restart":
             main = postmaster_pid(self.home / "pg")
             pids, number = [main] if main else [], signal.SIGINT
-        self._send(number, pids)
+        send(number, pids)
         if fault.act == "stop":
             later(fault.lasts_s, self.wake, pids)
         return bool(pids)
@@ -242,17 +241,12 @@ class Fortress:
         if self.slurm and pids is None:
             self.slurm.wake()
         alive = self.leftovers()
-        self._send(signal.SIGCONT, [pid for pid in alive if pids is None or pid in pids])
+        send(signal.SIGCONT, [pid for pid in alive if pids is None or pid in pids])
 
     def _upgrade(self, name: str) -> None:
         """End a role that was rolled back: the next one is ours."""
         if self.releases.upgrade(name):
-            self._send(signal.SIGTERM, self.pids(name))
-
-    def _send(self, number: signal.Signals, pids: Sequence[int]) -> None:
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
+            send(signal.SIGTERM, self.pids(name))
 
     def pids(self, target: str) -> Sequence[int]:
         """Return the processes with the name of a target."""

@@ -3,7 +3,6 @@ the standby takes over, by the steps of docs/operations/high-availability.md.
 """
 
 import asyncio
-import os
 import shutil
 import signal
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from weft.store.embedded.server import (
     new_password,
     run_program,
 )
+from weft_siege.processes import send
 
 OPTIONS = ("wal_retrieve_retry_interval=500ms",)
 """A standby that was left alone asks again that often: each commit waits meanwhile."""
@@ -77,9 +77,7 @@ class Pair:
         async with self._changing:
             if not await self._has_all():
                 return False
-            for pid in server_pids(self._primary.data_dir):
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            send(signal.SIGKILL, server_pids(self._primary.data_dir))
             # It was copied before anything waited for a standby, and waits for none.
             await self._ask(self._standby, "SELECT pg_promote()", within_s=PROMOTE_S)
             self._primary, self._standby = self._standby, self._primary

@@ -1,12 +1,24 @@
 """The processes of one home, which nobody else has."""
 
 import os
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from weft.run.host.leftovers import SPAWNER_MODULE
 from weft.wire.processes import all_pids, parts_of
 from weft.worker.spawner.tree import read_process
+
+SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
+"""Of acts that are signals."""
+
+
+def send(number: signal.Signals, pids: Iterable[int]) -> None:
+    """Send a signal to those of them that are still there."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 def pids_of_home(home: Path, word: str) -> Sequence[int]:

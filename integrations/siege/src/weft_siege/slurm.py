@@ -12,11 +12,11 @@ from pathlib import Path
 from weft.core.errors import Invalid
 from weft.wire.processes import all_pids, parts_of
 from weft_siege.faults import CONTROLLER, Fault
+from weft_siege.processes import SIGNALS, send
 
 ANSWER_S = 20.0
 EMPTY_S = 60.0
 _STEP_S = 0.5
-_ACTS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "restart": signal.SIGTERM}
 
 
 class Slurm:
@@ -40,14 +40,14 @@ class Slurm:
     def inflict(self, fault: Fault) -> bool:
         """Let the controller suffer."""
         pids = self.pids()
-        self._send(_ACTS[fault.act])
+        send(SIGNALS[fault.act], pids)
         if fault.lasts_s:
             asyncio.get_running_loop().call_later(fault.lasts_s, self.wake)
         return bool(pids)
 
     def wake(self) -> None:
         """Let a controller that was stopped go on."""
-        self._send(signal.SIGCONT)
+        send(signal.SIGCONT, self.pids())
 
     async def keep(self) -> None:
         """Start the controller again whenever it has ended."""
@@ -90,8 +90,3 @@ class Slurm:
             if parts_of(pid, "cmdline")[0].endswith(CONTROLLER.encode())
             and conf in parts_of(pid, "environ")
         ]  # fmt: skip
-
-    def _send(self, number: signal.Signals) -> None:
-        for pid in self.pids():
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)

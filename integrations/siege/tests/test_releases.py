@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from weft_siege.fortress import Fortress
 from weft_siege.releases import Releases
 
 from cases import cases
@@ -31,6 +32,18 @@ def test_a_role_is_of_the_other_release_until_it_is_upgraded(tmp_path: Path) -> 
     assert meanwhile == [str(other), sys.executable]
     assert again == [True, False]
     assert releases.python("api-2") == sys.executable
+
+
+async def test_the_other_release_is_not_ours_by_the_python_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/ours")
+    other = python_that_says("0.0.9 1 $PYTHONPATH", tmp_path)
+    fortress = Fortress(tmp_path, 2, other=other)
+    await (await fortress._start("api-2", {}, str(other))).wait()
+
+    assert fortress.releases.version == "0.0.9"
+    assert (tmp_path / "api-2.siege.log").read_text() == "0.0.9 1\n"
 
 
 def test_this_python_is_of_this_release() -> None:

@@ -30,7 +30,7 @@ from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
 from weft_siege.patience import until
 from weft_siege.processes import SIGNALS, pids_of_home, send, spawner_pids
-from weft_siege.releases import Releases
+from weft_siege.releases import Releases, environment_of
 from weft_siege.slurm import Slurm
 
 SETTINGS = {
@@ -143,7 +143,8 @@ class Fortress:
         log = self.home / f"{name}.siege.log"
         with log.open("ab") as output:
             return await asyncio.create_subprocess_exec(
-                python, "-P", *words, env={**self._environ, **environ}, cwd="/",
+                python, "-P", *words, cwd="/",
+                env=environment_of(python, {**self._environ, **environ}),
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
             )  # fmt: skip
 

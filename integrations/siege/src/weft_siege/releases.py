@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from weft.core.errors import Invalid
@@ -41,14 +42,23 @@ class Releases:
         return was
 
 
+def environment_of(python: str, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return with what a python is started. What `PYTHONPATH` names comes before its packages, and
+    may be our weft: a role would be ours unnoticed.
+    """
+    is_ours = python == sys.executable
+    return {name: text for name, text in environ.items() if is_ours or name != "PYTHONPATH"}
+
+
 def _version(python: Path) -> str:
     """Return the release that a python runs; refuse one that our schema does not serve: that
     serves older programs, and newer ones wait for theirs.
     """
     words, said = [str(python), "-P", "-c", _ASK], ""
     try:
+        environ = environment_of(words[0], outer_environment())
         answer = subprocess.run(
-            words, check=True, capture_output=True, text=True, env=outer_environment(), cwd="/"
+            words, check=True, capture_output=True, text=True, env=environ, cwd="/"
         )
         version, schema = (said := answer.stdout).split()
         if int(schema) <= program_schema():

@@ -24,6 +24,10 @@ from weft.worker.agent.specs import Signatures
 from worker.file_site import file_site
 
 WITHIN_S = 60.0
+SLEEPERS = """
+    SELECT count(*) FROM weft.worker_incarnation i JOIN weft.pool p USING (pool_id)
+    WHERE p.name = $1 AND i.waiting AND i.takes
+"""
 
 
 def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
@@ -34,7 +38,7 @@ def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
         offers={"executor": ["process", "function"]},
     )  # fmt: skip
     site = AgentSite(
-        store=store, notices=store.notices, runner=runner, facts=facts,
+        store=store, notices=store.notices, giving=store, runner=runner, facts=facts,
         grace_ms=100, heartbeat_s=60.0,
         fence=FenceTerms(), scratch=scratch, files=file_site(scratch),
         log_keeper=FileLogKeeper(Path("/nowhere")),
@@ -118,6 +122,25 @@ async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
 
     assert status.ended_s_ago is None
     assert len(attempts) == 1
+
+
+async def test_sleeping_agent_starts_what_a_submission_has_claimed_for_it(
+    world: World, tmp_path: Path
+) -> None:
+    """No heartbeat tells it meanwhile: a minute passes until the next one."""
+    engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
+    handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
+    spec = JobSpec(command=("/bin/sh", "-c", "sleep 0; exit 0"))
+    agent = agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
+    async with stopped_in_order(agent):
+        async with asyncio.timeout(WITHIN_S):
+            while not await world.admin.fetchval(SLEEPERS, world.pool):
+                pass
+        batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
+        call = await world.admin.fetchval("SELECT call FROM weft.claim WHERE batch_id = $1", batch)
+        await until(world, batch, state="success", attempt=1)
+
+    assert call < 0
 
 
 async def test_jobs_wait_for_an_engine_that_is_away_and_go_on_by_themselves(

@@ -58,9 +58,10 @@ def touched_modules(changed: Iterable[str], depth: int) -> list[set[str]]:
 def touched_tests(changed: Iterable[str], depth: int) -> list[str]:
     """Return the changed files of tests, then those that import what changed, nearest first."""
     texts = {
-        path.relative_to(ROOT).as_posix(): path.read_text()
-        for path in sorted((ROOT / "tests").rglob("test_*.py"))
-    }
+        path: (ROOT / path).read_text()
+        for path in git("ls-files", "-co", "--exclude-standard", "*/test_*.py")
+        if (ROOT / path).exists()
+    }  # also those beside examples and integrations
     quick = {path: text for path, text in texts.items() if not ALL_SLOW.search(text)}
     helpers = {
         path.removeprefix("tests/").removesuffix(".py").replace("/", ".")

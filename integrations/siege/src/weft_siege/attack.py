@@ -2,8 +2,8 @@
 
 import asyncio
 import json
+import os
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -19,6 +19,7 @@ from weft_siege.fortress import Fortress
 from weft_siege.load import Load, find_batch
 from weft_siege.patience import PATIENCE_S, until
 from weft_siege.privacy import seen_by_others
+from weft_siege.releases import environment_of
 from weft_siege.standing import Line, Schedule
 from weft_siege.tenants import OTHER, Tenant, tenant_at
 
@@ -72,7 +73,9 @@ class Attack:
             wrong |= await self._left_in_parts(first.load)
             wrong["seen by others"] = await seen_by_others(tenants)
             checks_s = time.monotonic() - begun
-            wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home)
+            releases = self.fortress.releases
+            await releases.until_brought(within_s=EVENTS_S)
+            wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home, releases.newest)
         wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
         batches = [batch for tenant in tenants for batch in tenant.load.batches]
         self.facts |= {
@@ -82,7 +85,7 @@ class Attack:
             "jobs": (count := sum(len(batch.jobs) for batch in batches)),
             "jobs a second": round(count / took_s),
             "seconds of checks": round(checks_s),
-            "roles of another release": self.fortress.releases.begun,
+            "roles of another release": releases.begun,
             "runs again": sum(batch.evidence.doubled() for batch in batches),
             "ends again": sum(batch.evidence.doubled("end") for batch in batches),
             "events told": sum(len(tenant.events) for tenant in tenants),
@@ -172,10 +175,11 @@ class Attack:
             )
 
 
-def _audit(home: Path) -> list[str]:
-    """Return the checks of `weft audit` that find differences."""
-    words = [sys.executable, "-P", "-m", "weft.cli", "audit", "--home", str(home), "--json"]
-    answer = subprocess.run(words, check=False, capture_output=True, text=True)
+def _audit(home: Path, python: str) -> list[str]:
+    """Return the checks of `weft audit` that find differences: of the release of the schema."""
+    words = [python, "-P", "-m", "weft.cli", "audit", "--home", str(home), "--json"]
+    environ = environment_of(python, os.environ)
+    answer = subprocess.run(words, check=False, capture_output=True, text=True, env=environ)
     if answer.returncode not in {0, 1}:
         return [answer.stderr]
     return [json.dumps(finding) for finding in json.loads(answer.stdout) if finding["rows"]]

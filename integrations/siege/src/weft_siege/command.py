@@ -61,7 +61,7 @@ def siege(
         endpoint: The server of the bucket, if it is not that of AWS.
         clocks: The library of faketime, …/libfaketimeMT.so.1, by which clocks of roles are turned.
         slurm: Jobs run in the Slurm of this configuration, whose controller, on this host, fails.
-        other: A Python with the previous release of weft, to which roles are rolled back.
+        other: A Python with the previous or next release of weft, of which roles are at times.
         schedule: Print the faults of the seed, and attack nothing.
     """
     _refuse_too_much(minutes, workers)

@@ -111,6 +111,7 @@ class Fortress:
         finally:
             for keeper in keepers:
                 keeper.cancel()
+            self.releases.stop()
             self.wake()
             for name in self._apart:
                 send(signal.SIGTERM, self.pids(name))
@@ -199,6 +200,7 @@ class Fortress:
 
     async def inflict(self, fault: Fault) -> bool:
         """Do what a fault says, and undo it in time; say whether it met anything."""
+        self.releases.bring_schema(self._start)
         later = asyncio.get_running_loop().call_later
         if wire := self.wires.get(fault.target):
             act = cast("Act", fault.act)

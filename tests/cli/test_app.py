@@ -36,6 +36,7 @@ LISTS = {
     "shutil", "tomllib", "weft.cli.input.option_names", "weft.wire.documents.foreign_jobs",
     "weft.client.functions", "weft.client.submission.document", "weft.settings.settings", "yaml",
     "hashlib", "random", "weft.wire.answers", "weft.wire.documents.batches", "weft.wire.exec",
+    "tempfile", "weft.core.why",
 }  # fmt: skip
 """What commands that only ask do without."""
 LOOP = {"asyncio", "concurrent.futures", "logging", "ssl", "subprocess"}
@@ -53,12 +54,15 @@ ASKING = ("jobs", "groups", "status", "why", "failures", "cancel", "hold")
         ("ls", LISTS | LOOP | {"weft.core.graph.parents"}),
         *((f"{name} b1", LISTS | LOOP | {"weft.core.graph.parents"}) for name in ASKING),
         *((words, LISTS) for words in ("run -n -- true", "pool ls", "logs b1.j1")),
-        ("submit --home . missing.toml", LISTS | LOOP),
+        ("run -n --detach -- true", LISTS | LOOP),
+        ("submit --home . one.json", LISTS | LOOP),
     ],
 )
 def test_what_is_slow_to_import_is_left_to_the_commands_that_need_it(
-    words: str, heavy: set[str]
+    words: str, heavy: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.json").write_text('{"jobs": [{"command": ["true"]}]}')
     servers = {"asyncpg", "jinja2", "uvicorn", "weft.api", "weft.driver", "weft.store"}
     code = (
         f"import sys; sys.argv = ['weft', *{words.split()!r}]\n"

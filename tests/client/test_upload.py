@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.client.submission import spool as _spool
-from weft.client.submission.document import SubmissionPlan, is_small, plan_submission
+from weft.client.submission.document import SubmissionPlan, plan_submission
 from weft.client.submission.spool import JobSpool
-from weft.client.submission.upload import Bunch, cut_bunches, send_bunches
+from weft.client.submission.upload import Bunch, cut_bunches, is_small, send_bunches
 from weft.core.errors import ParentCycle, ParentNotFound, WrongType
 
 

@@ -114,7 +114,12 @@ class Api(Routes, Calls):
         parents and paths of groups turned into numbers here. `on_sent` is told how many jobs a
         bunch held.
         """
-        from weft.client.submission.document import submit  # noqa: PLC0415 (5 ms)
+        from weft.client.submission.ahead import sent_ahead  # noqa: PLC0415 (5 ms)
+        from weft.client.submission.upload import is_small  # noqa: PLC0415 (5 ms)
+
+        if not sent_ahead(document.get("jobs") or ()) and is_small(document):
+            return await self.create_batch(document)
+        from weft.client.submission.document import submit  # noqa: PLC0415 (10 ms)
 
         return Answer(await submit(self, document, on_sent=on_sent))
 

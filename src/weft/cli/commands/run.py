@@ -1,6 +1,5 @@
 """`weft run`: one job, as if it ran in this shell."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -33,6 +32,8 @@ from weft.cli.terminal.shell_words import shell_hint
 from weft.cli.terminal.waits import waits_told
 from weft.client.api import WAIT_PATIENCE_S, Api
 from weft.client.http.address import Locator
+from weft.client.http.blocking import asyncio
+from weft.client.http.blocking import run as run_alone
 from weft.client.submission.ahead import sent_ahead
 from weft.core.ends.end_words import explain_end
 from weft.core.errors import OutputElsewhere, Unavailable
@@ -90,7 +91,7 @@ def run(
         **request_fields(options, shared.home),
     }
     if detach:
-        return asyncio.run(_detach(document, shared))
+        return run_alone(_detach(document, shared))
     return asyncio.run(_run(document, shared, allow_cut=allow_cut))
 
 

@@ -7,13 +7,10 @@ from typing import Annotated, Any
 from weft.cli.input.batch_options import NO_KEYED_OPTIONS, KeyedBatchOptions, batch_fields
 from weft.cli.input.documents import Format, able_to, format_of, parse_document, refuse_queues
 from weft.cli.input.job_file import expand
-from weft.cli.input.job_values import check_values, with_values
-from weft.cli.input.mistake_lines import point_to_lines
 from weft.cli.input.options import SHARED, Flag, Parameter, Shared
 from weft.cli.input.shape_options import NO_SHAPE, ShapeOptions, shape_fields
 from weft.cli.terminal.progress_line import ProgressLine
 from weft.cli.terminal.screen import note, print_json
-from weft.cli.terminal.waiting import wait_for_batch
 from weft.client.http.blocking import run
 from weft.client.progress_bar import Counts, is_bar_drawable
 from weft.core.errors import FieldError, FilesNotReady, Invalid, InvalidDocument, WrongType
@@ -70,6 +67,9 @@ def submit(
             return _show(document, as_json=shared.json)
         return run(_submit(document, shared, wait=wait))
     except Invalid as error:
+        from weft.cli.input.job_values import with_values  # noqa: PLC0415 (of mistakes)
+        from weft.cli.input.mistake_lines import point_to_lines  # noqa: PLC0415
+
         invalid = with_values(error, given) if isinstance(error, InvalidDocument) else error
         if not shared.json:  # a program finds a field by its pointer
             point_to_lines(invalid, file=shown, body=body, document=given)
@@ -135,6 +135,7 @@ async def _check_files(document: dict[str, Any], shared: Shared) -> None:
 
 def _show(document: dict[str, Any], *, as_json: bool) -> int:
     """Check what can be checked without the server, and show what would be submitted."""
+    from weft.cli.input.job_values import check_values  # noqa: PLC0415
     from weft.client.submission.document import plan_submission  # noqa: PLC0415
 
     own_name = _check_types(document)
@@ -184,4 +185,8 @@ async def _submit(document: dict[str, Any], shared: Shared, *, wait: bool) -> in
             elif not wait and sys.stderr.isatty():
                 jobs = counted(answer["n_jobs"], "job")
                 note(f"{jobs}; `weft wait b{batch_id}` waits for the end")
-        return await wait_for_batch(client, batch_id, as_json=shared.json) if wait else 0
+        if not wait:
+            return 0
+        from weft.cli.terminal.waiting import wait_for_batch  # noqa: PLC0415 (few wait)
+
+        return await wait_for_batch(client, batch_id, as_json=shared.json)

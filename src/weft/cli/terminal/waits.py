@@ -14,7 +14,6 @@ from weft.client.http.blocking import asyncio, need_loop
 from weft.core.errors import WeftError
 from weft.core.ids import format_batch_id, format_job_ref
 from weft.core.states import ENDED_WORDS
-from weft.core.why import Cause, sentence
 
 Document = Mapping[str, Any]
 FIRST_LOOK_S = 1.0
@@ -103,6 +102,8 @@ async def _of_job(client: Api, job: Document) -> str | None:
     answer = await client.why_job(job["batch_id"], job["job_id"])
     if answer["state"] in _NOT_WAITING or not answer["causes"]:
         return None
+    from weft.core.why import Cause, sentence  # noqa: PLC0415 (few wait so long)
+
     return sentence(msgspec.convert(answer["causes"][0], Cause))
 
 
@@ -110,6 +111,8 @@ async def _of_group(client: Api, group: Document) -> str | None:
     """Return the first cause that keeps all its jobs waiting, as far as one of them tells."""
     if group["n_running"] or group["complete"]:
         return None
+    from weft.core.why import Cause, sentence  # noqa: PLC0415 (as above)
+
     of = (group["batch_id"], group["group_id"]) if "group_id" in group else (group["id"], None)
     for each in (await client.why_group(*of))["causes"]:
         cause = msgspec.convert(each, Cause)

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from weft.client.answer import Answer
 from weft.client.http.calls import Document
 from weft.client.http.session import new_key
@@ -43,14 +41,12 @@ class SubmissionPlan:
 async def submit(
     api: Routes, document: Document, *, on_sent: Callable[[int], None] | None = None
 ) -> Document:
-    """Create a batch with all its jobs, committed; return what `POST /v1/batches` answers.
+    """Create a batch with all its jobs in bunches; return what `POST /v1/batches` answers.
 
     If a bunch is refused, the new batch is cancelled and the error names the job's position in
     the document.
     """
     ahead = sent_ahead(document.get("jobs") or ())
-    if not ahead and is_small(document):
-        return await api.create_batch(document)
     plan = plan_submission(document)
 
     async def upload(_batch_id: int) -> Upload:
@@ -65,25 +61,6 @@ async def submit(
 
     filled = await fill_in_bunches(api, upload, batch=plan.batch, on_sent=on_sent)
     return {**filled.batch, **filled.update, "id": filled.batch_id}
-
-
-def is_small(document: Document) -> bool:
-    """Say whether a document goes into one request.
-
-    A malformed one does, so that the server says what is wrong with it.
-    """
-    jobs = document.get("jobs")
-    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        return True
-    counts = [size for job in jobs if (size := size_of(job)) is not None]
-    if not all(isinstance(count, int) and count > 0 for count in counts):
-        return True
-    return fits_one_request(
-        n_documents=len(jobs),
-        n_jobs=sum(counts),
-        n_groups=len(document.get("groups") or ()),
-        n_bytes=lambda: len(msgspec.msgpack.encode(document)),
-    )
 
 
 def plan_submission(document: Document) -> SubmissionPlan:

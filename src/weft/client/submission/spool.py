@@ -2,7 +2,6 @@
 an array is, and how it is cut into parts.
 """
 
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -25,6 +24,8 @@ class JobSpool:
     """
 
     def __init__(self) -> None:
+        import tempfile  # noqa: PLC0415 (most submissions are one request)
+
         # Lives as long as this object, which is closed by `_end`.
         self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115
         self._end = weakref.finalize(self, self._file.close)

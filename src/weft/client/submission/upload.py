@@ -230,6 +230,25 @@ def fits_one_request(
     )
 
 
+def is_small(document: Document) -> bool:
+    """Say whether a document goes into one request.
+
+    A malformed one does, so that the server says what is wrong with it.
+    """
+    jobs = document.get("jobs")
+    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+        return True
+    counts = [size for job in jobs if (size := size_of(job)) is not None]
+    if not all(isinstance(count, int) and count > 0 for count in counts):
+        return True
+    return fits_one_request(
+        n_documents=len(jobs),
+        n_jobs=sum(counts),
+        n_groups=len(document.get("groups") or ()),
+        n_bytes=lambda: len(msgspec.msgpack.encode(document)),
+    )
+
+
 async def fill_in_bunches(
     api: Routes,
     plan: Callable[[int], Awaitable[Upload]],

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -26,7 +27,10 @@ class Records:
     def __init__(self) -> None:
         ends = {1: "success", 2: "success", 3: "failed"}
         self.lines = ["1 1 11 begin", "2 1 12 begin", "2 1 12 end", "3 1 13 begin"]
-        self.jobs = [{"job_id": job, "state": end, "attempt": 1} for job, end in ends.items()]
+        self.jobs = [
+            {"job_id": job, "state": end, "attempt": 1, "queue": "narrow"}
+            for job, end in ends.items()
+        ]
         self.events = [
             {"id": job, "batch_id": 7, "kind": f"jobs.{end}", "jobs": [job]}
             for job, end in ends.items()
@@ -67,7 +71,9 @@ def _used(usage: int) -> dict[str, Any]:
 
 async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     evidence = Evidence(path)
-    jobs = [evidence.quick(), evidence.slow(1), evidence.failing()]
+    jobs = [
+        evidence.quick(), replace(evidence.slow(1), queue="narrow"), evidence.failing()
+    ]  # fmt: skip
     path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
     batch = Batch(records.kind, 7, jobs, evidence, records.overspent)
     found = await check([cast("Api", records)], [batch], records.events, records.told)
@@ -91,6 +97,8 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
         ("callbacks", lambda records: records.told.clear()),
         ("callbacks", lambda records: records.told["evidence"].append("b")),
         ("limits", lambda records: records.overspent.append("it was not paused")),
+        ("guards", lambda records: records.jobs[1].update(queue="default")),
+        ("guards", lambda records: records.lines.append("2 1 12 crowded")),
         ("bills", lambda records: records.bill.update(_used(USAGE))),
         ("bills", lambda records: records.times.update(ended_at="2026-01-01T00:00:03Z")),
     ],

@@ -16,7 +16,10 @@ from weft_siege.checks import check
 from weft_siege.crowd import Crowd
 from weft_siege.faults import Fault
 from weft_siege.fortress import Fortress
+from weft_siege.guards import KIND as GUARDED
+from weft_siege.limits import KIND as LIMITED
 from weft_siege.load import Load, find_batch
+from weft_siege.notices import Notices
 from weft_siege.patience import PATIENCE_S, until
 from weft_siege.privacy import seen_by_others
 from weft_siege.releases import environment_of
@@ -50,6 +53,9 @@ class Attack:
             await self.fortress.command("line", "apply", str(line.file))
             first.load.drop = line.drop
             await schedule.begin(first.clients[0])
+            notices = Notices(base, self.fortress.ports, first.token, receiver)
+            await self.fortress.command("app", "add", str(notices.folder))
+            first.load.also.append(notices.submit)
             await self._give_parts(first.load)
             begun = time.monotonic()
             await self._inflict(tenants)
@@ -57,13 +63,14 @@ class Attack:
                 "schedules": list(await schedule.wrong(first.clients[0])),
                 "sources": list(await line.wrong(first.clients[0])),
             }
-            for standing in (schedule, line):
+            for standing in (schedule, line, notices):
                 first.load.batches += await standing.batches(first.clients[0])
             for tenant in tenants:
                 await self._until_ended(tenant)
             took_s = time.monotonic() - begun
             for tenant in tenants:
                 await self._until_told(tenant.load)
+            wrong["notices"] = await notices.wrong()
             begun = time.monotonic()
             for tenant in tenants:
                 for promise, words in (await check(
@@ -81,7 +88,8 @@ class Attack:
         self.facts |= {
             "files": sum(len(batch.jobs) for batch in batches if batch.kind == "line"),
             "times due": sum(batch.kind == "scheduled" for batch in batches),
-            "limits": sum(batch.kind == "limited" for batch in batches),
+            "guarded": sum(batch.kind == GUARDED for batch in batches),
+            "limits": sum(batch.kind == LIMITED for batch in batches),
             "jobs": (count := sum(len(batch.jobs) for batch in batches)),
             "jobs a second": round(count / took_s),
             "seconds of checks": round(checks_s),
@@ -89,6 +97,7 @@ class Attack:
             "runs again": sum(batch.evidence.doubled() for batch in batches),
             "ends again": sum(batch.evidence.doubled("end") for batch in batches),
             "events told": sum(len(tenant.events) for tenant in tenants),
+            "mails told": sum(ids.total() for ids in receiver.mailbox.taken.values()),
             "callbacks told": sum(ids.total() for ids in receiver.told.values()),
         }
         return wrong

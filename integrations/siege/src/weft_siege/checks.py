@@ -11,7 +11,7 @@ from itertools import chain
 
 from weft.client.api import Api, Document
 from weft_siege.crowd import KIND as CROWD
-from weft_siege.evidence import CPU_M, live_processes
+from weft_siege.evidence import CROWDED, live_processes
 from weft_siege.load import Batch, find_batch
 
 LAST_EVENT = "batch.complete"
@@ -62,11 +62,12 @@ async def check(
                 "live twice": map(str, batch.evidence.out_of_order()),
                 "orphans": batch.evidence.processes(live).values(),
                 "events": _untold(batch.batch_id, jobs, ends),
-                "bills": _wrong_bills(found["cost_by_resource"], jobs, tries),
+                "bills": _wrong_bills(batch, found["cost_by_resource"], jobs, tries),
                 "sinks" if batch.kind == "line" else "callbacks": _untold_ends(
                     batch, callbacks, completed[batch.batch_id]
                 ),
                 "limits": batch.overspent,
+                "guards": _misrouted(batch, jobs),
             }.items():
                 words = [f"b{batch.batch_id} ({batch.kind}): {text}" for text in sentences]
                 wrong.setdefault(promise, []).extend(words)
@@ -128,21 +129,30 @@ def _untold_ends(batch: Batch, told: Mapping[str, Collection[str]], count: int) 
             yield f"its end was told to {name} under {len(told.get(name, ()))} names"
 
 
+def _misrouted(batch: Batch, jobs: Jobs) -> Iterator[str]:
+    """Yield jobs that another queue took than must, and runs for which theirs had no place."""
+    for number, planned in enumerate(batch.jobs, 1):
+        queue = jobs.get(number, {}).get("queue")
+        if planned.queue and queue != planned.queue:
+            yield f"job {number} is in queue {queue}, not {planned.queue}"
+    yield from (str(line) for line in batch.evidence.lines() if line.word == CROWDED)
+
+
 def _wrong_bills(
-    billed: Sequence[Document], jobs: Jobs, tries: Mapping[int, Sequence[Document]]
+    batch: Batch, billed: Sequence[Document], jobs: Jobs, tries: Mapping[int, Sequence[Document]]
 ) -> Iterator[str]:
     """Yield what a batch is billed for that its attempts, by their own times, did not use."""
     used: Counter[str] = Counter()
     for attempt in chain(*tries.values()):
         usage = {part["resource"]: part["usage"] for part in attempt["cost_by_resource"]}
         used.update(usage)
-        cpu = CPU_M * _lived_ms(attempt)
-        if abs(usage.get("cpu", 0) - cpu) > CPU_M:  # a millisecond, for what is rounded
+        cpu = batch.cpu_m * _lived_ms(attempt)
+        if abs(usage.get("cpu", 0) - cpu) > batch.cpu_m:  # a millisecond, for what is rounded
             yield f"this attempt used {cpu} mCPU*ms: {attempt}"
     bill = Counter({part["resource"]: part["usage"] for part in billed})
     if once := [job for number, job in jobs.items() if number not in tries]:
-        cpu = used["cpu"] + CPU_M * sum(map(_lived_ms, once))
-        if abs(bill["cpu"] - cpu) > CPU_M * len(once):
+        cpu = used["cpu"] + batch.cpu_m * sum(map(_lived_ms, once))
+        if abs(bill["cpu"] - cpu) > batch.cpu_m * len(once):
             yield f"it is billed for {bill}, its attempts used {cpu} mCPU*ms"
     elif used != bill:
         yield f"it is billed for {bill}, its attempts used {used}"

@@ -21,7 +21,10 @@ VARIABLE = "FAULT_EVIDENCE"
 STORED = "stored:"
 """Before the digest of what a job has left."""
 CPU_M = 250
-RESOURCES = {"cpu": f"{CPU_M}m", "memory": "16Mi"}
+MEMORY_MIB = 16
+RESOURCES = {"cpu": f"{CPU_M}m", "memory": f"{MEMORY_MIB}Mi"}
+CROWDED = "crowded"
+"""What a job writes that finds no place."""
 
 _BEGIN = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ begin" >> "${VARIABLE}"; '
 _ALONE = (
@@ -52,6 +55,8 @@ class Planned:
     document: Mapping[str, Any]
     state: str = "success"
     """How it must end."""
+    queue: str = ""
+    """Which one must take it, if that matters."""
 
     @property
     def words(self) -> Sequence[str]:
@@ -90,6 +95,16 @@ class Evidence:
     def slow(self, seconds: float) -> Planned:
         """Return a job that says when it began and when it ended."""
         script = f"{_ALONE}{_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
+        return self._planned("slow", "/bin/sh", "-c", script)
+
+    def placed(self, places: Path, count: int, seconds: float) -> Planned:
+        """Return a job that takes one of some places, whose locks are free when all processes of
+        the run that had it have ended, and says so if there is none.
+        """
+        take = f'exec 8>>"{places}.$n"; flock -n 8 && break; n=0'
+        find = f"for n in {' '.join(map(str, range(1, count + 1)))}; do {take}; done; "
+        tell = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {CROWDED}" >> "${VARIABLE}"'
+        script = f"{_ALONE}{find}[ $n != 0 ] || {tell}; {_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
         return self._planned("slow", "/bin/sh", "-c", script)
 
     def stored(self, number: int, to: str, size: int) -> Planned:

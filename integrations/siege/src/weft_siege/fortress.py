@@ -91,6 +91,7 @@ class Fortress:
     async def standing(self) -> AsyncIterator["Fortress"]:
         """Start all; leave no process behind."""
         self.home.mkdir(mode=0o700)
+        self._environ["WEFT_MAIL_SERVER"] = f"127.0.0.1:{self.receiver.mailbox.port}"
         keepers = []
         words = ["-m", "weft.cli", "up"]
         if self._pair:

@@ -3,8 +3,7 @@
 import asyncio
 import itertools
 import random
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,13 +17,6 @@ from weft_siege.network import SINK
 OPEN_JOBS_MAX = 400
 """More wait for those that run, so that a siege ends soon after its last fault."""
 PAUSE_S = (0.1, 0.8)
-LIMIT_CPU_S = 4.0
-PAUSED_WITHIN_S = 60.0
-OVERRUN_S = 25.0
-"""For so long a worker that is stopped may go on with what it runs when a limit is reached: until
-it is given up, with the time in which a driver follows another.
-"""
-STANDSTILL_S = 3.0
 LONG_S = 25.0
 STORED_BYTES_MAX = 1 << 20
 
@@ -39,13 +31,15 @@ class Batch:
     evidence: Evidence
     overspent: list[str] = field(default_factory=list)
     """What was seen of its limit that must not be, while there was one."""
+    cpu_m: int = CPU_M
+    """What each of its jobs reserves."""
 
     @property
     def told_as(self) -> Sequence[str]:
         """Return under which addresses its end, or that of each job of a line, must be told."""
         if self.kind == "line":
             return [f"{SINK}/b{self.batch_id}.j{job}" for job in range(1, len(self.jobs) + 1)]
-        return [] if self.kind == "scheduled" else [self.evidence.path.name]
+        return [] if self.kind in {"scheduled", "noticed"} else [self.evidence.path.name]
 
 
 async def find_batch(client: Api, batch: Batch) -> Document | None:
@@ -65,18 +59,24 @@ class Load:
         self.drop: Callable[[int], None] | None = None
         """Lets files appear for a production line, if there is one."""
         self._watches: list[asyncio.Task[None]] = []
+        self.also: list[Callable[[Api, Evidence], Awaitable[None]]] = []
+        """Kinds of work from elsewhere."""
         self.batches: list[Batch] = []
         self.queue = ""
         """One that travels over a broker, if there is one."""
         self.has_gateway = False
         self.store = ""
         """One where jobs leave files, if there is one."""
-        self._chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
+        self.chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
         self._directory = directory
         self._clients = clients
         self._told_at = f"http://127.0.0.1:{port}"
         self._told = asyncio.Event()
         self._numbers = itertools.count(1)
+
+    def watch(self, going_on: Coroutine[Any, Any, None]) -> None:
+        """Let this go on beside other work, and wait for its end in the end."""
+        self._watches.append(asyncio.create_task(going_on))
 
     def stop(self) -> None:
         """Submit no further batch."""
@@ -96,19 +96,19 @@ class Load:
         kinds = (
             self._mixed, self._seconds, self._failing, self._graph, self._growing, self._array,
             self._cancelled_group, self._service, self._keyed, self._started,
-            self._answered, self._blocked, self._limited,
+            self._answered, self._blocked, *self.also,
             *([self._stored] if self.store else ()),
             *([self._of_gateway] if self.has_gateway else ()),
             *([self._dropped] if self.drop else ()), *([self._travelling] if self.queue else ()),
         )  # fmt: skip
         while not self.is_over():
-            for kind in self._chance.sample(kinds, len(kinds)):
+            for kind in self.chance.sample(kinds, len(kinds)):
                 if self.is_over():
                     break
-                client = self._chance.choice(self._clients)
+                client = self.chance.choice(self._clients)
                 await kind(client, self.new_evidence())
                 await self._until_room(client)
-                await asyncio.sleep(self._chance.uniform(*PAUSE_S))
+                await asyncio.sleep(self.chance.uniform(*PAUSE_S))
         await asyncio.gather(*self._watches)
 
     async def _until_room(self, client: Api) -> None:
@@ -133,30 +133,30 @@ class Load:
         return batch
 
     async def _mixed(self, client: Api, evidence: Evidence) -> None:
-        jobs = evidence.mix(self._chance.randrange(50, 200), self._chance.randrange(1000))
+        jobs = evidence.mix(self.chance.randrange(50, 200), self.chance.randrange(1000))
         await self.submit(client, "mixed", evidence, jobs)
 
     async def _seconds(self, client: Api, evidence: Evidence) -> None:
         """Some outlast the time after which a silent worker is given up."""
-        times = [*[self._chance.uniform(0.5, 4) for _ in range(20)], *[LONG_S] * 4]
+        times = [*[self.chance.uniform(0.5, 4) for _ in range(20)], *[LONG_S] * 4]
         jobs = [evidence.slow(seconds) for seconds in times]
         await self.submit(client, "seconds", evidence, jobs)
 
     async def _failing(self, client: Api, evidence: Evidence) -> None:
         """Half of the jobs fail; the child of one that does is cancelled."""
         child = replace(evidence.endless(), document=evidence.quick().document)
-        jobs = [evidence.failing(), _after(child, 1), *[evidence.failing(), evidence.quick()] * 5]
+        jobs = [evidence.failing(), after(child, 1), *[evidence.failing(), evidence.quick()] * 5]
         await self.submit(client, "failing", evidence, jobs)
 
     async def _graph(self, client: Api, evidence: Evidence) -> None:
         """Twenty, one that waits for all of them, and twenty that wait for that."""
-        first, last = [evidence.quick()] * 20, [_after(evidence.quick(), 21)] * 20
+        first, last = [evidence.quick()] * 20, [after(evidence.quick(), 21)] * 20
         await self.submit(
-            client, "graph", evidence, [*first, _after(evidence.slow(0.1), [1, 20]), *last]
+            client, "graph", evidence, [*first, after(evidence.slow(0.1), [1, 20]), *last]
         )
 
     async def _growing(self, client: Api, evidence: Evidence) -> None:
-        jobs = evidence.mix(20, self._chance.randrange(1000))
+        jobs = evidence.mix(20, self.chance.randrange(1000))
         batch = await self.submit(client, "growing", evidence, jobs)
         for number in range(1, 4):
             more = evidence.mix(20, number)
@@ -175,7 +175,7 @@ class Load:
         jobs = [*[doomed] * 6, *[evidence.quick()] * 10]
         groups = [{"path": "/doomed"}]
         batch = await self.submit(client, "cancelled group", evidence, jobs, groups=groups)
-        await asyncio.sleep(self._chance.uniform(0, 2))
+        await asyncio.sleep(self.chance.uniform(0, 2))
         await client.cancel_group(batch.batch_id, "/doomed")
 
     async def _service(self, client: Api, evidence: Evidence) -> None:
@@ -187,7 +187,7 @@ class Load:
         }
         service = replace(evidence.endless(), document=document)
         batch = await self.submit(client, "service", evidence, [service])
-        await asyncio.sleep(self._chance.uniform(0, 2))
+        await asyncio.sleep(self.chance.uniform(0, 2))
         await client.cancel_batch(batch.batch_id)
 
     async def _keyed(self, client: Api, evidence: Evidence) -> None:
@@ -203,13 +203,13 @@ class Load:
     async def _started(self, client: Api, evidence: Evidence) -> None:
         """One that waits for the start of another, and one for its end, whatever it is."""
         needs = [{"of": 1, "need": "start"}], [{"of": 1, "need": "end"}]
-        jobs = [evidence.failing(), *(_after(evidence.quick(), *need) for need in needs)]
+        jobs = [evidence.failing(), *(after(evidence.quick(), *need) for need in needs)]
         await self.submit(client, "started", evidence, jobs)
 
     async def _answered(self, client: Api, evidence: Evidence) -> None:
         """A job that waits for a person, whom each api hears at the same moment, and its child."""
         asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
-        jobs = [asked, _after(evidence.quick(), 1)]
+        jobs = [asked, after(evidence.quick(), 1)]
         batch = await self.submit(client, "answered", evidence, jobs)
         answering = [api.answer_job(batch.batch_id, 1) for api in (client, *self._clients)]
         answers = await asyncio.gather(*answering, return_exceptions=True)
@@ -222,27 +222,17 @@ class Load:
         gate = evidence.path.with_suffix(".gate")
         await self.submit(client, "blocked", evidence, [evidence.blocked(gate)] * 4)
         later = asyncio.get_running_loop().call_later
-        later(self._chance.uniform(0, 8), gate.touch)
-
-    async def _limited(self, client: Api, evidence: Evidence) -> None:
-        """A batch that stops at its limit, and goes on when that is lifted."""
-        asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
-        slow = [evidence.slow(self._chance.uniform(2, 4)) for _ in range(20)]
-        jobs = [asked, *(_after(job, 1) for job in slow)]
-        batch = await self.submit(client, "limited", evidence, jobs)
-        await self._limit(client, batch.batch_id, LIMIT_CPU_S / 3600)
-        await client.answer_job(batch.batch_id, 1)
-        self._watches.append(asyncio.create_task(self._watch(client, batch)))
+        later(self.chance.uniform(0, 8), gate.touch)
 
     async def _travelling(self, client: Api, evidence: Evidence) -> None:
         """Jobs that workers get over a broker; some outlast the time of a silent worker."""
-        jobs = [*evidence.mix(40, self._chance.randrange(1000)), evidence.slow(LONG_S)]
+        jobs = [*evidence.mix(40, self.chance.randrange(1000)), evidence.slow(LONG_S)]
         jobs = [replace(job, document={**job.document, "queue": self.queue}) for job in jobs]
         await self.submit(client, "travelling", evidence, jobs)
 
     async def _stored(self, client: Api, evidence: Evidence) -> None:
         """Jobs that leave files in a bucket."""
-        sizes = [self._chance.randrange(1, STORED_BYTES_MAX) for _ in range(15)]
+        sizes = [self.chance.randrange(1, STORED_BYTES_MAX) for _ in range(15)]
         to = f"store://{self.store}"
         jobs = [evidence.stored(number, to, size) for number, size in enumerate(sizes, 1)]
         await self.submit(client, "stored", evidence, jobs)
@@ -253,47 +243,12 @@ class Load:
         jobs = [replace(job, document={**job.document, "executor": "slurm"}) for job in jobs]
         await self.submit(client, "of a gateway", evidence, jobs)
 
-    async def _limit(self, client: Api, batch_id: int, core_hours: float | None) -> None:
-        changes = {"measure": "cpu", "amount_max": core_hours}
-        await client.set_limit(changes, batch_id=batch_id)
-
-    async def _watch(self, client: Api, batch: Batch) -> None:
-        """Wait until a batch is paused, see that it stands still, and lift its limit."""
-        deadline = time.monotonic() + PAUSED_WITHIN_S
-        while (used := await _used_at_standstill(client, batch)) is None:
-            if time.monotonic() > deadline:
-                batch.overspent.append("it was not paused at its limit")
-                break
-            await asyncio.sleep(PAUSE_S[1])
-        else:
-            begun = batch.evidence.begun
-            await asyncio.sleep(STANDSTILL_S)
-            if more := batch.evidence.begun - begun:
-                batch.overspent.append(f"{more} runs began while it was paused")
-            most = LIMIT_CPU_S + begun * CPU_M / 1000 * OVERRUN_S
-            if used > most:
-                batch.overspent.append(f"it used {used:.0f} s of CPU, {most:.0f} at most")
-        await self._limit(client, batch.batch_id, None)
-
     async def _dropped(self, client: Api, evidence: Evidence) -> None:  # noqa: ARG002 (as others)
         """Files for the production line."""
         assert self.drop
-        self.drop(self._chance.randrange(1, 10))
+        self.drop(self.chance.randrange(1, 10))
 
 
-async def _used_at_standstill(client: Api, batch: Batch) -> float | None:
-    """Return the seconds of CPU that a batch has used if it is paused and runs no more: 0 if what
-    had begun was lost.
-    """
-    paused = [
-        limit["amount"] * 3600
-        async for limit in client.list_limits(batch.batch_id)
-        if limit["batch_id"] == batch.batch_id and limit["limit_state"] == "paused"
-    ]
-    if not paused or (await client.get_batch(batch.batch_id))["n_running"]:
-        return None
-    return float(paused[0])
-
-
-def _after(job: Planned, *parents: Any) -> Planned:  # noqa: ANN401 (JSON)
+def after(job: Planned, *parents: Any) -> Planned:  # noqa: ANN401 (JSON)
+    """Return a job that waits for others."""
     return replace(job, document={**job.document, "parents": list(parents)})

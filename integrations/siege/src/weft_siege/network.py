@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
+from weft_siege.mailbox import Mailbox
 from weft_siege.twice import Requests, send_again
 
 CHUNK_BYTES = 1 << 16
@@ -104,12 +105,14 @@ class Receiver:
         self.port = 0
         self.told: dict[str, Counter[str]] = {}
         """How often each delivery was accepted, by the path of its URL, of a sink with the job."""
+        self.mailbox = Mailbox()
         self._count = 0
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Listen."""
-        async with await asyncio.start_server(self._take, "127.0.0.1", 0) as server:
+        taking = await asyncio.start_server(self._take, "127.0.0.1", 0)
+        async with self.mailbox.listening(), taking as server:
             self.port = server.sockets[0].getsockname()[1]
             yield
 

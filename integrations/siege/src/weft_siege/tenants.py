@@ -5,10 +5,13 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from weft.client.api import Api, Document
 from weft_siege.checks import END_EVENTS, LAST_EVENT
+from weft_siege.guards import Guards
+from weft_siege.limits import limited
 from weft_siege.load import Load
 from weft_siege.patience import PATIENCE_S
 
@@ -51,7 +54,10 @@ async def tenant_at(
         apis = [Api(url, token, patience_s=PATIENCE_S, on_outage=lambda _: None) for url in urls]
         for api in apis:
             await (await stack.enter_async_context(api)).whoami()
-        tenant = Tenant(mark, token, ports[0], apis, Load(seed, directory, apis, told_at, mark))
+        load = Load(seed, directory, apis, told_at, mark)
+        load.also += [partial(limited, load, "cpu"), partial(limited, load, "cost")]
+        load.also.append(Guards(load, directory / f"places-{mark}").submit)
+        tenant = Tenant(mark, token, ports[0], apis, load)
         listening = asyncio.Event()
         reading = asyncio.create_task(tenant.listen(listening.set))
         stack.callback(reading.cancel)

@@ -1,0 +1,74 @@
+"""Batches that stop at a limit of CPU or of money, and go on when that is lifted."""
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import Literal
+
+from weft.client.api import Api
+from weft_siege.evidence import CPU_M, MEMORY_MIB, Evidence
+from weft_siege.load import PAUSE_S, Batch, Load, after
+
+KIND = "limited"
+LIMIT_CPU_S = 4.0
+PAUSED_WITHIN_S = 60.0
+OVERRUN_S = 25.0
+"""For so long a worker that is stopped may go on with what it runs when a limit is reached: until
+it is given up, with the time in which a driver follows another.
+"""
+STANDSTILL_S = 3.0
+Measure = Literal["cpu", "cost"]
+
+
+async def limited(load: Load, measure: Measure, client: Api, evidence: Evidence) -> None:
+    """Submit a batch that waits for a person until it has its limit."""
+    asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
+    slow = [evidence.slow(load.chance.uniform(2, 4)) for _ in range(20)]
+    batch = await load.submit(client, KIND, evidence, [asked, *(after(job, 1) for job in slow)])
+    of_cpu_s = 1 / 3600 if measure == "cpu" else await _price_of_cpu_s(client)
+    changes = {"measure": measure, "amount_max": LIMIT_CPU_S * of_cpu_s}
+    await client.set_limit(changes, batch_id=batch.batch_id)
+    await client.answer_job(batch.batch_id, 1)
+    load.watch(_watch(client, batch, measure, of_cpu_s))
+
+
+async def _price_of_cpu_s(client: Api) -> float:
+    """Return what our jobs cost while they use a second of CPU; prices are for mCPU and MiB."""
+    newest = max(await client.list_rates(), key=lambda card: card["version"])
+    prices = {rate["resource"]: float(rate["price"]) for rate in newest["rates"]}
+    a_second = (prices["cpu"] * CPU_M + prices["memory"] * MEMORY_MIB) / 3600
+    return a_second / (CPU_M / 1000)
+
+
+async def _watch(client: Api, batch: Batch, measure: Measure, of_cpu_s: float) -> None:
+    """Wait until a batch is paused, see that it stands still, and lift its limit."""
+    deadline = time.monotonic() + PAUSED_WITHIN_S
+    while (used := await _used_at_standstill(client, batch)) is None:
+        if time.monotonic() > deadline:
+            batch.overspent.append(f"it was not paused at its limit of {measure}")
+            break
+        await asyncio.sleep(PAUSE_S[1])
+    else:
+        begun = batch.evidence.begun
+        await asyncio.sleep(STANDSTILL_S)
+        if more := batch.evidence.begun - begun:
+            batch.overspent.append(f"{more} runs began while it was paused")
+        most = LIMIT_CPU_S + begun * CPU_M / 1000 * OVERRUN_S
+        if used / of_cpu_s > most:
+            used_s = f"{used / of_cpu_s:.0f} s of CPU"
+            batch.overspent.append(f"it used {used_s}, or their {measure}, {most:.0f} at most")
+    await client.set_limit({"measure": measure, "amount_max": None}, batch_id=batch.batch_id)
+
+
+async def _used_at_standstill(client: Api, batch: Batch) -> float | None:
+    """Return what a batch has used, in the measure of its limit, if it is paused and runs no more:
+    0 if what had begun was lost.
+    """
+    paused = [
+        limit["amount"]
+        async for limit in client.list_limits(batch.batch_id)
+        if limit["batch_id"] == batch.batch_id and limit["limit_state"] == "paused"
+    ]
+    if not paused or (await client.get_batch(batch.batch_id))["n_running"]:
+        return None
+    return float(paused[0])

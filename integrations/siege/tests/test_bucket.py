@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from weft_siege.bucket import Bucket, expected, wrong_objects
+from weft_siege.bucket import Bucket, expected, said, wrong_objects
 from weft_siege.evidence import Evidence
 from weft_siege.load import Batch
 
@@ -28,3 +28,11 @@ def test_what_the_last_run_wrote_must_be_there(tmp_path: Path) -> None:
         "evidence/j2 is not there",
         "a belongs to no job",
     ]
+
+
+def test_what_the_last_run_printed_must_be_shipped(tmp_path: Path) -> None:
+    evidence = Evidence(tmp_path / "evidence")
+    evidence.path.write_text("b7.j1 2 8 said:ab\nb7.j1 1 7 said:cd\nb7.j2 1 9 begin\n")
+    batches = [Batch(kind, 7, [], evidence) for kind in ("mixed", "stored")]
+
+    assert list(said(batches)) == [b"b7.j1 2 ab\n"]

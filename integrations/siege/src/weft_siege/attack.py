@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft.run.role_process import RoleFailed
-from weft_siege.bucket import STORE, expected
+from weft_siege.bucket import STORE, expected, said
 from weft_siege.checks import check
 from weft_siege.crowd import Crowd
 from weft_siege.faults import Fault
@@ -114,10 +114,11 @@ class Attack:
 
     async def _left_in_parts(self, load: Load) -> Mapping[str, list[str]]:
         """Return what is wrong in these."""
-        wrong = {}
+        wrong: dict[str, list[str]] = {}
         if bucket := self.fortress.bucket:
             self.facts["objects"] = len(expected(load.batches))
-            wrong["objects"] = await bucket.wrong(load.batches)
+            self.facts["output said"] = len(said(load.batches))
+            wrong |= await bucket.wrong(load.batches)
         if self.fortress.slurm:
             wrong["left in Slurm"] = await self.fortress.slurm.left()
         return wrong

@@ -1,21 +1,28 @@
-"""A bucket that somebody has made, in which jobs leave files by a wire."""
+"""A bucket that somebody has made, in which jobs leave files, and to which output is shipped, by a
+wire.
+"""
 
 import asyncio
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from weft.core.errors import Invalid
-from weft_siege.evidence import STORED
+from weft_siege.evidence import SAID, STORED
 from weft_siege.network import Wire
 
 if TYPE_CHECKING:
     from weft_siege.load import Batch
 
 STORE = "siege"
+PART_BYTES = 5 << 20
+"""What is larger goes in parts; S3 takes no smaller ones."""
+SHIPPED_WITHIN_S = 60.0
+_FILES, _LOGS = "files", "logs"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -36,9 +43,23 @@ class Bucket:
         self._prefix = f"{parts.path.strip('/')}/siege-{secrets.token_hex(4)}".lstrip("/")
         self.wire = Wire(at.hostname or "", at.port or _PORTS[at.scheme])
         self._is_plain = at.scheme == "http"
-        self.settings = {"WEFT_STORE_BUCKETS": self._name}
-        if at.hostname:
-            self.settings["WEFT_STORE_PRIVATE_HOSTS"] = f"127.0.0.1, {at.hostname}"
+        self._host = at.hostname
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Return those of weft, when it can reach the bucket."""
+        settings = {
+            "WEFT_STORE_BUCKETS": self._name, "WEFT_STORE_SINGLE_BYTES_MAX": str(PART_BYTES),
+            "WEFT_LOG_BUCKET": f"s3://{self._name}/{self._prefix}/{_LOGS}",
+        }  # fmt: skip
+        if at := self._at:
+            settings["WEFT_STORE_PRIVATE_HOSTS"] = f"127.0.0.1, {self._host}"
+            settings["WEFT_LOG_BUCKET_ENDPOINT"] = at
+        return settings
+
+    @property
+    def _at(self) -> str | None:
+        return f"http://127.0.0.1:{self.wire.port}" if self._is_plain else self._endpoint
 
     @asynccontextmanager
     async def carried(self) -> AsyncIterator[None]:
@@ -49,30 +70,61 @@ class Bucket:
     @property
     def words(self) -> Sequence[str]:
         """Return the command that makes it a store of weft."""
-        at = f"http://127.0.0.1:{self.wire.port}" if self._is_plain else self._endpoint
-        url = f"s3://{self._name}/{self._prefix}"
+        url, at = f"s3://{self._name}/{self._prefix}/{_FILES}", self._at
         words = ("store", "add", STORE, url, "--access", "write", "--env")
         return [*words, *(("--endpoint", at) if at else ())]
 
-    async def wrong(self, batches: Sequence["Batch"]) -> list[str]:
+    async def wrong(self, batches: Sequence["Batch"]) -> Mapping[str, list[str]]:
         """Return what is not in it as jobs wrote it, and what no job left there; else empty it."""
         kept = await asyncio.to_thread(self._digests)
-        wrong = list(wrong_objects(expected(batches), kept))
-        if not wrong:
-            await asyncio.to_thread(self._opened().delete, list(kept))
+        wrong = {
+            "objects": list(wrong_objects(expected(batches), kept)),
+            "shipped": await self._unshipped(said(batches)),
+        }
+        if not any(wrong.values()):
+            await asyncio.to_thread(self._empty)
         return wrong
 
-    def _opened(self) -> Any:  # noqa: ANN401 (of an extra)
+    async def _unshipped(self, due: Collection[bytes]) -> list[str]:
+        """Return output that does not come in time. What was shipped may be packed anew."""
+        deadline = time.monotonic() + SHIPPED_WITHIN_S
+        left, seen = set(due), set[str]()
+        while left and time.monotonic() < deadline:
+            for name in await asyncio.to_thread(self._names, _LOGS):
+                if name not in seen:
+                    pack = await asyncio.to_thread(self._read, _LOGS, name)
+                    left = {line for line in left if line not in pack}
+                    seen.add(name)
+            await asyncio.sleep(1)
+        return [line.decode() for line in sorted(left)]
+
+    def _opened(self, folder: str) -> Any:  # noqa: ANN401 (of an extra)
         from obstore.store import S3Store  # noqa: PLC0415 (an extra)
 
         options: Any = {"endpoint": self._endpoint} if self._endpoint else {}
         options["client_options"] = {"allow_http": self._is_plain}
-        return S3Store(self._name, prefix=self._prefix, **options)
+        return S3Store(self._name, prefix=f"{self._prefix}/{folder}", **options)
+
+    def _names(self, folder: str) -> Sequence[str]:
+        return [one["path"] for part in self._opened(folder).list() for one in part]
+
+    def _read(self, folder: str, name: str) -> bytes:
+        """Return an object; nothing if it was packed anew meanwhile."""
+        try:
+            return bytes(self._opened(folder).get(name).bytes())
+        except FileNotFoundError:
+            return b""
 
     def _digests(self) -> Mapping[str, str]:
-        store = self._opened()
-        names = [one["path"] for part in store.list() for one in part]
-        return {name: hashlib.sha256(bytes(store.get(name).bytes())).hexdigest() for name in names}
+        return {
+            name: hashlib.sha256(self._read(_FILES, name)).hexdigest()
+            for name in self._names(_FILES)
+        }
+
+    def _empty(self) -> None:
+        for folder in (_FILES, _LOGS):
+            if names := self._names(folder):
+                self._opened(folder).delete(list(names))
 
 
 def expected(batches: Sequence["Batch"]) -> Mapping[str, str]:
@@ -85,6 +137,19 @@ def expected(batches: Sequence["Batch"]) -> Mapping[str, str]:
                     name = f"{batch.evidence.path.name}/j{line.job_id}"
                     found[name] = line.word.removeprefix(STORED)
     return found
+
+
+def said(batches: Sequence["Batch"]) -> Collection[bytes]:
+    """Return what the last run of each job has printed, as it wrote down itself."""
+    lines = {}
+    for batch in batches:
+        if batch.kind == "stored":
+            for line in sorted(batch.evidence.lines(), key=lambda line: line.attempt):
+                if line.word.startswith(SAID):
+                    word = line.word.removeprefix(SAID)
+                    key = batch.batch_id, line.job_id
+                    lines[key] = f"b{key[0]}.j{key[1]} {line.attempt} {word}\n".encode()
+    return lines.values()
 
 
 def wrong_objects(written: Mapping[str, str], kept: Mapping[str, str]) -> Iterator[str]:

@@ -20,6 +20,10 @@ VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
 STORED = "stored:"
 """Before the digest of what a job has left."""
+SAID = "said:"
+"""Before what a job has printed by chance."""
+SAID_BYTES = 1000
+"""No more than a pipe takes at once."""
 CPU_M = 250
 MEMORY_MIB = 16
 RESOURCES = {"cpu": f"{CPU_M}m", "memory": f"{MEMORY_MIB}Mi"}
@@ -107,13 +111,20 @@ class Evidence:
         script = f"{_ALONE}{find}[ $n != 0 ] || {tell}; {_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
         return self._planned("slow", "/bin/sh", "-c", script)
 
-    def stored(self, number: int, to: str, size: int) -> Planned:
-        """Return job `number`, which leaves what chance gave it, says what it was, and has that
-        kept in a store.
+    def stored(self, number: int, to: str, size: int, *, fails: bool = False) -> Planned:
+        """Return job `number`, which prints and leaves what chance gave it, says what it was, and
+        has that kept in a store; one that fails leaves nothing there.
         """
+        draw = f"said=$(head -c {SAID_BYTES} /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); "
         keep = f"head -c {size} /dev/urandom > out; set -- $(sha256sum out); "
-        tell = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {STORED}$1" >> "${VARIABLE}"'
-        planned = self._planned("stored", "/bin/sh", "-c", _ALONE + _BEGIN + keep + tell + _END)
+        words = [f"{SAID}$said", *([] if fails else [f"{STORED}$1"])]
+        tell = "".join(
+            f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {word}" >> "${VARIABLE}"; ' for word in words
+        )
+        say = 'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $said"'
+        script = f"{_ALONE}{_BEGIN}{draw}{keep}{tell}{say}" + ("; exit 3" if fails else _END)
+        kind, state = ("failing", "failed") if fails else ("stored", "success")
+        planned = self._planned(kind, "/bin/sh", "-c", script, state=state)
         outputs = [{"from": "out", "to": f"{to}/{self.path.name}/j{number}"}]
         return replace(planned, document={**planned.document, "outputs": outputs})
 

@@ -71,8 +71,6 @@ class Fortress:
         self.bucket = bucket
         self._clocks = clocks
         self.slurm = slurm
-        if bucket:
-            self._environ |= bucket.settings
         if broker:
             self._environ["WEFT_TRANSPORTS_FILE"] = str(broker.transports)
         self._apart = [*apart(workers), *([GATEWAY] if slurm else ())]
@@ -137,6 +135,8 @@ class Fortress:
             for part in (self.broker, self.bucket):
                 if part:
                     await stack.enter_async_context(part.carried())
+            if self.bucket:
+                self._environ |= self.bucket.settings
             yield
 
     async def _start(

@@ -19,6 +19,9 @@ OPEN_JOBS_MAX = 400
 PAUSE_S = (0.1, 0.8)
 LONG_S = 25.0
 STORED_BYTES_MAX = 1 << 20
+LARGE_BYTES = 10 << 20
+FAILING = (2, 3)
+"""Those of the jobs with files that fail."""
 
 
 @dataclass(frozen=True)
@@ -231,10 +234,13 @@ class Load:
         await self.submit(client, "travelling", evidence, jobs)
 
     async def _stored(self, client: Api, evidence: Evidence) -> None:
-        """Jobs that leave files in a bucket."""
+        """Jobs that leave files in a bucket, one of them in parts, and some that fail."""
         sizes = [self.chance.randrange(1, STORED_BYTES_MAX) for _ in range(15)]
         to = f"store://{self.store}"
-        jobs = [evidence.stored(number, to, size) for number, size in enumerate(sizes, 1)]
+        jobs = [
+            evidence.stored(number, to, size, fails=number in FAILING)
+            for number, size in enumerate([LARGE_BYTES, *sizes], 1)
+        ]
         await self.submit(client, "stored", evidence, jobs)
 
     async def _of_gateway(self, client: Api, evidence: Evidence) -> None:

@@ -358,57 +358,6 @@ CREATE TABLE weft.condition (
 );
 ALTER TABLE weft.condition OWNER TO postgres;
 
-CREATE TABLE weft.batch (
-    batch_id bigint NOT NULL,
-    tenant_id integer NOT NULL,
-    user_id integer NOT NULL,
-    project_id integer NOT NULL,
-    queue_id integer NOT NULL,
-    name text,
-    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
-    callback text,
-    cancel_after_n_failures integer,
-    max_running integer,
-    trace_id text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    idempotency_key text,
-    digest bytea,
-    has_edges boolean DEFAULT false NOT NULL,
-    next_update integer DEFAULT 1 NOT NULL,
-    next_job integer DEFAULT 1 NOT NULL,
-    next_group integer DEFAULT 1 NOT NULL,
-    deleted_at timestamp with time zone,
-    removing boolean DEFAULT false NOT NULL,
-    gate_set_id integer DEFAULT 0 NOT NULL,
-    gated boolean DEFAULT false NOT NULL,
-    hidden boolean DEFAULT false NOT NULL,
-    resubmitted_from bigint,
-    bytes_counted boolean DEFAULT false NOT NULL,
-    door text,
-    foreign_trace text,
-    foreign_id text,
-    foreign_document jsonb,
-    foreign_kind text,
-    lifecycle_id integer,
-    sink_id integer,
-    more_sinks integer[],
-    has_products boolean DEFAULT false NOT NULL,
-    unique_key text,
-    extended_at timestamp with time zone,
-    replaces bigint,
-    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
-    CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
-    CONSTRAINT batch_foreign_document_check CHECK ((length((foreign_document)::text) <= 262144)),
-    CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
-    CONSTRAINT batch_foreign_kind_check CHECK ((length(foreign_kind) <= 1024)),
-    CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
-    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
-    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024)),
-    CONSTRAINT batch_unique_key_check CHECK ((length(unique_key) <= 255))
-)
-WITH (fillfactor='80');
-ALTER TABLE weft.batch OWNER TO postgres;
-
 CREATE TABLE weft.job_delta (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
     batch_id bigint NOT NULL,
@@ -543,6 +492,57 @@ CREATE TABLE weft.source_item (
 )
 WITH (fillfactor='70');
 ALTER TABLE weft.source_item OWNER TO postgres;
+
+CREATE TABLE weft.batch (
+    batch_id bigint NOT NULL,
+    tenant_id integer NOT NULL,
+    user_id integer NOT NULL,
+    project_id integer NOT NULL,
+    queue_id integer NOT NULL,
+    name text,
+    attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    callback text,
+    cancel_after_n_failures integer,
+    max_running integer,
+    trace_id text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    idempotency_key text,
+    digest bytea,
+    has_edges boolean DEFAULT false NOT NULL,
+    next_update integer DEFAULT 1 NOT NULL,
+    next_job integer DEFAULT 1 NOT NULL,
+    next_group integer DEFAULT 1 NOT NULL,
+    deleted_at timestamp with time zone,
+    removing boolean DEFAULT false NOT NULL,
+    gate_set_id integer DEFAULT 0 NOT NULL,
+    gated boolean DEFAULT false NOT NULL,
+    hidden boolean DEFAULT false NOT NULL,
+    resubmitted_from bigint,
+    bytes_counted boolean DEFAULT false NOT NULL,
+    door text,
+    foreign_trace text,
+    foreign_id text,
+    foreign_document jsonb,
+    foreign_kind text,
+    lifecycle_id integer,
+    sink_id integer,
+    more_sinks integer[],
+    has_products boolean DEFAULT false NOT NULL,
+    unique_key text,
+    extended_at timestamp with time zone,
+    replaces bigint,
+    CONSTRAINT batch_cancel_after_n_failures_check CHECK ((cancel_after_n_failures > 0)),
+    CONSTRAINT batch_door_check CHECK ((length(door) <= 32)),
+    CONSTRAINT batch_foreign_document_check CHECK ((length((foreign_document)::text) <= 262144)),
+    CONSTRAINT batch_foreign_id_check CHECK ((length(foreign_id) <= 64)),
+    CONSTRAINT batch_foreign_kind_check CHECK ((length(foreign_kind) <= 1024)),
+    CONSTRAINT batch_foreign_trace_check CHECK ((length(foreign_trace) <= 100)),
+    CONSTRAINT batch_max_running_check CHECK ((max_running > 0)),
+    CONSTRAINT batch_name_check CHECK ((length(name) <= 1024)),
+    CONSTRAINT batch_unique_key_check CHECK ((length(unique_key) <= 255))
+)
+WITH (fillfactor='80');
+ALTER TABLE weft.batch OWNER TO postgres;
 
 CREATE TABLE weft.gate (
     gate_id integer NOT NULL,
@@ -1246,6 +1246,7 @@ CREATE TABLE weft.foreign_count (
     tenant_id integer NOT NULL,
     door text NOT NULL,
     user_id integer NOT NULL,
+    state smallint,
     n bigint NOT NULL
 );
 ALTER TABLE weft.foreign_count OWNER TO postgres;
@@ -3580,6 +3581,8 @@ CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callbac
 
 CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.hidden))) EXECUTE FUNCTION weft._note_foreign();
 
+CREATE TRIGGER foreign_job_ends AFTER INSERT OR DELETE OR UPDATE OF state ON weft.foreign_end FOR EACH ROW EXECUTE FUNCTION weft._note_state();
+
 CREATE TRIGGER foreign_job_is_shown AFTER UPDATE OF deleted_at, hidden ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (((old.deleted_at IS NULL) AND (NOT old.hidden)) <> ((new.deleted_at IS NULL) AND (NOT new.hidden))))) EXECUTE FUNCTION weft._note_foreign();
 
 CREATE TRIGGER item_begins AFTER INSERT ON weft.source_item FOR EACH ROW EXECUTE FUNCTION weft._follow_item();
@@ -4794,12 +4797,6 @@ GRANT SELECT ON TABLE weft.worker_incarnation TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.condition TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
-GRANT SELECT ON TABLE weft.batch TO weft_api;
-GRANT SELECT ON TABLE weft.batch TO weft_driver;
-GRANT SELECT ON TABLE weft.batch TO weft_views;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.job_delta TO weft_system;
 GRANT SELECT ON TABLE weft.job_delta TO weft_api;
@@ -4825,6 +4822,12 @@ GRANT SELECT ON TABLE weft.pool TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source_item TO weft_system;
 GRANT SELECT ON TABLE weft.source_item TO weft_views;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.batch TO weft_system;
+GRANT SELECT ON TABLE weft.batch TO weft_api;
+GRANT SELECT ON TABLE weft.batch TO weft_driver;
+GRANT SELECT ON TABLE weft.batch TO weft_views;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;

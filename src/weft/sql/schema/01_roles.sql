@@ -7,8 +7,7 @@ CREATE TABLE weft.migration (
     applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- Two roles own functions but no table, one owns the views of dashboards; three may log in and hold EXECUTE on what
--- they use.
+-- Two roles own functions but no table, one owns the views of dashboards; three may log in and hold EXECUTE on what they use.
 DO $$
 DECLARE
     v_role text;
@@ -25,8 +24,7 @@ BEGIN
 END $$;
 
 GRANT USAGE ON SCHEMA weft TO weft_tenant, weft_system, weft_views, weft_api, weft_driver, weft_worker;
--- Tables and sequences grant this where no other grant stands beside them; walls between tenants are
--- policies.
+-- Tables and sequences grant this where no other grant stands beside them; walls between tenants are policies.
 ALTER DEFAULT PRIVILEGES IN SCHEMA weft GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES
     TO weft_tenant, weft_system;
 ALTER DEFAULT PRIVILEGES IN SCHEMA weft GRANT USAGE ON SEQUENCES TO weft_tenant, weft_system;

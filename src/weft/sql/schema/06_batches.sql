@@ -47,8 +47,7 @@ CREATE TABLE weft.batch (
     gated boolean NOT NULL DEFAULT false,  -- it, or a job of it, has gates
     hidden boolean NOT NULL DEFAULT false,  -- lists leave it out
     resubmitted_from bigint,  -- the batch from which it was made; NULL: from a submission
-    -- Whether all that is stored for the batch is in the sums: only of batches that were made by a function
-    -- that counts it.
+    -- Whether all that is stored for the batch is in the sums: only of batches that were made by a function that counts it.
     bytes_counted boolean NOT NULL DEFAULT false,
     door text CHECK (length(door) <= 32),  -- through which it came; NULL: none
     -- the trace id of the door's client, beside trace_id; NULL: the door keeps none

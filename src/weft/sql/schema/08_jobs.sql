@@ -7,8 +7,7 @@ CREATE TABLE weft.lane (
     lane_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     asks jsonb NOT NULL UNIQUE,
     amounts jsonb NOT NULL,  -- the numbers among them
-    -- Jobs of other queues ask for the queue and for one of its pools (ADR 28). NULL: the pool of the queue
-    -- of the batch.
+    -- Jobs of other queues ask for the queue and for one of its pools (ADR 28). NULL: the pool of the queue of the batch.
     pool_id int REFERENCES weft.pool
 );
 CREATE INDEX lane_machine_idx ON weft.lane (lane_id) WHERE asks ? 'machine';

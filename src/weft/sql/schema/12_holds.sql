@@ -75,8 +75,7 @@ CREATE TABLE weft.operation (
     digest bytea,
     created_at timestamptz NOT NULL,
     ended_at timestamptz,
-    -- Whose the batch is, noted with the row. NULL: it is on no batch, on a part of one, or on one whose rows
-    -- are gone.
+    -- Whose the batch is, noted with the row. NULL: it is on no batch, on a part of one, or on one whose rows are gone.
     owner_id int,
     project_id int,
     CONSTRAINT operation_state_check CHECK (state IN ('running', 'success', 'failed', 'cancelled'))

@@ -1,18 +1,20 @@
 -- Jobs that came through a door with ids of its own: how many there are, and how they ended.
 
--- The number of those that lists show is the sum of these rows, at any moment: each that comes, goes or is
--- hidden adds a row, and now and then one that comes makes one of many (_count_foreign).
+-- The number of those that lists show, and of those that ended so, is a sum of these rows, at any moment: each that
+-- comes, goes, is hidden or ends adds a row, and now and then one of them makes one of many (_count_foreign).
 CREATE TABLE weft.foreign_count (
     tenant_id int NOT NULL,
     door text NOT NULL,
     user_id int NOT NULL,  -- of the batch
+    state smallint,  -- of those in foreign_end; NULL: of those that lists show
     n bigint NOT NULL
 );
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count (tenant_id, door);
 
 CREATE FUNCTION weft._note_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._count_foreign(NEW, CASE WHEN TG_OP = 'INSERT' OR (NEW.deleted_at IS NULL AND NOT NEW.hidden) THEN 1 ELSE -1 END);
+    PERFORM weft._count_foreign(NEW.batch_id, NEW.tenant_id, NEW.door, NEW.user_id, NULL,
+        CASE WHEN TG_OP = 'INSERT' OR (NEW.deleted_at IS NULL AND NOT NEW.hidden) THEN 1 ELSE -1 END);
     RETURN NULL;
 END $$;
 CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW
@@ -36,3 +38,11 @@ CREATE TABLE weft.foreign_end (
 -- With the tenant, so that its wall needs no row.
 CREATE INDEX foreign_end_door_idx ON weft.foreign_end (tenant_id, door, state, ended_at, batch_id);
 CREATE INDEX foreign_end_user_idx ON weft.foreign_end (tenant_id, user_id, door, state, ended_at, batch_id);
+CREATE FUNCTION weft._note_state() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM weft._count_foreign((v.e).batch_id, (v.e).tenant_id, (v.e).door, (v.e).user_id, (v.e).state, v.by)
+    FROM (VALUES (OLD, -1), (NEW, 1)) v (e, by) WHERE (v.e).batch_id IS NOT NULL;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER foreign_job_ends AFTER INSERT OR UPDATE OF state OR DELETE ON weft.foreign_end FOR EACH ROW
+    EXECUTE FUNCTION weft._note_state();

@@ -1,18 +1,18 @@
 -- _count_foreign: count a job of a door, by 1 or -1. One of 256 makes one row of those that were added before, so that a sum reads few.
 -- Safe to repeat: no.   Locks: foreign_count (SKIP LOCKED).   Plan: rows of the door by index.
 -- Owner: weft_system.  Granted to: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._count_foreign(of_batch weft.batch, by int) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION weft._count_foreign(batch_id bigint, of_tenant_id int, of_door text, of_user_id int, in_state smallint, by int)
+RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO weft.foreign_count (tenant_id, door, user_id, n)
-    VALUES (of_batch.tenant_id, of_batch.door, of_batch.user_id, by);
-    IF of_batch.batch_id % 256 <> 0 THEN
+    INSERT INTO weft.foreign_count (tenant_id, door, user_id, state, n) VALUES (of_tenant_id, of_door, of_user_id, in_state, by);
+    IF batch_id % 256 <> 0 THEN
         RETURN;
     END IF;
     WITH gone AS (
         DELETE FROM weft.foreign_count f WHERE f.ctid = ANY (ARRAY(
-            SELECT x.ctid FROM weft.foreign_count x WHERE x.tenant_id = of_batch.tenant_id AND x.door = of_batch.door
+            SELECT x.ctid FROM weft.foreign_count x WHERE x.tenant_id = of_tenant_id AND x.door = of_door
             LIMIT 2000 FOR UPDATE SKIP LOCKED))
         RETURNING f.*)
-    INSERT INTO weft.foreign_count (tenant_id, door, user_id, n)
-    SELECT g.tenant_id, g.door, g.user_id, sum(g.n) FROM gone g GROUP BY 1, 2, 3 HAVING sum(g.n) <> 0;
+    INSERT INTO weft.foreign_count (tenant_id, door, user_id, state, n)
+    SELECT g.tenant_id, g.door, g.user_id, g.state, sum(g.n) FROM gone g GROUP BY 1, 2, 3, 4 HAVING sum(g.n) <> 0;
 END $$;

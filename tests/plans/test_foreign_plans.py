@@ -22,11 +22,15 @@ pytestmark = pytest.mark.slow
 N = 5000
 PAGE = 20
 MADE = {
-    "batch": {"batch_id": "x.batch_id + n", "foreign_id": "'f' || n", "foreign_kind": "'often'"},
-    "job": {"batch_id": "x.batch_id + n"},
-    "group_count": {"batch_id": "x.batch_id + n"},
+    "batch": {
+        "batch_id": "x.batch_id + 4 * n - 1",
+        "foreign_id": "'f' || n",
+        "foreign_kind": "'often'",
+    },
+    "job": {"batch_id": "x.batch_id + 4 * n - 1"},
+    "group_count": {"batch_id": "x.batch_id + 4 * n - 1"},
     "group_completion": {
-        "batch_id": "x.batch_id + n",
+        "batch_id": "x.batch_id + 4 * n - 1",  # others come in between
         "completed_at": "x.completed_at + n * interval '1 s'",
     },
 }
@@ -104,7 +108,7 @@ _OPEN_AGAIN = """
 
 async def read_beside_open_ones(world: World) -> dict[str, dict[str, Reads]]:
     """Return too many reads of lists of what has ended, beside many jobs that have not."""
-    middle = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch") - N // 2
+    middle = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch") - 2 * N
     await world.admin.execute(_OPEN_AGAIN.format(middle))
     wrong, connection = {}, await world.connect("weft_api")
     for name, total in {"failed": 1, "ended well": N // 2 + 1}.items():

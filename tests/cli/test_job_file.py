@@ -254,6 +254,12 @@ def test_dry_run_checks_the_file_and_sends_nothing(
     file.write_text(json.dumps({"jobs": [{"priority": "high"}]}))
     with pytest.raises(WrongType, match=r"p.yaml:1: job 1, priority"):
         submit(str(file), dry_run=True)
+    file.write_text("jobs:\n- {group: x}\n")
+    with pytest.raises(InvalidDocument, match=r"p.yaml:2: job 1, group: 'x' does not begin"):
+        submit(str(file), dry_run=True)
+    file.write_text(json.dumps({"jobs": [{"parents": 7}] * 2001}))
+    with pytest.raises(WrongType, match=r"p.yaml:1: job 1, parents"):
+        submit(str(file))
 
 
 def test_reading_yaml_tells_how_far_it_is() -> None:

@@ -117,7 +117,8 @@ class Api(Routes, Calls):
         from weft.client.submission.ahead import sent_ahead  # noqa: PLC0415 (5 ms)
         from weft.client.submission.upload import is_small  # noqa: PLC0415 (5 ms)
 
-        if not sent_ahead(document.get("jobs") or ()) and is_small(document):
+        jobs = document.get("jobs")
+        if not (isinstance(jobs, list | tuple) and sent_ahead(jobs)) and is_small(document):
             return await self.create_batch(document)
         from weft.client.submission.document import submit  # noqa: PLC0415 (10 ms)
 

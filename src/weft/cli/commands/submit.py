@@ -174,7 +174,11 @@ async def _submit(document: dict[str, Any], shared: Shared, *, wait: bool) -> in
                 n_sent += n_jobs
                 line.draw(Counts(n_sent, total))
 
-            answer = await client.submit(document, on_sent=show)
+            try:
+                answer = await client.submit(document, on_sent=show)
+            except (AttributeError, TypeError, InvalidDocument):
+                _check_types(document)  # of many jobs they are planned here, unchecked
+                raise
         batch_id = int(answer["id"])
         if shared.json and not wait:
             print_json(answer)

@@ -12,8 +12,8 @@ import msgspec
 
 from weft.client.answer import Answer
 from weft.client.http.session import HttpSession, Query
-from weft.core.bounded import ENVELOPE_DEPTH_MAX, read_json
-from weft.core.errors import BadId, Invalid
+from weft.core.bounded import ENVELOPE_DEPTH_MAX, Unreadable, read_json
+from weft.core.errors import BadId, Invalid, Unavailable
 
 # Documents have many fields of several types and may grow: they stay mappings.
 Document = Mapping[str, Any]
@@ -65,8 +65,12 @@ MSGPACK = "application/msgpack"
 
 
 def decode(answer: bytes | str) -> Any:  # noqa: ANN401 (any JSON)
-    """Return what the server says."""
-    return read_json(answer, depth_max=ENVELOPE_DEPTH_MAX)
+    """Return what the server says. Raise `Unavailable` for what no server of weft says."""
+    try:
+        return read_json(answer, depth_max=ENVELOPE_DEPTH_MAX)
+    except Unreadable as error:
+        hint = "Correct its address (WEFT_URL), or what stands before it."
+        raise Unavailable("what answers is not weft", detail=f"{error}.", hint=hint) from error
 
 
 def segment(name: str, kind: str) -> str:

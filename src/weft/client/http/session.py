@@ -35,7 +35,7 @@ WAIT_PATIENCE_S = 600.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
 OUTAGE_S = 1.0
 UNAUTHENTICATED, TOO_MANY, UNAVAILABLE = 401, 429, 503
-ERRORS_FROM = 400
+ERRORS_FROM = 300  # a redirect leads to no server of weft
 
 Query = Mapping[str, str | int | bool | datetime | list[str] | None]
 

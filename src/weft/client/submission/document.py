@@ -16,7 +16,7 @@ from weft.client.submission.ahead import sent_ahead
 from weft.client.submission.refs import Block, GroupPlan, plan_group_numbers
 from weft.client.submission.spool import JobSpool, size_of
 from weft.client.submission.upload import Upload, fill_in_bunches, fits_one_request
-from weft.core.errors import FieldError, GroupNotFound, WrongType
+from weft.core.errors import FieldError, GroupNotFound, InvalidValue, WrongType
 from weft.core.graph.group_tree import ROOT, find_paths
 from weft.core.graph.parents import Earlier, Parents, order_jobs, renumbered, resolve_parents
 from weft.core.graph.positions import Positions
@@ -76,6 +76,12 @@ def plan_submission(document: Document) -> SubmissionPlan:
         groups=[job.get("group") for job in jobs],
     )  # fmt: skip
     order = order_jobs(parents, names, problems, positions)
+    declared = document.get("groups") or ()
+    for kind, name, given in (("groups", "path", declared), ("jobs", "group", jobs)):
+        for n, one in enumerate(given):
+            if isinstance(path := one.get(name), str) and not path.startswith("/"):
+                what = f"{path[:80]!r} does not begin with '/'"
+                problems.add(InvalidValue, f"/{kind}/{n}/{name}", what)
     problems.raise_any()
     origins: Sequence[int] = range(len(jobs))
     if order is not None:
@@ -83,7 +89,7 @@ def plan_submission(document: Document) -> SubmissionPlan:
         numbers = positions.numbers_in(order)
         parents = renumbered(parents, positions, numbers)
         loose = {need: renumbered(of, positions, numbers) for need, of in loose.items()}
-    groups = _plan_groups(document.get("groups") or (), jobs)
+    groups = _plan_groups(declared, jobs)
     planned = [_planned_job(jobs[one], one, parents, loose, groups) for one in origins]
     batch = {name: value for name, value in document.items() if name not in FIELDS_OF_JOBS}
     return SubmissionPlan(batch, groups.documents, planned, origins, positions.n_jobs)

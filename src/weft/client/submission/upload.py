@@ -235,16 +235,16 @@ def is_small(document: Document) -> bool:
 
     A malformed one does, so that the server says what is wrong with it.
     """
-    jobs = document.get("jobs")
+    jobs, groups = document.get("jobs"), document.get("groups") or []
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         return True
     counts = [size for job in jobs if (size := size_of(job)) is not None]
-    if not all(isinstance(count, int) and count > 0 for count in counts):
+    if not isinstance(groups, list) or not all(isinstance(n, int) and n > 0 for n in counts):
         return True
     return fits_one_request(
         n_documents=len(jobs),
         n_jobs=sum(counts),
-        n_groups=len(document.get("groups") or ()),
+        n_groups=len(groups),
         n_bytes=lambda: len(msgspec.msgpack.encode(document)),
     )
 

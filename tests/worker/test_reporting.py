@@ -1,6 +1,7 @@
 """The order in which starts and ends are told; what an attempt has left is kept before its end."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, cast
@@ -175,6 +176,30 @@ async def test_attempt_that_leaves_nothing_collects_nothing(
     running.cancel()
     entered = [one.phase for one in outbox.take_phases()]
     assert entered == ([Phase.COLLECTING] if collects else [])
+
+
+class LateStore(OrderedStore):
+    """Says when it was told of files."""
+
+    async def record_files(self, *_: object, storing_ms: int, **__: object) -> bool:
+        self.asked_ns, self.storing_ms = time.monotonic_ns(), storing_ms
+        return True
+
+
+async def test_attempt_ends_with_its_outputs_and_not_when_the_store_has_heard_of_them(
+    tmp_path: Path,
+) -> None:
+    """Else a database that is away is billed, and seems to be work of the host."""
+    store = LateStore()
+    incarnation = incarnation_of(site_of(store, tmp_path), REGISTERED)
+    directories = JobDirectories(tmp_path / "files")
+    directories.make(key(1))
+    directories.keep_plan(key(1), Plan(outputs=(FileOutput(from_="**", optional=True),)))
+    incarnation.files.adopt([key(1)])
+    begun = Ended(key(1), 10, time.monotonic_ns() - 10**9)
+    kept = await incarnation.files.keep(begun, lambda _: ())
+
+    assert kept.ended_ns == begun.ended_ns + store.storing_ms * 10**6 <= store.asked_ns
 
 
 async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ class JobFiles:
         """Keep the outputs of an attempt that has ended; return how its end is to be reported.
         `products`: reads those that it names.
         """
-        key, begun = ended.key, time.monotonic_ns()
+        key = ended.key
         plan = self._directories.plan_of(key)
         if plan is None:
             return ended
@@ -159,7 +159,7 @@ class JobFiles:
                 plan,
                 kept=tuple(kept),
                 problem=problem,
-                storing_ms=(time.monotonic_ns() - begun) // 1_000_000 if outputs else 0,
+                storing_ms=(time.monotonic_ns() - ended.ended_ns) // 1_000_000 if outputs else 0,
             )
             self._directories.keep_plan(key, plan)
         files = plan.kept or ()
@@ -172,14 +172,14 @@ class JobFiles:
                 storing_ms=plan.storing_ms,
             )
         )
-        now_ns = time.monotonic_ns()
+        # Not when the database has heard of it: that may have been away.
+        ended_ns = ended.ended_ns + plan.storing_ms * 1_000_000
+        stored = msgspec.structs.replace(ended, ended_ns=ended_ns)
         if not plan.problem:
-            return msgspec.structs.replace(ended, ended_ns=now_ns) if plan.storing_ms else ended
+            return stored
         if ended.reason is None:
-            return msgspec.structs.replace(
-                ended, ended_ns=now_ns, reason=Reason.FILES, message=plan.problem
-            )
-        return msgspec.structs.replace(ended, message=ended.message or plan.problem)
+            return msgspec.structs.replace(stored, reason=Reason.FILES, message=plan.problem)
+        return msgspec.structs.replace(stored, message=ended.message or plan.problem)
 
     async def _keep_all(
         self, key: AttemptKey, outputs: list[FileOutput], plan: Plan, products: ReadProducts

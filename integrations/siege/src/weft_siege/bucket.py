@@ -74,8 +74,25 @@ class Bucket:
         words = ("store", "add", STORE, url, "--access", "write", "--env")
         return [*words, *(("--endpoint", at) if at else ())]
 
+    def refuse_closed(self) -> None:
+        """Refuse a bucket that is not there, or that our environment does not open."""
+        from obstore.exceptions import BaseError  # noqa: PLC0415 (an extra)
+
+        try:
+            self._names(_FILES)
+        except BaseError as error:
+            raise Invalid(
+                "the bucket cannot be read",
+                detail=str(error).partition("\n")[0],
+                hint="Make it, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+            ) from error
+
     async def wrong(self, batches: Sequence["Batch"]) -> Mapping[str, list[str]]:
         """Return what is not in it as jobs wrote it, and what no job left there; else empty it."""
+        try:
+            await asyncio.to_thread(self.refuse_closed)
+        except Invalid as error:  # what else was found is told all the same
+            return {"objects": [f"{error}: {error.detail}"]}
         kept = await asyncio.to_thread(self._digests)
         wrong = {
             "objects": list(wrong_objects(expected(batches), kept)),

@@ -21,18 +21,12 @@ from weft.store.database import call_on
 pytestmark = pytest.mark.slow
 N = 5000
 PAGE = 20
+ID = "x.batch_id + 4 * n - 1"  # others come in between
 MADE = {
-    "batch": {
-        "batch_id": "x.batch_id + 4 * n - 1",
-        "foreign_id": "'f' || n",
-        "foreign_kind": "'often'",
-    },
-    "job": {"batch_id": "x.batch_id + 4 * n - 1"},
-    "group_count": {"batch_id": "x.batch_id + 4 * n - 1"},
-    "group_completion": {
-        "batch_id": "x.batch_id + 4 * n - 1",  # others come in between
-        "completed_at": "x.completed_at + n * interval '1 s'",
-    },
+    "batch": {"batch_id": ID, "foreign_id": "'f' || n", "foreign_kind": "'often'"},
+    "job": {"batch_id": ID},
+    "group_count": {"batch_id": ID},
+    "group_completion": {"batch_id": ID, "completed_at": "x.completed_at + n * interval '1 s'"},
 }
 TABLES = (*MADE, "foreign_end", "foreign_count")
 LIMITS = QueryLimits(timeout_s=60, scan_jobs_max=10)

@@ -74,8 +74,8 @@ class Bucket:
         words = ("store", "add", STORE, url, "--access", "write", "--env")
         return [*words, *(("--endpoint", at) if at else ())]
 
-    def refuse_closed(self) -> None:
-        """Refuse a bucket that is not there, or that our environment does not open."""
+    def opened(self) -> "Bucket":
+        """Return it; refuse one that is not there, or that our environment does not open."""
         from obstore.exceptions import BaseError  # noqa: PLC0415 (an extra)
 
         try:
@@ -86,11 +86,12 @@ class Bucket:
                 detail=str(error).partition("\n")[0],
                 hint="Make it, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
             ) from error
+        return self
 
     async def wrong(self, batches: Sequence["Batch"]) -> Mapping[str, list[str]]:
         """Return what is not in it as jobs wrote it, and what no job left there; else empty it."""
         try:
-            await asyncio.to_thread(self.refuse_closed)
+            await asyncio.to_thread(self.opened)
         except Invalid as error:  # what else was found is told all the same
             return {"objects": [f"{error}: {error.detail}"]}
         kept = await asyncio.to_thread(self._digests)
@@ -115,7 +116,7 @@ class Bucket:
             await asyncio.sleep(1)
         return [line.decode() for line in sorted(left)]
 
-    def _opened(self, folder: str) -> Any:  # noqa: ANN401 (of an extra)
+    def _part(self, folder: str) -> Any:  # noqa: ANN401 (of an extra)
         from obstore.store import S3Store  # noqa: PLC0415 (an extra)
 
         options: Any = {"endpoint": self._endpoint} if self._endpoint else {}
@@ -123,12 +124,12 @@ class Bucket:
         return S3Store(self._name, prefix=f"{self._prefix}/{folder}", **options)
 
     def _names(self, folder: str) -> Sequence[str]:
-        return [one["path"] for part in self._opened(folder).list() for one in part]
+        return [one["path"] for part in self._part(folder).list() for one in part]
 
     def _read(self, folder: str, name: str) -> bytes:
         """Return an object; nothing if it was packed anew meanwhile."""
         try:
-            return bytes(self._opened(folder).get(name).bytes())
+            return bytes(self._part(folder).get(name).bytes())
         except FileNotFoundError:
             return b""
 
@@ -141,7 +142,7 @@ class Bucket:
     def _empty(self) -> None:
         for folder in (_FILES, _LOGS):
             if names := self._names(folder):
-                self._opened(folder).delete(list(names))
+                self._part(folder).delete(list(names))
 
 
 def expected(batches: Sequence["Batch"]) -> Mapping[str, str]:

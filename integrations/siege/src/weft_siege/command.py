@@ -76,14 +76,11 @@ def siege(
     if schedule:
         return shared.tell([one._asdict() for one in faults], "\n".join(map(_line, faults)), print)
     room = Disk(disk) if disk else None
-    stored = Bucket(bucket, endpoint) if bucket else None
-    if stored:
-        stored.refuse_closed()
     base = Path(tempfile.mkdtemp(prefix="weft-siege-", dir=disk))
     fortress = Fortress(
         base / "home", workers, standby=standby, disk=room, other=other,
         broker=Broker(broker, base) if broker else None,
-        bucket=stored,
+        bucket=Bucket(bucket, endpoint).opened() if bucket else None,
         clocks=Clocks(clocks, base) if clocks else None,
         slurm=Slurm(slurm, base) if slurm else None,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from weft.core.errors import Invalid
-from weft_siege.evidence import SAID, STORED
+from weft_siege.evidence import SAID, STORED, Line
 from weft_siege.network import Wire
 
 if TYPE_CHECKING:
@@ -147,27 +147,28 @@ class Bucket:
 
 def expected(batches: Sequence["Batch"]) -> Mapping[str, str]:
     """Return the digest of each object, as the last run of its job has written it down."""
-    found = {}
-    for batch in batches:
-        if batch.kind == "stored":
-            for line in sorted(batch.evidence.lines(), key=lambda line: line.attempt):
-                if line.word.startswith(STORED):
-                    name = f"{batch.evidence.path.name}/j{line.job_id}"
-                    found[name] = line.word.removeprefix(STORED)
-    return found
+    return {
+        f"{batch.evidence.path.name}/j{line.job_id}": word
+        for batch, line, word in _last_words(batches, STORED)
+    }
 
 
 def said(batches: Sequence["Batch"]) -> Collection[bytes]:
     """Return what the last run of each job has printed, as it wrote down itself."""
-    lines = {}
+    return [
+        f"b{batch.batch_id}.j{line.job_id} {line.attempt} {word}\n".encode()
+        for batch, line, word in _last_words(batches, SAID)
+    ]
+
+
+def _last_words(batches: Sequence["Batch"], before: str) -> Iterator[tuple["Batch", Line, str]]:
+    """Yield what the last run of each job that leaves files wrote behind such a word."""
     for batch in batches:
         if batch.kind == "stored":
-            for line in sorted(batch.evidence.lines(), key=lambda line: line.attempt):
-                if line.word.startswith(SAID):
-                    word = line.word.removeprefix(SAID)
-                    key = batch.batch_id, line.job_id
-                    lines[key] = f"b{key[0]}.j{key[1]} {line.attempt} {word}\n".encode()
-    return lines.values()
+            lines = sorted(batch.evidence.lines(), key=lambda line: line.attempt)
+            of_job = {line.job_id: line for line in lines if line.word.startswith(before)}
+            for line in of_job.values():
+                yield batch, line, line.word.removeprefix(before)
 
 
 def wrong_objects(written: Mapping[str, str], kept: Mapping[str, str]) -> Iterator[str]:

@@ -118,11 +118,12 @@ class Api(Routes, Calls):
         from weft.client.submission.upload import is_small  # noqa: PLC0415 (5 ms)
 
         jobs = document.get("jobs")
-        if not (isinstance(jobs, list | tuple) and sent_ahead(jobs)) and is_small(document):
+        ahead = sent_ahead(jobs) if isinstance(jobs, list | tuple) else {}
+        if not ahead and is_small(document):
             return await self.create_batch(document)
         from weft.client.submission.document import submit  # noqa: PLC0415 (10 ms)
 
-        return Answer(await submit(self, document, on_sent=on_sent))
+        return Answer(await submit(self, document, ahead, on_sent=on_sent))
 
     def watch_batch(self, batch_id: int) -> AsyncGenerator[Answer, None]:
         """Yield the batch document now and whenever something changed; the last one is complete.

@@ -12,7 +12,6 @@ from weft.client.answer import Answer
 from weft.client.http.calls import Document
 from weft.client.http.session import new_key
 from weft.client.routes import Routes
-from weft.client.submission.ahead import sent_ahead
 from weft.client.submission.refs import Block, GroupPlan, plan_group_numbers
 from weft.client.submission.spool import JobSpool, size_of
 from weft.client.submission.upload import Upload, fill_in_bunches, fits_one_request
@@ -39,14 +38,17 @@ class SubmissionPlan:
 
 
 async def submit(
-    api: Routes, document: Document, *, on_sent: Callable[[int], None] | None = None
+    api: Routes,
+    document: Document,
+    ahead: Mapping[str, bytes],
+    *,
+    on_sent: Callable[[int], None] | None = None,
 ) -> Document:
     """Create a batch with all its jobs in bunches; return what `POST /v1/batches` answers.
 
-    If a bunch is refused, the new batch is cancelled and the error names the job's position in
-    the document.
+    `ahead`: what its jobs name, as of `sent_ahead`. If a bunch is refused, the new batch is
+    cancelled and the error names the job's position in the document.
     """
-    ahead = sent_ahead(document.get("jobs") or ())
     plan = plan_submission(document)
 
     async def upload(_batch_id: int) -> Upload:

@@ -177,10 +177,7 @@ def _is_left(spec: JobSpec, one: KeptFile) -> bool:
 async def _spec_of(store: LinkedStore, incarnation_id: int, key: AttemptKey) -> JobSpec | None:
     """Return the spec of a live attempt; None: the worker has it not."""
     live = await store.list_live(incarnation_id)
-    firsts = [
-        claimed.chunk_first for claimed in live
-        if claimed.key == key
-    ]  # fmt: skip
+    firsts = [claimed.chunk_first for claimed in live if claimed.key == key]
     if not firsts:
         return None
     chunk = (key.batch_id, firsts[0])

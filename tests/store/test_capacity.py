@@ -7,11 +7,12 @@ import pytest
 
 from store.world import World
 from weft.core import errors
+from weft.core.states import Reason
 
 ONE_BESIDE_ANOTHER = """
 WITH small AS (UPDATE weft.worker_incarnation SET cpu_m = 1000 WHERE incarnation_id = $2),
 first AS (
-    UPDATE weft.attempt SET started_at = now() - interval '60 s', ended_at = now()
+    UPDATE weft.attempt SET started_at = now() - interval '60 s', ended_at = now(), reason = $4
     WHERE batch_id = $1 RETURNING batch_id, job_id, attempt, tenant_id),
 second AS (
     UPDATE weft.job SET started_at = now() - interval '10 s' WHERE batch_id = $1 AND job_id = 2)
@@ -19,7 +20,8 @@ INSERT INTO weft.attempt_staging SELECT f.*, 0, $3 FROM first f
 """
 
 
-async def test_a_worker_with_an_impossible_capacity_is_refused(world: World) -> None:
+async def test_a_worker_with_an_impossible_capacity_changes_nothing(world: World) -> None:
+    """It is refused, no job is accepted because of it, and a real one works."""
     cases: list[tuple[Any, ...]] = [
         ({"cpu_m": 1_000_000_000}, "1000000 cores; possible are 0.001 to 100000"),
         ({"cpu_m": -1}, "-0.001 cores"),
@@ -33,16 +35,9 @@ async def test_a_worker_with_an_impossible_capacity_is_refused(world: World) -> 
     ]
     for forged, told in cases:
         with pytest.raises(errors.ImpossibleCapacity) as refused:
-            await world.worker(**forged)
+            await world.worker("forged", **forged)
 
         assert told in refused.value.detail
-
-
-async def test_a_forged_worker_changes_nothing_for_others(world: World) -> None:
-    """It is not there, no job is accepted because of it, and a real one works."""
-    for forged in ({"cpu_m": 1_000_000_000}, {"memory_mib": -1}, {"gpu": -1}, {"matlab": 10**12}):
-        with pytest.raises(errors.ImpossibleCapacity):
-            await world.worker("forged", **forged)  # type: ignore[arg-type]
     batch = await world.submit(2)
     listed = await world.api.list_workers(world.caller, with_deleted=True, limit=9)
     offers = await world.api.pool_offers()
@@ -54,10 +49,13 @@ async def test_a_forged_worker_changes_nothing_for_others(world: World) -> None:
 
 
 async def test_audit_counts_an_attempt_until_its_outputs_are_stored(world: World) -> None:
-    """Its processes have ended then, so the worker may begin another job in its place."""
+    """Its processes have ended then, and others may begin; of a lost one nobody knows when."""
     batch, worker, (ended, _) = await world.submit_and_start(2)
     await worker.end(ended)
-    for storing_ms, wrong in ((20_000, []), (0, [("cpu_m", 2000, 1000)])):
-        found = await world.findings_after(ONE_BESIDE_ANOTHER, batch, worker.id, storing_ms)
+    beyond = [("cpu_m", 2000, 1000)]
+    for storing_ms, reason, wrong in ((20_000, None, []), (0, None, beyond), (0, Reason.LOST, [])):
+        found = await world.findings_after(
+            ONE_BESIDE_ANOTHER, batch, worker.id, storing_ms, reason
+        )
         rows = found.get("workers_stay_within_capacity", [])
         assert [(row["name"], row["amount"], row["amount_max"]) for row in rows] == wrong

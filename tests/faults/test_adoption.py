@@ -34,6 +34,23 @@ def begun(batch: Batch) -> dict[int, int]:
     return {line.job_id: line.pid for line in lines if line.job_id <= LONG}
 
 
+def stop(siege: Siege, number: signal.Signals) -> float:
+    """Stop a weft with all its parts; return after how many ms they had ended."""
+    siege.weft.signal(number)
+    ms: float = siege.weft.until("up.stopped")["ms"]
+    siege.weft.finish()
+    siege.recorded["note"] = f"stopped in {ms} ms"
+    return ms
+
+
+def go_on(siege: Siege, batch: Batch) -> None:
+    """Start it again, and wait until the batch is complete."""
+    started_at = time.monotonic()
+    siege.start_again()
+    siege.until_work_goes_on(batch, started_at)
+    siege.until_complete(batch)
+
+
 def test_agent_killed_adopts_what_runs(siege: Siege) -> None:
     gate = siege.home.parent / "gate"
     batch = submit_gated(siege, gate)
@@ -52,19 +69,13 @@ def test_agent_killed_adopts_what_runs(siege: Siege) -> None:
 def test_stopped_weft_stops_its_jobs_and_runs_them_again(siege: Siege) -> None:
     gate = siege.home.parent / "gate"
     batch = submit_gated(siege, gate)
-    siege.weft.signal(signal.SIGINT)
-    stopped = siege.weft.until("up.stopped")
-    siege.weft.finish()
+    stopped_ms = stop(siege, signal.SIGINT)
 
     assert processes_of(siege.home) == {}
     assert batch.evidence.processes() == {}
-    assert stopped["ms"] < STOP_S * 1000
-    siege.recorded["note"] = f"stopped in {stopped['ms']} ms"
-    started_at = time.monotonic()
-    siege.start_again()
+    assert stopped_ms < STOP_S * 1000
     gate.touch()
-    siege.until_work_goes_on(batch, started_at)
-    siege.until_complete(batch)
+    go_on(siege, batch)
     books = siege.prove(batch, may_lose=True)
     assert {books.successes[job_id] for job_id in range(1, LONG + 1)} == {2}
 
@@ -74,16 +85,10 @@ def test_detached_jobs_run_on_and_are_adopted(recorded: dict[str, object]) -> No
         gate = siege.home.parent / "gate"
         batch = submit_gated(siege, gate)
         pids = begun(batch)
-        siege.weft.signal(signal.SIGINT)
-        stopped = siege.weft.until("up.stopped")
-        siege.weft.finish()
+        stop(siege, signal.SIGINT)
         lived = batch.evidence.processes()
-        siege.recorded["note"] = f"stopped in {stopped['ms']} ms"
         gate.touch()
-        started_at = time.monotonic()
-        siege.start_again()
-        siege.until_work_goes_on(batch, started_at)
-        siege.until_complete(batch)
+        go_on(siege, batch)
         books = siege.prove(batch)
 
         assert len(lived) >= LONG
@@ -98,12 +103,6 @@ def test_stop_in_the_midst_of_short_jobs(*, detach: bool, recorded: dict[str, ob
         evidence = siege.evidence()
         batch = siege.submit(evidence, evidence.mix(2000, seed=1))
         siege.until_ran(batch, 0.3)
-        siege.weft.signal(signal.SIGTERM)
-        stopped = siege.weft.until("up.stopped")
-        siege.weft.finish()
-        siege.recorded["note"] = f"stopped in {stopped['ms']} ms"
-        started_at = time.monotonic()
-        siege.start_again()
-        siege.until_work_goes_on(batch, started_at)
-        siege.until_complete(batch)
+        stop(siege, signal.SIGTERM)
+        go_on(siege, batch)
         siege.prove(batch, may_lose=not detach)

@@ -6,9 +6,10 @@ import socket
 from pathlib import Path
 
 import pytest
+from weft_siege.processes import spawner_pids
 
 from faults.waiting import until
-from up.weft_up import Up, get, post, prove_audit, temporary_home, up
+from up.weft_up import Up, get, kill, post, prove_audit, temporary_home, up
 
 
 def state_of(home: Path) -> str:
@@ -51,23 +52,9 @@ def test_spawner_that_is_killed_with_its_job_ends_the_drain() -> None:
         batch = post(home, "/v1/batches", {"jobs": [{"command": ["sleep", "1000"]}]})["id"]
         until(lambda: get(home, f"/v1/batches/{batch}")["n_running"], "the job runs")
         post(home, f"/v1/workers/{socket.gethostname()}/drain", {})
-        spawner = home / "run"
-        pids = [
-            int(entry.name)
-            for entry in Path("/proc").iterdir()
-            if entry.name.isdigit() and _is_spawner(entry, spawner)
-        ]
-        for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+        pids = spawner_pids(home)
+        kill(pids)
         drained(weft)
 
         assert pids
         assert get(home, f"/v1/batches/{batch}")["n_ready"] == 1
-
-
-def _is_spawner(entry: Path, run: Path) -> bool:
-    try:
-        words = (entry / "cmdline").read_bytes()
-    except OSError:
-        return False
-    return b"weft.worker.spawner" in words and bytes(run) in words

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import DEADLINE_S, WEFT, post, prove_audit, temporary_home
@@ -50,7 +52,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 @contextmanager
-def job_on_two(recorded: dict[str, object]) -> Iterator[tuple[Siege, int, Callable[[], object]]]:
+def job_on_two(recorded: Facts) -> Iterator[tuple[Siege, int, Callable[[], object]]]:
     """Run a job beside a second worker; give its spawner, and what waits until it runs again: it
     may do so when nothing of the first attempt lives.
     """
@@ -59,18 +61,16 @@ def job_on_two(recorded: dict[str, object]) -> Iterator[tuple[Siege, int, Callab
         besieged(home, recorded=recorded, WEFT_LOST_AFTER_S=LOST_AFTER_S) as siege,
     ):
         said = home.parent / "said"
+
+        def until_begun(n: int) -> None:
+            until(lambda: len(lines_of(said)) >= n, f"{n} have begun", explain=siege.tail)
+
         job = {"command": ["sh", "-c", SCRIPT, "sh", str(said)], "resources": {"cpu": "100m"}}
         batch = post(home, "/v1/batches", {"jobs": [job]})["id"]
-        until(lambda: lines_of(said), "the job runs", explain=siege.tail)
+        until_begun(1)
         spawner = siege.spawner_pid()
         with second_worker(siege):
-            yield (
-                siege,
-                spawner,
-                lambda: until(
-                    lambda: len(lines_of(said)) > 1, "it runs again", explain=siege.tail
-                ),
-            )
+            yield siege, spawner, partial(until_begun, 2)
             post(home, f"/v1/batches/{batch}/cancel", {})
         prove_audit(home)
 
@@ -78,9 +78,7 @@ def job_on_two(recorded: dict[str, object]) -> Iterator[tuple[Siege, int, Callab
 
 
 @pytest.mark.parametrize("killed", ["worker", "postgres"])
-def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(
-    killed: str, recorded: dict[str, object]
-) -> None:
+def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(killed: str, recorded: Facts) -> None:
     """Its agent has to ask it what there is, and gets no answer."""
     with job_on_two(recorded) as (siege, spawner, until_again):
         os.kill(spawner, signal.SIGSTOP)
@@ -88,7 +86,7 @@ def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(
         until_again()
 
 
-def test_agent_that_is_stopped_leaves_no_job_to_run_twice(recorded: dict[str, object]) -> None:
+def test_agent_that_is_stopped_leaves_no_job_to_run_twice(recorded: Facts) -> None:
     with job_on_two(recorded) as (siege, _, until_again):
         agent = siege.weft.pid("worker")
         os.kill(agent, signal.SIGSTOP)
@@ -111,9 +109,6 @@ def test_commands_survive_the_agent(siege: Siege) -> None:
     n_jobs, home = 4, siege.home
     cpu_m = len(os.sched_getaffinity(0)) * 1000 // 2
     said = [home.parent / f"said-{number}" for number in range(n_jobs)]
-
-    def lines(path: Path) -> list[str]:
-        return path.read_text().splitlines() if path.exists() else []
 
     with second_worker(siege), Client(home=home) as client:
         bb = client.create_batch()
@@ -143,18 +138,11 @@ def test_commands_survive_the_agent(siege: Siege) -> None:
 
     assert len(workers) == 2
     assert ended["state"] == "success"
-    assert {tuple(dict.fromkeys(lines(path))) for path in said} == {("begun", "signal", "heard")}
-    assert (
-        told
-        == [
-            [
-                "USR1 was delivered",
-                "a message of 4 B was delivered",
-                "a message of 4 B was delivered",
-            ]
-        ]
-        * n_jobs
-    )
+    assert {tuple(dict.fromkeys(lines_of(path))) for path in said} == {
+        ("begun", "signal", "heard")
+    }
+    heard = ["USR1 was delivered", *["a message of 4 B was delivered"] * 2]
+    assert told == [heard] * n_jobs
 
 
 def commands_of(siege: Siege, batch: int, job: int) -> list[dict[str, str]]:

@@ -15,7 +15,9 @@ from _pytest.mark.expression import Expression
 from hypothesis import settings
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 
+from faults.test_points import FIRED
 from tidy.source_files import ROOT, relative, tracked_files, tree_of
+from weft.faults import POINTS
 
 TESTS = ROOT / "tests"
 MARKS = {"heavy", "fault", "engine", "world"}
@@ -95,6 +97,32 @@ def test_each_test_is_in_a_stage() -> None:
     chosen = re.findall(r"tests/\w+/\w+\.py", (ROOT / ".ci" / "run").read_text())
     assert len(chosen) > 20
     assert [one for one in chosen if not (ROOT / one).exists()] == []
+
+
+def selects(part: str, name: str) -> bool:
+    return Expression.compile(part).evaluate(lambda word, /, **_: word in name)
+
+
+def test_each_part_of_the_filter_of_faults_selects_a_test() -> None:
+    text = (ROOT / ".ci" / "run").read_text()
+    (wanted,) = re.findall(r"^export WEFT_FULL_FAULTS='(.+)'$", text, re.MULTILINE)
+    words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/faults"]
+    names = subprocess.check_output(words, cwd=ROOT, text=True).splitlines()
+    parts = re.split(r" or (?![^(]*\))", wanted)
+    empty = [part for part in parts if not any(selects(part, name) for name in names)]
+
+    assert len(names) > 50
+    assert empty == []
+
+
+def test_each_fault_point_is_called_and_fired() -> None:
+    """Their tests prove of each one in `FIRED` that it fired."""
+    sources = [path for path in tracked_files() if relative(path).startswith("src/weft/")]
+    text = "".join(path.read_text() for path in sources if path.suffix == ".py")
+    called = re.findall(r"(?<!def )\bfault_point\((.*?)\)", text)
+
+    assert set(called) == {f'"{name}"' for name in POINTS}
+    assert set(POINTS) == FIRED
 
 
 def test_skips_are_counted_and_a_stage_of_skips_alone_fails(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from weft.cli.terminal.usage import _MEANT, _PLACES, _PLACES_MAX, _elsewhere
 @cases(
     ("line", "told"),
     [
-        ("ls --jxn", "there is no option --jxn"),
+        ("submit --fromat yaml x", "there is no option --fromat; did you mean --format?"),
         ("ls --jsn", "there is no option --jsn; did you mean --json?"),
         ("--bogus", "there is no option --bogus"),
         ("run --cores 2 -- x", "there is no option --cores; did you mean --cpu?"),

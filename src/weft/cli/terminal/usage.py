@@ -12,6 +12,7 @@ from cyclopts import (
     ValidationError,
 )
 from cyclopts.exceptions import UnknownCommandError, UnknownOptionError, UnusedCliTokensError
+from cyclopts.utils import is_option_like
 
 from weft.core.text.texts import nearest
 from weft.wire.synonyms import nearest_field
@@ -65,6 +66,8 @@ def _explain(error: CycloptsError, commands: Collection[str]) -> str | None:
         case UnusedCliTokensError() | UnknownCommandError() if error.unused_tokens:
             if isinstance(error, UnknownCommandError):
                 return _no_command(error.unused_tokens[0], error, commands)
+            if told := _taken_option(error):
+                return told
             unused = " ".join(error.unused_tokens)
             return f"`{_command_of(error)}` takes no further arguments: {unused}"
         case MissingArgumentError() if error.argument is not None:
@@ -79,6 +82,24 @@ def _explain(error: CycloptsError, commands: Collection[str]) -> str | None:
             return _explain_limit(error)
         case RepeatArgumentError():
             return f"{error.token.keyword or error.token.value} is given twice"
+    return None
+
+
+def _taken_option(error: CycloptsError) -> str | None:
+    """Name an unknown option that an argument took which may begin with a hyphen, such as `-`."""
+    assert error.app is not None
+    words = list(error.root_input_tokens or ())
+    before = words[: words.index("--")] if "--" in words else words
+    known = error.app.assemble_argument_collection()
+    names = {name for argument in known for name in argument.names}
+    for word in before:
+        name = word.partition("=")[0]
+        if word != "-" and is_option_like(word) and name not in names:
+            unknown = UnknownOptionError(
+                token=Token(keyword=name, source="cli"), argument_collection=known,
+                command_chain=error.command_chain,
+            )  # fmt: skip
+            return _explain(unknown, ())
     return None
 
 

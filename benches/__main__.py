@@ -25,6 +25,7 @@ BENCHES: Mapping[str, str] = {
     "cancel": "cancel of 1,000,000 jobs that run, and the batch behind them",
     "simulate": "three months of a recorded workload, beside real time",
     "idle": "a minute without work: statements, time, memory",
+    "command-start": "starts of `weft ls`, `submit` and others, beside `python -c pass`",
     "commands": "signals to a running job while its agent is busy, beside none else",
     "exec": "a command beside a running job until its first byte, here and far away",
     "progress": "jobs beside 100 that tell their progress 1,000 times a second",

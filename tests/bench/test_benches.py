@@ -80,7 +80,8 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
          {"tests": 50}),
         ("claimers --jobs 600 --rounds 1", "ratio by_claimers.64", {"deadlocks": 0}),
         ("groups --scale 0.01 --rounds 1", "ratio six_by_three", {}),
-        ("latency --jobs 3", "p50_ms reference.p50_ms", {}),
+        ("latency --jobs 3", "times_as_long.p50 times_as_long.p99", {}),
+        ("command-start --rounds 1", "ratio commands.run.cpu_ms.min each_first_ms.min", {}),
         ("commands --jobs 3", "p50_ms reference.p50_ms", {}),
         ("exec --jobs 3", "weft.p50_ms delayed.p99_ms", {}),
         ("progress --jobs 20 --rounds 1", "ratio", {"conditions.sizes.tellers": 100}),
@@ -232,9 +233,7 @@ def test_pages_are_read_and_drawn(tmp_path: Path) -> None:
         ("commands", {"help_ms", "ls_ms"}),
     ],
 )
-def test_part_of_a_bench_is_measured_alone(
-    tmp_path: Path, part: str, figures: set[str]
-) -> None:  # fmt: skip
+def test_part_of_a_bench_is_measured_alone(tmp_path: Path, part: str, figures: set[str]) -> None:
     options = ("--scale", "0.0005", "--rounds", "2", "--part", part)
     result = printed("pages", "--dir", str(tmp_path), *options)
 

@@ -32,7 +32,11 @@ counts AS (
 ends AS (
     INSERT INTO weft.foreign_end
     SELECT m.batch_id, e.tenant_id, e.user_id, e.door, m.state, e.ended_at + m.later
-    FROM made m CROSS JOIN x JOIN weft.foreign_end e ON e.batch_id = x.batch_id)
+    FROM made m CROSS JOIN x JOIN weft.foreign_end e ON e.batch_id = x.batch_id),
+sums AS (
+    INSERT INTO weft.foreign_count (tenant_id, door, user_id, state, n)
+    SELECT x.tenant_id, x.door, x.user_id, m.state, count(*) FROM made m CROSS JOIN x
+    GROUP BY GROUPING SETS ((1, 2, 3, 4), (1, 2, 3)))
 INSERT INTO weft.group_completion
 SELECT r.* FROM made m CROSS JOIN x JOIN weft.group_completion g ON g.batch_id = x.batch_id AND g.group_id = 0
 CROSS JOIN LATERAL jsonb_populate_record(g, jsonb_build_object('batch_id', m.batch_id)) r

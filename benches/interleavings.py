@@ -11,18 +11,13 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final
 
+from benches.simulated_roles import Agent, Attempt, Driver
 from benches.simulated_tables import LOSSES_MAX, Job, Tables, User, Worker
+from benches.simulated_waits import check_that_why_is_said
 from weft.core.billing.spending import Stage, is_near, room_per_hour, stage_of
 from weft.core.pools import Decision, Demand, Flavour, Machine, Pool, decide_all
-from weft.core.scheduling.lease import LEASE_AGE_MAX_S, Budget, Load, Pace, plan_claim
-from weft.core.scheduling.preemption import (
-    Host,
-    Key,
-    Preemption,
-    RunningJob,
-    WaitingJob,
-    plan_round,
-)
+from weft.core.scheduling.lease import LEASE_AGE_MAX_S, Budget, Load, plan_claim
+from weft.core.scheduling.preemption import Host, Preemption, RunningJob, WaitingJob, plan_round
 
 POOL: Final = Pool(
     name="p", provider="any", min_workers=1, max_workers=4, idle_s=10, stale_s=40, window_s=30,
@@ -40,38 +35,6 @@ WAIT_MAX_S: Final = 600.0
 READY_MAX: Final = 12
 
 
-class Attempt:
-    """What an agent has of a job."""
-
-    def __init__(self, job: Job, now: float) -> None:
-        self.job, self.key, self.claimed_s = job, (job.number, job.attempt), now
-        self.end_s: float | None = None
-
-
-class Agent:
-    """A machine that is there, with what runs on it."""
-
-    def __init__(self, worker: Worker) -> None:
-        self.worker, self.pace, self.n_ended, self.away_until_s = worker, Pace(), 0, 0.0
-        self.held: dict[int, Attempt] = {}
-        self.outbox: list[tuple[tuple[int, int], str]] = []
-
-    def drop(self, one: Attempt, outcome: str) -> None:
-        del self.held[one.job.number]
-        self.outbox.append((one.key, outcome))
-
-
-class Driver:
-    """What a driver knows besides the tables: its term, its clock, and what it has yet to do."""
-
-    def __init__(self, epoch: int, clock_s: float, lag: float) -> None:
-        self.epoch, self.clock_s, self.lag = epoch, clock_s, lag
-        self.since: dict[Key, float] = {}
-        self.idle: dict[str, tuple[int, float]] = {}
-        self.todo: dict[str, Callable[[], None]] = {}
-        """By loop: each does what it decided before it looks again."""
-
-
 class Simulation:
     """A world of one seed."""
 
@@ -86,7 +49,8 @@ class Simulation:
         self.has_faults = True
         self._usual = [
             *[self.work] * 30, *[self.act] * 20, self.scale, self.preempt, *[self.spend] * 3,
-            self.tables.release, self.tables.lose_silent, *[self.provide] * 2,
+            self.tables.release, self.tables.lose_silent, *[self.provide] * 2, self.test, self.ask,
+            *[self.tables.pass_gates] * 2,
         ]  # fmt: skip
         self._faulty = [*self._usual * 8, *[self.submit] * 4, *[self.fail] * 2, self.set_limit]
         self._busy = [*self._faulty, *[self.submit] * 30]
@@ -113,7 +77,17 @@ class Simulation:
         for _ in range(draw.choice((1, 1, 2, 6)) if len(user.ready) < READY_MAX else 0):
             size = draw.choice((1000, 1000, 1000, 2000, 4000, 8000))
             priority = draw.choice((None, None, None, 1, 2))
-            tables.submit(user, size, draw.choice((0.2, 2, 5, 30)), priority)
+            gate = draw.choice((None, None, None, *tables.gates))
+            runs_s = draw.choice((0.2, 2, 5, 30) if gate is None else (0.2, 2, 5))
+            job = tables.submit(user, size, runs_s, priority)
+            job.gate, job.places = gate, draw.choice((1, 2)) if gate is tables.gates[1] else 1
+
+    def ask(self) -> None:
+        """Ask why a job waits."""
+        waiting = [job for job in self.tables.jobs.values() if job.owner is None]
+        if waiting:
+            check_that_why_is_said(self.random.choice(waiting), self.tables, POOL)
+            self.counts["asked"] += 1
 
     def set_limit(self) -> None:
         self._set_limit(self.random.choice((3, 10, 30, 60, 200)))
@@ -186,7 +160,7 @@ class Simulation:
             if one.end_s is not None and one.end_s <= now:
                 agent.pace.add(duration_s=one.job.runs_s, cpu_m=one.job.cpu_m, memory_mib=1)
                 agent.n_ended += 1
-                agent.drop(one, "failed" if self.random.random() < 0.05 else "success")
+                agent.drop(one, self._outcome())
             elif one.end_s is not None:
                 free_m -= one.job.cpu_m
         for one in [one for one in agent.held.values() if one.end_s is None]:
@@ -198,6 +172,13 @@ class Simulation:
                 agent.drop(one, "returned")
             else:
                 waits = True
+
+    def _outcome(self) -> str:
+        """Return how a job ends: some fail, some ask to wait for a condition, by its number."""
+        drawn = self.random.random()
+        if drawn < 0.05:
+            return "failed"
+        return str(self.random.randrange(3)) if drawn < 0.08 and self.has_faults else "success"
 
     def _claim(self, agent: Agent, now: float) -> None:
         load = Load(
@@ -377,6 +358,20 @@ class Simulation:
                     job.stopped, cause.caused = job.attempt, cause.last_run
                     self.counts["stop"] += 1
 
+    def test(self) -> None:
+        """Test what jobs wait for; what the test says is recorded later."""
+        driver, tables = self.driver, self.tables
+        due = [one.number for one in tables.conditions.values() if one.next_s <= tables.now]
+        if "test" in driver.todo or not due:
+            return
+        passed = not self.has_faults or self.random.random() < 0.3
+
+        def record() -> None:
+            tables.note_test(due[0], passed=passed)
+            self.counts["passed"] += passed
+
+        driver.todo["test"] = record
+
     def spend(self) -> None:
         user, tables = self.limited, self.tables
         if "spend" in self.driver.todo or tables.now < user.seen_s + TICK_S - 0.1:
@@ -443,6 +438,7 @@ class Simulation:
             if not tables.jobs and len(tables.workers) <= POOL.min_workers:
                 break
         assert not tables.jobs, f"jobs {[*tables.jobs]} do not end"
+        assert not any(gate.holders for gate in tables.gates), "a gate keeps a place for nobody"
         assert len(tables.workers) <= POOL.min_workers, "the pool does not shrink"
         for _ in range(10):
             self._press(6)

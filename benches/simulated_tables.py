@@ -16,6 +16,10 @@ GRACE_S: Final = 30.0
 LOSSES_MAX: Final = 5
 TRIES: Final = 3
 PATIENCE_S: Final = 3.0
+LAST_S: Final = 60.0
+"""After it has given its places back, a job comes last at its gate."""
+TEST_S: Final = 5.0
+"""Between two tests of a condition."""
 PREEMPTED_WAIT_S: Final = 20.0
 POLICY: Final = retry_policy.completed({"policy": "exponential", "first_s": 2, "longest_s": 20})
 
@@ -29,9 +33,45 @@ class Job:
         self.owner: Worker | None = None
         self.start_s: float | None = None
         self.opens_s: float | None = None
+        self.gate: Gate | None = None
+        self.places, self.placed_s, self.last_until_s = 1, 0.0, 0.0
+        """At its gate: how many it needs, since when it has them, and until when it comes last."""
         self.attempt = self.last_run = self.losses = self.tries = 0
         self.stopped = self.caused = -1
         """The attempt that was told to stop; the last run before it made others stop."""
+
+
+class Gate:
+    """Places for jobs of all users. A job has its places from its admission to its end; only then
+    may it be claimed.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self.name, self.most = name, most
+        self.holders: dict[int, Job] = {}
+
+    @property
+    def n_taken(self) -> int:
+        return sum(job.places for job in self.holders.values())
+
+    def holds(self, job: Job) -> bool:
+        """Say whether a job has its places."""
+        return job.number in self.holders
+
+    def admit(self, waiting: Sequence[Job], now: float) -> None:
+        """Give places in this order: nobody passes one that needs more than there is."""
+        for job in waiting:
+            if self.n_taken + job.places > self.most:
+                return
+            self.holders[job.number], job.placed_s = job, now
+
+
+class Condition:
+    """What jobs wait for together until a test of it passes."""
+
+    def __init__(self, number: int, now: float) -> None:
+        self.number, self.since_s, self.next_s = number, now, now
+        self.jobs: dict[int, Job] = {}
 
 
 class User:
@@ -63,6 +103,10 @@ class User:
 
     def claimable(self, most_m: float = math.inf) -> list[Job]:
         """Return the jobs that a worker of this size may have."""
+        return [job for job in self.below_limit(most_m) if job.gate is None or job.gate.holds(job)]
+
+    def below_limit(self, most_m: float = math.inf) -> list[Job]:
+        """Return those that its limit keeps from none, whether gates do or not."""
         if self.stage is Stage.REACHED:
             return []
         jobs = [job for job in self.ready.values() if job.cpu_m <= most_m]
@@ -70,7 +114,7 @@ class User:
 
     def spending(self, now: float, could_m: int) -> Spending:
         self.accrue(now)
-        admitted = sum(job.cpu_m for job in self.claimable()) if self.near else 0
+        admitted = sum(job.cpu_m for job in self.below_limit()) if self.near else 0
         return Spending(
             amount_max=Decimal(self.amount), amount_soft_max=Decimal(self.amount * 0.8),
             used=Decimal(self.used), used_per_hour=Decimal(self.running_m), stage=self.stage,
@@ -122,13 +166,16 @@ class Tables:
         self.users = [User(number, weight) for number, weight in enumerate((1.0, 1.0, 2.0, 1.0))]
         self.jobs: dict[int, Job] = {}
         self.workers: dict[str, Worker] = {}
+        self.gates = [Gate("licence", 1), Gate("disk", 3)]
+        self.conditions: dict[int, Condition] = {}
 
-    def submit(self, user: User, cpu_m: int, runs_s: float, priority: int | None = None) -> None:
+    def submit(self, user: User, cpu_m: int, runs_s: float, priority: int | None = None) -> Job:
         self.n_jobs += 1
         job = self.jobs[self.n_jobs] = user.ready[self.n_jobs] = Job(
             self.n_jobs, user, cpu_m, runs_s
         )
         job.priority = priority
+        return job
 
     def claim(self, worker: Worker, budget: Budget) -> list[Job]:
         """Give jobs in fair-share order; the last one of a share is taken whole."""
@@ -178,6 +225,10 @@ class Tables:
         assert now_m <= user.most_m, f"{now_m} start, and {user.most_m:g} fit below the limit"
         del user.ready[job.number]
         assert job.owner is None
+        assert not any(job.number in one.jobs for one in self.conditions.values())
+        if job.gate is not None:
+            assert job.gate.holds(job)
+            assert job.gate.n_taken <= job.gate.most
         job.owner, job.start_s = worker, None
         job.attempt += 1
         worker.jobs[job.number] = job
@@ -199,8 +250,14 @@ class Tables:
         del worker.jobs[number]
         job.user.accrue(self.now)
         job.user.running_m -= job.cpu_m
+        if job.gate is not None:
+            del job.gate.holders[number]
+            if self.random.random() < 0.5:  # else the gate is busy, and the driver does it
+                self.pass_gates()
         job.owner, wait_s = None, self._wait_s(job, outcome)
-        if outcome == "success" or wait_s is None:
+        if outcome.isdigit():
+            self._block(job, int(outcome))
+        elif outcome == "success" or wait_s is None:
             del self.jobs[number]
         elif wait_s:
             job.opens_s = self.now + wait_s
@@ -218,6 +275,35 @@ class Tables:
             wait_s = PREEMPTED_WAIT_S if outcome == "preempted" else 0.0
             return wait_s if job.losses <= LOSSES_MAX else None
         return 0.0
+
+    def _block(self, job: Job, number: int) -> None:
+        """Let it wait for a condition with others."""
+        condition = self.conditions.setdefault(number, Condition(number, self.now))
+        condition.jobs[job.number] = job
+
+    def note_test(self, number: int, *, passed: bool) -> None:
+        """Let all jobs go on that wait for a condition, if its test passed."""
+        condition = self.conditions.get(number)
+        if condition is None:
+            return
+        condition.next_s = self.now + TEST_S
+        if passed:
+            del self.conditions[number]
+            for job in condition.jobs.values():
+                job.user.ready[job.number] = job
+
+    def pass_gates(self) -> None:
+        """Give places to the next jobs, and take back what nobody claims while others wait."""
+        ready = [job for user in self.users for job in user.below_limit() if job.gate]
+        ready.sort(key=lambda job: (job.last_until_s > self.now, job.user.load, job.number))
+        for gate in self.gates:
+            waiting = [job for job in ready if job.gate is gate and not gate.holds(job)]
+            for job in [job for job in gate.holders.values() if job.owner is None]:
+                is_paused = job not in ready
+                if is_paused or (waiting and self.now - job.placed_s > PATIENCE_S):
+                    del gate.holders[job.number]
+                    job.last_until_s = self.now + LAST_S
+            gate.admit(waiting, self.now)
 
     def release(self) -> None:
         for job in self.jobs.values():
@@ -272,6 +358,9 @@ class Tables:
 
 
 def _shares(users: Sequence[User], budget_m: int) -> Sequence[float]:
-    ready_m = [sum(job.cpu_m for job in user.ready.values()) for user in users]
+    ready_m = [
+        sum(job.cpu_m for job in user.ready.values() if job.gate is None or job.gate.holds(job))
+        for user in users
+    ]
     work = zip(users, ready_m, strict=True)
     return fair_shares([UserWork(one.running_m, m, one.weight) for one, m in work], budget_m)

@@ -21,7 +21,8 @@ def check(seed: int, n_steps: int) -> None:
     except AssertionError as error:
         error.add_note(f"Simulation({seed}), at step {world.n_steps}")
         raise
-    assert {"create", "cordon", "delete", "stop", "slowed", "reached"} <= world.counts.keys()
+    happened = {"create", "cordon", "delete", "stop", "slowed", "reached", "passed", "asked"}
+    assert happened <= world.counts.keys()
 
 
 def test_a_world_that_breaks_keeps_its_promises() -> None:

@@ -91,7 +91,11 @@ def _attack(fortress: Fortress, faults: Sequence[Fault], seed: int, shared: Loca
     base = fortress.home.parent
     tell = (lambda _fault, _met: None) if shared.json else _print_fault
     attack = Attack(fortress, faults, seed, tell)
-    wrong = asyncio.run(attack.run())
+    try:
+        wrong = asyncio.run(attack.run())
+    except BaseException:
+        note(f"the siege did not come to its end; logs and records are kept in {base}")
+        raise
     facts = {"seed": seed, "faults": len(faults), **attack.facts}
     if not _report(facts, wrong, shared):
         note(f"logs and records are kept in {base}")

@@ -22,8 +22,10 @@ from weft.store.embedded.server import (
 )
 from weft_siege.processes import send
 
-OPTIONS = ("wal_retrieve_retry_interval=500ms",)
-"""A standby that was left alone asks again that often: each commit waits meanwhile."""
+OPTIONS = ("wal_retrieve_retry_interval=500ms", "wal_keep_size=2GB")
+"""A standby that was left alone asks again that often, and finds what it lacks: until it has that,
+each commit waits.
+"""
 HAS_ALL = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'"
 ASK_S = 2.0
 PROMOTE_S = 30.0

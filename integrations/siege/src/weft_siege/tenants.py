@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from weft.client.api import Api, Document
+from weft.client.api import WAIT_PATIENCE_S, Api, Document
 from weft_siege.checks import END_EVENTS, LAST_EVENT
 from weft_siege.guards import Guards
 from weft_siege.limits import limited
 from weft_siege.load import Load
-from weft_siege.patience import PATIENCE_S
 
 OTHER = "other"
 """The name of the second tenant."""
@@ -51,7 +50,9 @@ async def tenant_at(
     mark = f"mark{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         urls = [f"http://127.0.0.1:{port}" for port in ports]
-        apis = [Api(url, token, patience_s=PATIENCE_S, on_outage=lambda _: None) for url in urls]
+        apis = [
+            Api(url, token, patience_s=WAIT_PATIENCE_S, on_outage=lambda _: None) for url in urls
+        ]
         for api in apis:
             await (await stack.enter_async_context(api)).whoami()
         load = Load(seed, directory, apis, told_at, mark)

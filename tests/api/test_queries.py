@@ -132,24 +132,21 @@ async def test_bad_parameters_of_a_query_are_refused(client: AsyncClient) -> Non
         assert answer.json()["code"] == code
 
 
-@cases(
-    "error",
-    [
-        errors.QueryTooWide("too wide", detail="It is.", hint="Narrow it."),
-        errors.QueryTooSlow("too slow", detail="It is.", hint="Narrow it."),
-    ],
-)
+@cases("kind", [errors.QueryTooWide, errors.QueryTooSlow])
 async def test_expensive_query_is_told_what_to_add(
-    client: AsyncClient, store: RecordingStore, error: errors.Invalid
+    client: AsyncClient, store: RecordingStore, kind: type[errors.Invalid]
 ) -> None:
     async def refuse(*_: object, **__: object) -> None:
-        raise error
+        raise kind("too much", detail="It is.", hint="Narrow it.")
 
-    store.query_jobs = refuse  # type: ignore[method-assign,assignment]  # a double
+    store.query_jobs = store.list_door_jobs = refuse  # type: ignore[method-assign,assignment]
     answer = await client.get("/v1/batches/1/jobs", params={"q": "pca"})
+    of_door = await client.get("/jobs/v2", params={"owner": "ann"})
 
-    assert_problem(answer, 422, error.code)
+    assert_problem(answer, 422, kind.code)
     assert answer.json()["hint"] == "Narrow it."
+    assert of_door.status_code == 400
+    assert ("appId" in of_door.json()["message"]) == (kind is errors.QueryTooSlow)
 
 
 async def test_batches_come_in_the_order_that_is_asked_for(http: AsyncClient) -> None:

@@ -10,6 +10,7 @@ from weft.api.services import Services
 from weft.api.use_cases.read import limits_of
 from weft.core.access.rights import Permission
 from weft.core.access.secret_variables import patterns_of
+from weft.core.errors import QueryTooSlow
 from weft.core.query.tree import EVERYTHING, all_of
 from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.replies import bad_request, base_of, not_found
@@ -20,6 +21,7 @@ from weft.ports.store import Caller, Row
 from weft.ports.store.offers import DoorJobQuery
 
 _STEP: Final = 500
+_NARROWER: Final = "search by name, status, appId or times, too, or sort by one of these"
 
 
 async def find(
@@ -53,10 +55,18 @@ async def listed(
     request: AnyRequest, terms: list[Term], order: tuple[str, bool] | None, limit: int, offset: int
 ) -> Sequence[Row]:
     """Return those of the caller's jobs that meet the terms, a page of them in an order; None: the
-    newest first. Raise a 400 if too many jobs would be read for it.
+    newest first. Raise a 400 if too many jobs would be read for it, or it takes too long.
     """
-    if not limit:
-        return []
+    try:
+        return await _listed(request, terms, order, limit, offset) if limit else []
+    except QueryTooSlow as error:
+        limit_s = request.services.settings.query_timeout_s
+        raise bad_request(f"this takes more than {limit_s:g} s; {_NARROWER}") from error
+
+
+async def _listed(
+    request: AnyRequest, terms: list[Term], order: tuple[str, bool] | None, limit: int, offset: int
+) -> Sequence[Row]:
     services, sieve = request.services, sieve_of(terms)
     key = None if order is None else order_in_sql(order[0])
     query = DoorJobQuery(
@@ -96,10 +106,7 @@ async def _sifted(
             break
         query, n_read = replace(query, before=int(rows[-1]["batch_id"])), n_read + len(rows)
         if n_read >= most or time.monotonic() > until:
-            raise bad_request(
-                f"this reads more than {n_read} documents; search by name, status, appId or "
-                "times, too, or sort by one of these"
-            )
+            raise bad_request(f"this reads more than {n_read} documents; {_NARROWER}")
     if order is not None:
         key = sort_key(order[0])
         found.sort(key=lambda one: key(one[1]), reverse=order[1])

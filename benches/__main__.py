@@ -29,6 +29,7 @@ BENCHES: Mapping[str, str] = {
     "commands": "signals to a running job while its agent is busy, beside none else",
     "exec": "a command beside a running job until its first byte, here and far away",
     "progress": "jobs beside 100 that tell their progress 1,000 times a second",
+    "points": "fault points that are off, beside weft without them: CPU of each job",
     "unique": "submissions with a key among 1,000,000 keys, beside those without",
     "shares": "ends of 100,000 parents of a share, beside parents that all must succeed",
     "commit": "commit of 1,000,000 jobs, beside one of 1,000",

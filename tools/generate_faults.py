@@ -3,11 +3,13 @@
 `--run` runs the tests of `tools/faults.toml` first and records their results; words after `--` go
 to pytest (`--run -- -m fault`). `--record FILE` takes the results of a run that has been, from its
 `--junitxml`. With `--check` it only says if the document is fresh; each test must be there.
+A row may name one case of a test: `…::test_killed[agent-early]`.
 """
 
 import argparse
 import ast
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,11 +32,12 @@ recorded: how many cases and jobs, whether all went well, and seconds of all cas
 `lost` are jobs without the end that they must have; `twice` are runs of a job beyond its first,
 of which a killed worker may cause one each, also of a job that had come to an end of which nobody
 was told: what it did is done twice, and its end counts once; `back in` is the longest time until
-work went on.
+work went on; `out in` is the longest time from SIGTERM until what was told had ended.
 A point (`src/weft/faults.py`) is a step at which a test lets a process die, fail or wait, once.
 A dash: not recorded yet. `make faults` records all again; `make faults ARGS='-m fault'` some.
 """
 COLUMNS = "| fault | test | load | outcome | seconds |\n|---|---|---|---|---|\n"
+LONGEST = ("recovery_s", "stopped_s")
 SUMS = ("jobs", "lost", "doubled")
 
 Rows = Mapping[str, Mapping[str, list[str]]]
@@ -49,10 +52,10 @@ def tests_of(rows: Rows) -> list[str]:
 
 
 def results_in(path: Path) -> Iterator[tuple[str, Result]]:
-    """Yield what a run says of each case that was not skipped."""
+    """Yield what a run says of each case that was not skipped, for it and for its test."""
     for case in ET.parse(path).iter("testcase"):  # noqa: S314 (pytest wrote it just now)
         parts = [part for part in case.get("classname", "").split(".") if part[:1].islower()]
-        name = f"{'/'.join(parts[1:])}::{case.get('name', '').partition('[')[0]}"
+        name = f"{'/'.join(parts[1:])}::{case.get('name', '')}"
         failed = case.find("failure") is not None or case.find("error") is not None
         facts = [
             ast.literal_eval(found.get("value", "{}"))
@@ -61,19 +64,22 @@ def results_in(path: Path) -> Iterator[tuple[str, Result]]:
         ]
         if case.find("skipped") is None:
             seconds = float(case.get("time", 0))
-            yield name, {"failed": int(failed), "cases": 1, "seconds": seconds, **dict(*facts)}
+            result = {"failed": int(failed), "cases": 1, "seconds": seconds, **dict(*facts)}
+            for each in {name, name.partition("[")[0]}:
+                yield each, result
 
 
 def added(results: Iterable[tuple[str, Result]]) -> dict[str, Result]:
-    """Return one result for all cases of a test: sums, and the longest recovery."""
+    """Return one result for all cases of a test: sums, and the longest times."""
     by_test: dict[str, Result] = {}
     for name, case in results:
         before = by_test.setdefault(name, {})
         for key in ("failed", "cases", "seconds", *SUMS):
             if key in case:
                 before[key] = round(before.get(key, 0) + case[key], 1)
-        if "recovery_s" in case:
-            before["recovery_s"] = round(max(before.get("recovery_s", 0), case["recovery_s"]), 1)
+        for key in LONGEST:
+            if key in case:
+                before[key] = round(max(before.get(key, 0), case[key]), 1)
     return by_test
 
 
@@ -96,6 +102,7 @@ def cells(test: str, result: Result | None) -> Iterator[str]:
     yield ", ".join(filter(None, (cases, jobs)))
     outcome = ["**failed**" if result["failed"] else "passed"]
     words = {"lost": "{} lost", "doubled": "{} twice", "recovery_s": "back in {} s"}
+    words["stopped_s"] = "out in {} s"
     outcome += [word.format(result[key]) for key, word in words.items() if key in result]
     yield ", ".join(outcome)
     yield f"{result['seconds']:.1f}"
@@ -125,7 +132,7 @@ def gone(tests: Iterable[str]) -> list[str]:
         if path not in there:
             tree = ast.parse(path.read_text()) if path.exists() else ast.Module([], [])
             there[path] = {getattr(node, "name", "") for node in ast.walk(tree)}
-        if test.partition("::")[2] not in there[path]:
+        if re.split(r"::|\[", test)[1] not in there[path]:
             absent.append(test)
     return absent
 

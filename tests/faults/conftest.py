@@ -8,7 +8,9 @@ from faults.siege import SEED, Siege, besieged
 from up.weft_up import temporary_home
 
 PROPERTY = "fault"
-COLUMNS = ("fault", "result", "jobs", "recovery_s", "lost", "doubled", "note", "took_s")
+COLUMNS = (
+    "fault", "result", "jobs", "recovery_s", "stopped_s", "lost", "doubled", "note", "took_s",
+)  # fmt: skip
 
 Facts = dict[str, object]
 

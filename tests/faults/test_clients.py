@@ -87,12 +87,8 @@ def test_stream_has_no_gap_and_no_repeat(siege: Siege) -> None:
             siege.until_work_goes_on(batch, killed_at)
         siege.until_complete(batch)
         siege.prove(batch)
-        stored = [
-            f"{row['xid']}-{row['event_id']}"
-            for row in query(
-                siege.home, "SELECT xid, event_id FROM weft.event ORDER BY xid, event_id"
-            )
-        ]
+        rows = query(siege.home, "SELECT xid, event_id FROM weft.event ORDER BY xid, event_id")
+        stored = [f"{row['xid']}-{row['event_id']}" for row in rows]
         until(lambda: reader.last_id == stored[-1], "the last event has come")
 
     assert [event["id"] for event in reader.events] == stored
@@ -103,7 +99,6 @@ def test_stream_has_no_gap_and_no_repeat(siege: Siege) -> None:
             told[job_id].append(event["kind"])
     ends = Counter(kinds.count("jobs.success") for kinds in told.values())
     assert ends == {1: JOBS}
-    assert {kinds[-1] for kinds in told.values()} == {"jobs.success"}
     assert all(
         kinds[-2:] == ["jobs.running", "jobs.success"] and len(kinds) % 2 == 0
         for kinds in told.values()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from faults.conftest import Facts
-from faults.siege import JOBS, SEED, Batch, Siege, besieged
+from faults.siege import JOBS, SEED, Siege, besieged
 from faults.waiting import until
 from up.weft_up import kill, temporary_home
 
@@ -26,26 +26,12 @@ def attacked(request: pytest.FixtureRequest) -> Iterator[tuple[str, Siege]]:
 def test_killed(attacked: tuple[str, Siege], moment: str, recorded: Facts) -> None:
     part, siege = attacked
     siege.recorded = recorded
-    batch = submit_mix(siege, JOBS // len(MOMENTS))
-    for share in MOMENTS[moment]:
-        siege.until_ran(batch, share)
-        killed_at = siege.strike(part)
-        siege.until_work_goes_on(batch, killed_at)
-    siege.until_complete(batch)
-
-    siege.prove(batch, may_lose=part == "spawner")
+    strike_at(moment, siege, part, JOBS // len(MOMENTS))
 
 
 @pytest.mark.parametrize("moment", ["early", "repeated"])
 def test_everything_killed(siege: Siege, moment: str) -> None:
-    batch = submit_mix(siege, JOBS // 2)
-    for share in MOMENTS[moment]:
-        siege.until_ran(batch, share)
-        killed_at = siege.strike("everything")
-        siege.until_work_goes_on(batch, killed_at)
-    siege.until_complete(batch)
-
-    siege.prove(batch, may_lose=True)
+    strike_at(moment, siege, "everything", JOBS // 2)
 
 
 def test_spawner_killed_without_a_namespace_of_its_own(recorded: Facts) -> None:
@@ -84,7 +70,13 @@ def test_worker_killed_as_a_whole_runs_nothing_again_that_had_ended(siege: Siege
     assert evidence.doubled() == books.n_lost == 0
 
 
-def submit_mix(siege: Siege, count: int) -> Batch:
-    """Submit short jobs of all kinds."""
+def strike_at(moment: str, siege: Siege, part: str, count: int) -> None:
+    """Kill a part while short jobs of all kinds run, and prove that each succeeds."""
     evidence = siege.evidence()
-    return siege.submit(evidence, evidence.mix(count, SEED))
+    batch = siege.submit(evidence, evidence.mix(count, SEED))
+    for share in MOMENTS[moment]:
+        siege.until_ran(batch, share)
+        killed_at = siege.strike(part)
+        siege.until_work_goes_on(batch, killed_at)
+    siege.until_complete(batch)
+    siege.prove(batch, may_lose=part in {"spawner", "everything"})

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +15,7 @@ import pytest
 from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
-from up.weft_up import DEADLINE_S, WEFT, post, prove_audit, temporary_home
+from up.weft_up import DEADLINE_S, WEFT, kill, post, prove_audit, temporary_home
 from weft import Client
 
 LOST_AFTER_S = "10"
@@ -88,12 +89,23 @@ def test_spawner_that_is_stopped_leaves_no_job_to_run_twice(killed: str, recorde
 
 def test_agent_that_is_stopped_leaves_no_job_to_run_twice(recorded: Facts) -> None:
     with job_on_two(recorded) as (siege, _, until_again):
-        agent = siege.weft.pid("worker")
-        os.kill(agent, signal.SIGSTOP)
-        try:
-            until_again()
-        finally:
-            os.kill(agent, signal.SIGCONT)
+        agent = [siege.weft.pid("worker")]
+        siege.put_to_sleep(agent)
+        until_again()
+        siege.wake(agent)
+
+
+@pytest.mark.parametrize("host", ["lives", "gone"])
+def test_jobs_of_a_worker_killed_as_a_whole_run_again(host: str, recorded: Facts) -> None:
+    """Its next agent says that the spawner is dead; without one, others wait for the grace."""
+    with job_on_two(recorded) as (siege, spawner, until_again):
+        supervisor = [siege.weft.process.pid] if host == "gone" else []
+        siege.put_to_sleep(supervisor)
+        kill([spawner, siege.weft.pid("worker")])
+        killed_at = time.monotonic()
+        until_again()
+        siege.note_recovery(killed_at)
+        siege.wake(supervisor)
 
 
 SAYING = """
@@ -112,12 +124,10 @@ def test_commands_survive_the_agent(siege: Siege) -> None:
 
     with second_worker(siege), Client(home=home) as client:
         bb = client.create_batch()
+        cpu = {"cpu": f"{cpu_m}m"}
         jobs = [
-            bb.create_job(
-                ["sh", "-c", SAYING, "sh", str(path)], resources={"cpu": f"{cpu_m}m"}
-            )
-            for path in said
-        ]  # fmt: skip
+            bb.create_job(["sh", "-c", SAYING, "sh", str(path)], resources=cpu) for path in said
+        ]
         batch = bb.submit()
         until(
             lambda: all(job.status()["started_at"] for job in jobs), "all run", explain=siege.tail

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from api.field_walk import Try, fields_of
 from weft.api.app import Application
+from weft.core.problems import pointer_of
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _LISTS: Final = {"l": ["0"] * 790, "m": ["0"] * 790}
@@ -88,6 +89,12 @@ class Field(NamedTuple):
         return self.request._replace(
             body=self.request.body.replace(_HOLE.encode(), quoted.encode())
         )
+
+    def pointer(self, text: str) -> str:
+        """Return where the text is: it stands as a key if the field has no name."""
+        way = self.name.split(" ", 2)[2].split("/")
+        where = pointer_of(*(text if part == "KEY" else part for part in way))
+        return where.encode("utf-8", "backslashreplace").decode()
 
     @property
     def is_line(self) -> bool:

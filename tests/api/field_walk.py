@@ -75,12 +75,20 @@ def parameters_of(app: Application, value: str) -> Iterator[Try]:
         kind = handler.opt.get("body")
         document = {} if kind is None else sound_document(kind)
         for name in names:
-            query = urlencode({**usual, name: value})
+            query = urlencode({**usual, name: value}, errors="surrogateescape")
             yield Try(method, f"{_filled(path)}?{query}", name, document)
         for name in PATH_IDS:
             if f"{{{name}}}" in path:
-                filled = f"{_filled(path, name, quote(value, safe=''))}?{urlencode(usual)}"
+                quoted = quote(value, safe="", errors="surrogateescape")
+                filled = f"{_filled(path, name, quoted)}?{urlencode(usual)}"
                 yield Try(method, filled, name, document)
+
+
+def reads_of(app: Application) -> Iterator[str]:
+    """Yield the path of each page and each document."""
+    for method, path, _ in _routes(app):
+        if method == "GET" and not path.endswith(("/events", "/notices", "/live")):  # streams
+            yield _filled(path)
 
 
 def _routes(app: Application) -> Iterator[tuple[str, str, Route]]:

@@ -14,14 +14,28 @@ import httpx
 import pytest
 from httpx import AsyncClient
 
-from api.field_walk import Evaluated, parameters_of
-from api.live import LiveApi
-from benches.hostile import HOSTILE, SCHEMAS, Request, fields_of_documents, fields_of_lines
+from api.field_walk import Evaluated, parameters_of, reads_of
+from api.live import Commands, LiveApi
+from benches.hostile import HOSTILE, SCHEMAS, Field, Request, fields_of_documents, fields_of_lines
+from cli.anything import COMMANDS
+from weft.core.problems import texts_of
+from weft.core.text.escapes import STEERING
 
 HELD: Final = "@held@"
 NUMBERS: Final = (
-    "2147483648", "9223372036854775808", "-1", "18446744073709551616", "1e400", "NaN",
+    "0", "2147483648", "9223372036854775808", "-1", "18446744073709551616", "1e400", "NaN",
 )  # fmt: skip
+HALF: Final = "half a character"
+TEXTS: Final[Mapping[str, str]] = {
+    "NUL": r"walk\u0000ed", HALF: r"walk\ud800ed", "direction": r"walk\u202eed",
+    "escape": r"walk\u001b[2Jed", "2 MiB": "walk" * (1 << 19),
+}  # fmt: skip
+"""Texts as JSON writes them."""
+SHORT: Final = [*TEXTS][:4]
+HUGE: Final = {"10 MB": "walk" * 2_500_000}
+"""It is tried in one field of each route."""
+ANSWER_BYTES: Final = 64 << 10
+"""No error is longer."""
 DATA: Final = ("deep", "bare pattern", "template")
 """What is tried where nothing is evaluated."""
 LATE_S: Final = 1.0
@@ -76,10 +90,6 @@ async def test_numbers_beyond_any_column(api: LiveApi, http: AsyncClient) -> Non
     await http.post("/v1/batches", json={"jobs": [{"command": ["true"]}]})
     fields = fields_of_documents(api.app, int)
     asked = {f"{o.name}: {n}": o.with_json(n) for o in fields for n in NUMBERS}
-    for value in NUMBERS[:3]:
-        for one in parameters_of(api.app, value):
-            request = Request.of(one.method, one.path, one.document)
-            asked[f"{one.path} {one.where}: {value}"] = request
 
     assert await mistakes(http, asked) == []
 
@@ -120,3 +130,82 @@ async def test_nothing_that_is_costly_holds_up_others(api: LiveApi, http: AsyncC
 
     async with others_are_served(http):
         assert await mistakes(http, asked) == []
+
+
+async def is_told(http: AsyncClient, answer: httpx.Response, one: Field, text: str) -> bool:
+    """Say whether an error names the field, or is not about its text."""
+    if answer.is_success or answer.status_code == MISTAKE or len(answer.content) > ANSWER_BYTES:
+        return False
+    where, told = one.pointer(json.loads(f'"{text}"')), answer.json()
+    pointers = [error["pointer"] for error in told["errors"]]
+    if answer.status_code in {404, 409} or any(at and where.startswith(at) for at in pointers):
+        return True
+    usual = await send(http, one.holding("usual"))
+    return bool(usual.is_error and usual.json()["code"] == told["code"])
+
+
+def steers(answer: httpx.Response) -> bool:
+    """Say whether a page steers whoever looks at it; its forms hold what was asked."""
+    shown = re.sub(' value="[^"]*"', "", answer.text)
+    is_page = answer.headers.get("content-type", "").startswith("text/html")
+    return is_page and re.search(STEERING, shown) is not None
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(600)
+async def test_texts_are_refused_by_name_or_kept_as_they_are(
+    api: LiveApi, http: AsyncClient, command: Commands
+) -> None:
+    """Whatever field they stand in; and no page and no command shows them unescaped. Each has a
+    limit, but where nothing is kept.
+    """
+    await http.post("/v1/batches", json={"jobs": [{}], "groups": [{"path": "/g"}]})
+    wrong, made, room = list[str](), list[str](), asyncio.Semaphore(4)
+    fields = [*fields_of_documents(api.app)]
+    first_of = {(one.request.method, one.request.path): one for one in reversed(fields)}
+
+    async def ask(one: Field) -> None:
+        is_first = first_of[one.request.method, one.request.path] == one
+        for name, text in {**TEXTS, **(HUGE if is_first else {})}.items():
+            async with room:
+                answer = await send(http, one.with_json(f'"{text}"'))
+            if answer.is_success and one.request.path == "/v1/batches":
+                made.append(f"/batches/{answer.json()['id']}")
+            may_be_kept = name in SHORT or one.request.path.endswith("/trial")
+            if not ((answer.is_success and may_be_kept) or await is_told(http, answer, one, text)):
+                wrong.append(f"{one.name}: {name}: {answer.text[:999]}")
+
+    await asyncio.gather(*map(ask, fields))
+    texts = [json.loads(f'"{TEXTS[name]}"') for name in SHORT if name != HALF]
+    roots = [f"{root}{at}" for at in made for root in ("/v1", "/ui")]
+    for path in [*reads_of(api.app), *roots, *(f"{root}/jobs/1" for root in roots)]:
+        answer = await http.get(path)
+        is_json = answer.headers["content-type"].partition(";")[0].endswith("/json")
+        found = [text for _, text in texts_of(answer.json())] if is_json else []
+        changed = [t for t in found if "walk" in t and not any(one in t for one in texts)]
+        if changed or steers(answer):
+            wrong.append(f"{path}: {changed} {answer.text[:999]}")
+
+    lists = [words for words in COMMANDS if words[-1] == "ls"]
+    of_batches = ((word, f"b{at[9:]}") for at in made[::10] for word in ("status", "jobs"))
+    for words in (*lists, *of_batches):
+        _, out, err = await command(*words)
+        if re.search(STEERING, out + err):
+            wrong.append(f"{words}: {out} {err}")
+
+    assert (wrong, len(made) > 50) == ([], True)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(600)
+async def test_anything_in_paths_and_queries(api: LiveApi, http: AsyncClient) -> None:
+    """What is no text is refused, and the page that says so steers nobody."""
+    await http.post("/v1/batches", json={"jobs": [{}]})
+    for value in (*NUMBERS[:4], "a\0", "\udced\udca0\udc80", "\u202e", "\x1b[2J", "x" * 9999):
+        is_text = value.isprintable() or value in {"\u202e", "\x1b[2J"}
+        for one in parameters_of(api.app, value):
+            answer = await send(http, Request.of(one.method, one.path, one.document))
+
+            is_refused = answer.status_code in {400, 401}
+            assert (is_text and answer.status_code != MISTAKE) or is_refused, (one, answer.text)
+            assert not steers(answer), (one, answer.text)

@@ -282,7 +282,7 @@ async def test_bodies_that_cannot_be_read_are_refused_in_the_form_of_the_door(
 ) -> None:
     """Not JSON, too deep, too large a number, broken texts, and other media than JSON."""
     path, _ = DOORS[door]
-    for body in [*(one for one, _ in BODIES), *WEAVER_BODIES]:
+    for body in [b"", *BODIES["application/json"], *WEAVER_BODIES]:
         check(await untouched.post(path, content=body, headers=JSON), door, body[:60])
     bomb = gzip.compress(b" " * 50_000_000)
     packed = await untouched.post(path, content=bomb, headers={**JSON, "content-encoding": "gzip"})

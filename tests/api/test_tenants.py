@@ -138,10 +138,8 @@ async def test_tenant_is_set_by_its_administrators_and_those_of_the_site(
 async def test_name_is_taken_whether_in_capitals_or_not(http: AsyncClient) -> None:
     await create(http, "Acme")
     again = await http.post("/v1/tenants", json={"name": "aCME", "admin": "eve"})
-    wrong = await http.post("/v1/tenants", json={"name": "a\0b"})
 
     assert (again.status_code, again.json()["code"]) == (409, "API.TENANT_EXISTS")
-    assert wrong.status_code == 400
 
 
 async def test_jobs_choose_what_their_tenant_allows(http: AsyncClient, command: Commands) -> None:

@@ -27,13 +27,6 @@ async def test_an_answer_fits_the_form_and_comes_once(http: httpx.AsyncClient) -
         wrong = await http.post(f"{at}/answer", json={"values": values})
         assert wrong.status_code == 400, wrong.text
         assert [one["pointer"] for one in wrong.json()["errors"]] == [pointer]
-    for document in (
-        {"values": {"dose": 2, "x": "x" * 70_000}},
-        {"note": "\0"},
-        {"values": {"\0": 1}},
-    ):
-        refused = await http.post(f"{at}/answer", json=document)
-        assert (refused.status_code, refused.json()["code"]) == (400, "API.INVALID_VALUE")
     good = await http.post(f"{at}/answer", json={"values": {"dose": 2.5}, "note": "seen"})
     assert good.json() == {"batch_id": 1, "job_id": 1, "state": "success"}
     job = (await http.get(at)).json()

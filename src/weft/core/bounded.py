@@ -34,6 +34,10 @@ class Unreadable(msgspec.DecodeError, ValueError):
     """A text that breaks the rules of its format, or is too deep, and why."""
 
 
+class HalfCharacter(Unreadable):
+    """A text of JSON with half a character."""
+
+
 def read_json(data: bytes | str, kind: Any = Any, *, depth_max: int | None = DEPTH_MAX) -> Any:  # noqa: ANN401 (any JSON)
     """Return what a text says. Raise `Unreadable`; `msgspec.ValidationError`: a wrong type.
     `depth_max` None: the types bound the depth, and what they leave raw is read by itself.
@@ -127,7 +131,7 @@ def _decoded(form: Any, data: bytes, kind: Any) -> Any:  # noqa: ANN401 (any cla
     except msgspec.DecodeError as error:
         if form is msgspec.json.Decoder and _HALF.search(_PAIR.sub(b"", data)):
             why = "a \\ud800 to \\udfff stands alone, which is half of a character"
-            raise Unreadable(why) from error
+            raise HalfCharacter(why) from error
         raise Unreadable(str(error)) from error
     finally:
         if collects:

@@ -18,6 +18,26 @@ def pointer_of(*parts: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
+def texts_of(document: object) -> Iterator[tuple[str, str]]:
+    """Yield the pointer and the text of each text and each key, in no order.
+
+    >>> sorted(texts_of({"a": ["b", 1]}))
+    [('/a', 'a'), ('/a/0', 'b')]
+    """
+    rest = [("", document)]
+    while rest:
+        pointer, value = rest.pop()
+        if isinstance(value, str):
+            yield pointer, value
+        elif isinstance(value, list | tuple):
+            rest += [(f"{pointer}/{index}", item) for index, item in enumerate(value)]
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                at = pointer + pointer_of(key)
+                yield at, str(key)
+                rest.append((at, item))
+
+
 @dataclass
 class Problems:
     """Problems of one document, in the order found."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, get_args
 
 from weft.api.calls.call import KEY, Asked, Call, DecodeBatch, ServerUrl, TraceId
-from weft.api.http.decoding import JSON, decode
+from weft.api.http.decoding import JSON, decode, name_nul
 from weft.api.http.paging import (
     PAGE,
     cursor_as,
@@ -20,7 +20,7 @@ from weft.api.http.parameters import Query, wrong_parameter
 from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, read_document, read_submission
 from weft.api.http.routing import Response, Route, route
-from weft.core.errors import BadId
+from weft.core.errors import BadId, NulCharacter
 from weft.ports.store import Row
 from weft.settings import Settings
 from weft.wire.documents.batches import BatchDocument
@@ -61,7 +61,10 @@ def route_of(call: Call) -> Route:
             arguments |= _position(query, call, kind)
         arguments |= await _read_body(request, call, query)
         arguments |= {name: _FACTS[kind](request) for name, kind in call.facts.items()}
-        answer = await call.use_case(services, request.caller, **arguments)
+        try:
+            answer = await call.use_case(services, request.caller, **arguments)
+        except NulCharacter as error:
+            raise name_nul(error, arguments.get(call.document or "")) from error
         if call.cursor:
             last = _end(answer, call.cursor.key) if len(answer) == arguments["limit"] else None
             return reply(page_until(answer, kind, last))

@@ -1,14 +1,23 @@
 """Decode the bytes of a request into a typed document; every wrong field is named."""
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
-from weft.core.bounded import Unreadable, read_json, read_msgpack
-from weft.core.errors import InvalidDocument, MalformedBody, UnsupportedMedia, WrongType
-from weft.core.problems import Problems, pointer_of
+from weft.core.bounded import HalfCharacter, Unreadable, bounded, read_json, read_msgpack
+from weft.core.errors import (
+    FieldError,
+    InvalidDocument,
+    MalformedBody,
+    NulCharacter,
+    UnsupportedMedia,
+    WrongType,
+)
+from weft.core.problems import Problems, pointer_of, texts_of
 from weft.wire.documents.batches import JobDocument
 from weft.wire.mistakes import check_types, mistake_of
 from weft.wire.usual_jobs import USUAL_KINDS
@@ -18,6 +27,11 @@ MSGPACK: Final = "application/msgpack"
 MERGE_PATCH: Final = "application/merge-patch+json"
 Document = TypeVar("Document", bound=msgspec.Struct)
 Kind = Any  # an annotation: a class, a union, a generic; typing has no type for all of them
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_SEARCHED_BYTES_MAX: Final = 1 << 18
+"""To search a longer body for its mistake would hold up others for more than a few hundredths of a
+second.
+"""
 _HINT: Final = (
     "Send one document as application/json (UTF-8, no byte order mark) or application/msgpack."
 )
@@ -53,7 +67,7 @@ def decode(body: bytes, media: str, kind: type[Document]) -> Document:
     except msgspec.ValidationError as error:
         raise _explain(body, media, kind, error) from error
     except Unreadable as error:
-        raise _malformed(media, error) from error
+        raise _malformed(body, media, error) from error
     return document if usual is None else _with_resources(document, media)
 
 
@@ -83,11 +97,41 @@ def _reader(media: str) -> Callable[..., Any]:
     return read_json if media == JSON else read_msgpack
 
 
-def _malformed(media: str, error: Exception) -> MalformedBody:
+def _malformed(body: bytes, media: str, error: Exception) -> MalformedBody:
     form, why = "JSON" if media == JSON else "msgpack", str(error)
-    return MalformedBody(
-        f"the body is not {form}", detail=f"{why[:1].upper()}{why[1:]}.", hint=_HINT
-    )
+    detail, errors = f"{why[:1].upper()}{why[1:]}.", list[FieldError]()
+    if isinstance(error, HalfCharacter) and (pointer := _half_character_in(body)) is not None:
+        detail, errors = f"{pointer or 'the document'}: {why}.", [FieldError(pointer, why)]
+    return MalformedBody(f"the body is not {form}", detail=detail, hint=_HINT, errors=errors)
+
+
+def _half_character_in(body: bytes) -> str | None:
+    """Return the pointer of a text with half a character; None: the body is too long to search
+    it, or has another mistake.
+    """
+    if len(body) > _SEARCHED_BYTES_MAX:
+        return None
+    try:
+        # msgspec refuses such a text without saying where it is.
+        document = bounded(lambda: json.loads(body))
+    except ValueError:
+        return None
+    halves = (pointer for pointer, text in texts_of(document) if _HALF.search(text))
+    pointer = next(halves, None)
+    return pointer and pointer.encode("utf-8", "backslashreplace").decode()
+
+
+def name_nul(error: NulCharacter, document: object) -> NulCharacter:
+    """Return the error with the fields that hold NUL, if it names none: the database does not say
+    which value it cannot store.
+    """
+    if error.errors:
+        return error
+    problems = Problems()
+    for pointer, text in texts_of(msgspec.to_builtins(document)):
+        if "\0" in text:
+            problems.add(NulCharacter, pointer, "a text cannot contain NUL")
+    return cast("NulCharacter", problems.error()) if problems.found else error
 
 
 def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception:
@@ -97,7 +141,7 @@ def _explain(body: bytes, media: str, kind: Kind, first: Exception) -> Exception
         value = _reader(media)(body)
     except Unreadable as error:
         if not isinstance(error.__cause__, msgspec.ValidationError):
-            return _malformed(media, error)
+            return _malformed(body, media, error)
     else:
         check_types(value, kind, "", problems)
     if not problems.found:  # e.g. a number that only the typed decoder refuses

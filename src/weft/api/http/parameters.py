@@ -33,7 +33,9 @@ class Query:
                 text, keep_blank_values=True, max_num_fields=QUERY_FIELDS_MAX, errors="strict"
             )
         except UnicodeDecodeError as error:
-            raise wrong_parameter("", "its percent-encoded bytes are not UTF-8") from error
+            readable = parse_qsl(text, keep_blank_values=True)
+            wrong = next((name for name, value in readable if "\ufffd" in name + value), "")
+            raise wrong_parameter(wrong, "its percent-encoded bytes are not UTF-8") from error
         except ValueError as error:
             raise wrong_parameter(
                 "", f"there are more than {QUERY_FIELDS_MAX} parameters"

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from types import EllipsisType, MappingProxyType, ModuleType
 from typing import Any, Final, Generic, TypeVar, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from weft.api.http.parameters import Query
 from weft.api.services import Services
 from weft.core.access.rights import Permission, Right
-from weft.core.errors import MethodNotAllowed, RouteNotFound
+from weft.core.errors import InvalidParameter, MethodNotAllowed, RouteNotFound
 from weft.ports.store import Caller
 
 Scope = MutableMapping[str, Any]  # as ASGI defines it
@@ -335,6 +335,8 @@ class Router:
     def _request_of(self, scope: Scope, receive: Receive) -> Request:
         """Return the request with its route. Raise `RouteNotFound`, `MethodNotAllowed`."""
         path, method = scope["path"], scope["method"]
+        if "\ufffd" in path:
+            _check_encoding(scope)
         node, values = self._find(path)
         if not node.routes:
             raise RouteNotFound(
@@ -354,6 +356,21 @@ class Router:
         params = dict(zip(names, values, strict=True))
         scope.update(path_template=shown, path_params=params, route=route)
         return Request(scope, receive, self, route)
+
+
+def _check_encoding(scope: Scope) -> None:
+    """Raise `InvalidParameter` if the path is not UTF-8: a server puts U+FFFD for such bytes, and
+    then two paths would mean the same.
+    """
+    for part in scope.get("raw_path", b"").decode("latin-1").split("/"):
+        try:
+            unquote(part, errors="strict")
+        except UnicodeDecodeError as error:
+            raise InvalidParameter(
+                "the path cannot be read",
+                detail=f"The percent-encoded bytes of {part[:80]!r} are not UTF-8.",
+                hint="Send it in UTF-8.",
+            ) from error
 
 
 def _parts(path: str) -> list[str]:

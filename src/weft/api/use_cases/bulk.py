@@ -14,6 +14,7 @@ from weft.core.access.rights import Permission, Right
 from weft.core.batch_actions import BatchAction, n_concerned
 from weft.core.errors import BadId, FieldError, InvalidDocument, TooLarge
 from weft.core.ids import parse_batch_id
+from weft.core.problems import pointing
 from weft.core.query import Subject
 from weft.ports.store import Caller, Origin, Row
 from weft.submission.services import Answer
@@ -80,7 +81,8 @@ async def begin_batch_action(
             errors=[FieldError("/query", "exactly one of query and batches is needed")],
         )
     if document.query is not None:
-        return await begin_by_query(services, caller, document.action, document.query, origin)
+        with pointing(lambda _: "/query"):
+            return await begin_by_query(services, caller, document.action, document.query, origin)
     batch_ids = sorted(set(document.batches or ()))
     return await begin_on_batches(services, caller, document.action, batch_ids, origin)
 

@@ -8,6 +8,7 @@ from weft.api.services import Services
 from weft.api.use_cases import read
 from weft.core.access.rights import Right
 from weft.core.errors import FieldError, InvalidValue, SavedQueryNotFound, TooManySavedQueries
+from weft.core.problems import pointing
 from weft.core.query import Subject
 from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
@@ -30,7 +31,8 @@ async def save_query(
     query = document.query
     if not query.strip():
         raise InvalidValue("no query was saved", errors=[FieldError("/query", "it is empty")])
-    read.parse(query, Subject.BATCHES, services.settings)
+    with pointing(lambda _: "/query"):
+        read.parse(query, Subject.BATCHES, services.settings)
     most = services.settings.saved_queries_per_user_max
     found = await services.store.save_query(caller, name, query, queries_max=most)
     if found is None:

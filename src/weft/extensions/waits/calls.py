@@ -38,9 +38,9 @@ async def answer_job(
     Values must fit its form. Raise `NotWaiting`.
     """
     values = document.values or {}
-    message = wrong_text((values, document.note))
-    wrong = [FieldError("", message)]
-    if not message:
+    parts = {"/values": values, "/note": document.note}
+    wrong = [FieldError(at, why) for at, part in parts.items() if (why := wrong_text(part))]
+    if not wrong:
         job = await services.store.get_job(caller, batch_id, job_id)
         form = job.get("wait", {}).get("form") if document.approve else None
         asked = [] if form is None else [(form, values)]

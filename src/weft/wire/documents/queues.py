@@ -88,7 +88,8 @@ class QueueDocument(Struct, forbid_unknown_fields=True, omit_defaults=True):
     ] = ("default",)
     executor: Annotated[str | None, says("Of jobs that name none.", "process")] = None
     users: Annotated[
-        tuple[str, ...] | None, says("Users whose jobs may wait here; without it all.", ["ann"])
+        tuple[Annotated[str, Meta(min_length=1, max_length=256)], ...] | None,
+        says("Users whose jobs may wait here; without it all.", ["ann"]),
     ] = None
     state: Annotated[
         QueueStateWord,

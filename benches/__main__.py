@@ -34,6 +34,7 @@ BENCHES: Mapping[str, str] = {
     "shares": "ends of 100,000 parents of a share, beside parents that all must succeed",
     "commit": "commit of 1,000,000 jobs, beside one of 1,000",
     "writers": "four processes completing jobs of one group, beside four groups",
+    "function-costs": "what each function of the database takes of a claim and an end",
     "gates": "half of 100,000 jobs waiting for 1,000 concurrency keys, beside none",
     "release": "100,000 jobs blocked on one condition, when its test passes",
     "incidents": "10,000 conditions at once, each tested when it is due",

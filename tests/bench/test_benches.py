@@ -65,6 +65,7 @@ def measured(directory: Path, name: str, *options: str) -> dict[str, Any]:
     ("command", "positive", "exact"),
     [
         ("gates --scale 0.004 --rounds 1", "ratio submit_rate", {}),
+        ("function-costs --jobs 600", "ratio us functions.0.us", {}),
         ("release --jobs 50", "release_per_s sweep_per_s first_ms", {"tests": 3}),
         ("failures --jobs 600", "ratio causes_s", {}),
         ("retry --jobs 600", "seconds", {"conditions.sizes": {"jobs": 600, "failed": 60}}),

@@ -1,17 +1,22 @@
 """`weft siege` itself: everything attacked at once, by a schedule from a seed."""
 
 import json
+import os
 import subprocess
+
+import pytest
 
 from faults.conftest import Facts
 from up.weft_up import WEFT
 
 SEED = "7"
-PATIENCE_S = 240
+MINUTES = os.environ.get("WEFT_SIEGE_MINUTES", "0.3")
+PATIENCE_S = 900
 
 
+@pytest.mark.timeout(PATIENCE_S)
 def test_nothing_is_lost_in_a_siege(recorded: Facts) -> None:
-    words = [str(WEFT), "siege", "--minutes", "0.3", "--seed", SEED, "--json"]
+    words = [str(WEFT), "siege", "--minutes", MINUTES, "--seed", SEED, "--json"]
     answer = subprocess.run(words, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     facts = json.loads(answer.stdout)

@@ -31,7 +31,7 @@ read -r -a heavy <<<"${WEFT_FULL_HEAVY-}"
 part 'tests that take minutes' -n "${JOBS:-2}" --dist loadfile --no-loadscope-reorder \
     -m 'heavy and not fault and not engine and not world' --timeout 1800 ${heavy[@]+"${heavy[@]}"} "$@"
 if [ -n "${WEFT_FULL_FAULTS-test}" ]; then
-    part 'faults' -n "${JOBS:-2}" --dist loadscope -m fault -k "${WEFT_FULL_FAULTS-test}" --timeout 300 \
+    part 'faults' -n "${JOBS:-2}" --dist loadscope --no-loadscope-reorder -m fault -k "${WEFT_FULL_FAULTS-test}" --timeout 300 \
         tests/faults $(grep -l mark.fault tests/*/test_*.py) "$@"
 fi
 # It installs RabbitMQ and Kafka; where it can install neither, all are skipped, and the part fails.

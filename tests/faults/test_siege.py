@@ -10,7 +10,7 @@ from faults.conftest import Facts
 from up.weft_up import WEFT
 
 SEED = "7"
-MINUTES = os.environ.get("WEFT_SIEGE_MINUTES", "0.3")
+MINUTES = os.environ.get("FAULT_MINUTES", "0.3")
 PATIENCE_S = 900
 
 

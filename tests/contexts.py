@@ -2,12 +2,14 @@
 
 import asyncio
 import inspect
+import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
 from pathlib import Path
 from shutil import rmtree
@@ -67,6 +69,26 @@ def scratch(prefix: str = "weft-") -> Iterator[Path]:
         yield path
     finally:
         rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[Path]:
+    """Mount a disk of this size there, or skip the test."""
+    place.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def fill_disk(file: Path) -> None:
+    """Write until the disk of a file has no room."""
+    with file.open("wb", buffering=0) as opened, suppress(OSError):
+        while True:
+            opened.write(bytes(4096))
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """Further doors: a second wire format, its paths, and a door of a foreign package."""
 
+import errno
 import gzip
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -19,7 +20,8 @@ from api.test_bad_input import BODIES
 from cases import cases
 from plugins.package import install
 from weft.api.app import create_app
-from weft.api.http.doors import ApiDoor, DoorPaths
+from weft.api.http.doors import ApiDoor, Asked, DoorPaths
+from weft.api.http.problem_documents import as_weft_error
 from weft.cli.app import all_commands, run_command
 from weft.core.errors import Unavailable
 from weft.ports.plugins import PluginGroup
@@ -153,7 +155,15 @@ async def test_a_door_words_every_refusal_on_its_paths(
 
     assert (answer.status_code, answer.text) == (status, f"refused {code} {method}\n")
     assert ("www-authenticate" in answer.headers) == (status == 401)
+    assert ("retry-after" in answer.headers) == (status >= 500)
     assert answer.headers.get("allow") == ("OPTIONS, POST" if status == 405 else None)
+
+
+def test_foreign_clients_hear_of_a_full_disk_as_of_what_passes() -> None:
+    full, asked = as_weft_error(OSError(errno.ENOSPC, "no space")), Asked("POST", "/", {})
+    refusals = {one.name: one.refuse(full, asked).status for one in api_doors() if one.refuse}
+
+    assert refusals == {"aloe": 503, "hail": 503, "jobweaver": 507, "tes": 503}
 
 
 async def test_a_door_words_too_many_requests(client: httpx.AsyncClient) -> None:

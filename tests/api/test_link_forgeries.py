@@ -2,6 +2,7 @@
 may tell lies about, and what comes of it: nothing for others.
 """
 
+import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator, Callable
@@ -17,13 +18,13 @@ from api.live import Dsns, LiveApi, as_admin, make_user
 from api.test_worker_link import Outside, facts
 from builders import end_report, key_of
 from builders import request as claim_of
+from contexts import beside, small_disk
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.core.states import AttemptKey
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving.keeping import SpoolKeeping
 from weft.extensions.link.source import LinkedCheckpoints
 from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
-from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.file_store import HeldFile
@@ -44,6 +45,18 @@ from weft.wire.log_format import (
 DAY_S = 86_400.0
 
 
+class NotingCaller(LinkCaller):
+    """Notes which calls there are."""
+
+    def __init__(self, finder: LinkFinder) -> None:
+        super().__init__(finder)
+        self.names: list[str] = []
+
+    async def call(self, name: str, /, *args: object, **given: object) -> Any:  # noqa: ANN401 (of the call's type)
+        self.names.append(name)
+        return await super().call(name, *args, **given)
+
+
 class Site(Outside):
     """A linked worker with a running job, and the looks of the api."""
 
@@ -55,6 +68,12 @@ class Site(Outside):
         self.worker: WorkerStore = self.store(self.link)
         self.incarnation = (await self.worker.register_worker(**facts())).incarnation_id
         self.one, self.other = await self.worker.claim_jobs(self.incarnation, claim_of(2))
+
+    def noting_caller(self) -> NotingCaller:
+        caller = NotingCaller(LinkFinder(self.api.url, self.path / f"token-{self.token_id}"))
+        caller.incarnation_id = self.incarnation
+        self._callers.append(caller)
+        return caller
 
     def write(self, one: Claimed, text: bytes) -> Path:
         own = own_path(self.path / "worker", one.batch_id, one.job_id, one.attempt)
@@ -111,24 +130,10 @@ async def test_output_of_others_is_not_written_and_not_removed(site: Site) -> No
     assert await site.log(site.one) == (200, b"kept", "false")
 
 
-class NotingCaller(LinkCaller):
-    """Notes which calls there are."""
-
-    def __init__(self, finder: LinkFinder) -> None:
-        super().__init__(finder)
-        self.names: list[str] = []
-
-    async def call(self, name: str, /, *args: object, **given: object) -> Any:  # noqa: ANN401 (of the call's type)
-        self.names.append(name)
-        return await super().call(name, *args, **given)
-
-
 async def test_short_pieces_of_many_files_go_in_one_call(site: Site) -> None:
     """What the api has is asked once; a long piece goes alone."""
-    caller = NotingCaller(LinkFinder(site.api.url, site.path / f"token-{site.token_id}"))
-    caller.incarnation_id = site.incarnation
-    shipper, both = Shipper(caller), (site.one, site.other)
-    shipper.root = site.path / "worker"
+    caller, both = site.noting_caller(), (site.one, site.other)
+    shipper = site.shipper(caller)
     shipper.follow(AttemptKey(one.batch_id, one.job_id, one.attempt) for one in both)
     reports = [msgspec.structs.replace(end_report(one), location=None) for one in both]
     for one in both:
@@ -138,7 +143,6 @@ async def test_short_pieces_of_many_files_go_in_one_call(site: Site) -> None:
     for one in both:
         site.write(one, b"x" * 70_000)
     await shipper.ship_ended(reports)
-    caller.close()
 
     assert [text for _, text, _ in short] == [b"short 1", b"short 2"]
     assert caller.names == ["write_logs"] * 3 + ["write_log"] * 2
@@ -154,6 +158,30 @@ async def test_output_beyond_the_bound_is_cut_and_the_job_ends(site: Site) -> No
     answer = await site.http.get(f"/v1/batches/b{site.batch_id}/jobs/{site.other.job_id}/log")
     assert answer.json()["code"] == "API.OUTPUT_GONE"
     assert "4096 bytes" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("site", [FilesSettings(spool_free_bytes_min=1 << 20)], indirect=True)
+async def test_full_disk_of_the_api_stops_new_jobs_until_there_is_room(site: Site) -> None:
+    caller, keys = site.noting_caller(), [key_of(site.one), key_of(site.other)]
+    shipper = site.shipper(caller)
+    await site.submit(1)
+    with small_disk(site.path / "logs", "2m") as disk:
+        (filler := disk / "filler").write_bytes(bytes(3 << 19))
+        await site.worker.heartbeat(site.incarnation, keys, draining=False)
+        assert not await site.worker.claim_jobs(site.incarnation, claim_of(1))
+        site.write(site.one, b"short")
+        await site.end(site.one, 5)
+        assert (await site.log(site.one))[0] == 410, "its end does not wait for room"
+        site.write(site.other, b"late")
+        shipper.follow([AttemptKey(*keys[1])])
+        async with asyncio.timeout(30), beside(shipper.run()):
+            while caller.names.count("write_log") < 2:
+                await site.log(site.other)
+            filler.unlink()
+            while (await site.log(site.other))[1] != b"late":
+                pass
+        await site.worker.heartbeat(site.incarnation, keys[1:], draining=False)
+        assert len(await site.worker.claim_jobs(site.incarnation, claim_of(1))) == 1
 
 
 async def test_old_output_is_removed_once_its_job_has_ended(site: Site) -> None:

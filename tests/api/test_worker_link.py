@@ -87,10 +87,13 @@ class Outside:
         for caller in self._callers:
             caller.close()
 
-    def store(self, caller: LinkCaller) -> WorkerStore:
+    def shipper(self, caller: LinkCaller) -> Shipper:
         shipper = Shipper(caller)
         shipper.root = self.path / "worker"
-        return cast("WorkerStore", LinkedWorkerStore(caller, shipper, self.key))
+        return shipper
+
+    def store(self, caller: LinkCaller) -> WorkerStore:
+        return cast("WorkerStore", LinkedWorkerStore(caller, self.shipper(caller), self.key))
 
 
 def facts(**more: Any) -> dict[str, Any]:  # noqa: ANN401 (as register_worker)

@@ -52,15 +52,15 @@ async def test_connections_are_kept_unless_the_server_closes_them(close: bool, n
 
 
 async def test_a_lost_answer_is_asked_for_again_with_the_same_idempotency_key() -> None:
-    answers = (DROP, answer(503, b"{}"), answer(201, BATCH))
+    answers = (DROP, answer(503, b"{}"), answer(507, b"{}"), answer(201, BATCH))
     async with serving(*answers) as server, Api(server.url, "t") as client:
         created = await client.create_batch({"name": "x", "jobs": [{"command": ["true"]}]})
         await client.create_batch({})
 
     assert created["id"] == 1
     keys = [request.headers["idempotency-key"] for request in server.requests]
-    assert (keys.count(keys[0]), len(keys)) == (3, 4)
-    document = msgspec.msgpack.decode(server.requests[2].body)
+    assert (keys.count(keys[0]), len(keys)) == (4, 5)
+    document = msgspec.msgpack.decode(server.requests[3].body)
     assert document == {"name": "x", "jobs": [{"command": ["true"]}]}
 
 

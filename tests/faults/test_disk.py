@@ -1,37 +1,31 @@
 """The disk of the logs is full: the job says so, and everything else lives."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contexts import small_disk
 from faults.conftest import Facts
 from faults.siege import Siege, besieged
 from faults.waiting import until
 from up.weft_up import get, post, temporary_home
 
-SIZE = "2m"
 LOUD = ["head", "-c", "8000000", "/dev/zero"]
 
 
 @pytest.fixture
 def cramped(request: pytest.FixtureRequest, recorded: Facts) -> Iterator[Siege]:
     """Give a weft whose logs have a small disk of their own."""
-    with temporary_home() as home:
-        logs = home / "logs"
-        logs.mkdir(parents=True)
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(logs)]
-        if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
-            pytest.skip("only root can mount")
-        try:
-            room = {"WEFT_WORKER_FREE_BYTES_MIN": request.param}
-            with besieged(home, recorded=recorded, **room) as siege:
-                yield siege
-        finally:
-            subprocess.run(["umount", "--lazy", logs], check=True)
+    room = {"WEFT_WORKER_FREE_BYTES_MIN": request.param}
+    with (
+        temporary_home() as home,
+        small_disk(home / "logs", "2m"),
+        besieged(home, recorded=recorded, **room) as siege,
+    ):
+        yield siege
 
 
 def ran(home: Path, *command: str) -> Any:  # noqa: ANN401 (a document)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cases import cases
-from weft.core.errors import SpoolFull
+from weft.core.errors import DiskFull, SpoolFull
 from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
@@ -103,7 +103,7 @@ def test_a_worker_has_a_bound_that_counts_what_is_no_output(tmp_path: Path) -> N
 
 
 def test_nothing_is_taken_while_the_disk_is_nearly_full(tmp_path: Path) -> None:
-    with pytest.raises(SpoolFull):
+    with pytest.raises(DiskFull):
         spool_at(tmp_path, free_bytes_min=1 << 60).write(PLACE, OWN, 0, b"x")
 
 

@@ -12,7 +12,8 @@ import asyncpg
 import pytest
 
 import weft
-from weft.core.errors import Internal, NulCharacter, StoreUnavailable, error_classes
+from contexts import connected
+from weft.core.errors import Internal, NulCharacter, error_classes
 from weft.store.database import Database, open_database
 from weft.store.errors import translated
 
@@ -38,31 +39,29 @@ async def _until_ended(store: Database) -> None:
 async def test_a_connection_that_ended_while_it_was_kept_is_replaced(
     own_database: dict[str, str],
 ) -> None:
-    owner = await asyncpg.connect(own_database["admin"])
-    async with open_database(
-        own_database["weft_worker"], connections_max=1, timeout_s=10
-    ) as store:
+    async with (
+        connected(own_database["admin"]) as owner,
+        open_database(own_database["weft_worker"], connections_max=1, timeout_s=10) as store,
+    ):
         for _ in range(3):
             await store.call("schema_range")
             (pid,) = await _backends(owner)
             await owner.fetchval("SELECT pg_terminate_backend($1, 10000)", pid)
             await _until_ended(store)
         await store.call("schema_range")
-    await owner.close()
 
 
 async def test_calls_beyond_the_connections_wait_for_those_that_are_kept(
     own_database: dict[str, str],
 ) -> None:
-    owner = await asyncpg.connect(own_database["admin"])
-    async with open_database(
-        own_database["weft_worker"], connections_max=2, timeout_s=10
-    ) as store:
+    async with (
+        connected(own_database["admin"]) as owner,
+        open_database(own_database["weft_worker"], connections_max=2, timeout_s=10) as store,
+    ):
         for _ in range(3):
             await asyncio.gather(*(store.call("schema_range") for _ in range(CALLERS)))
 
         assert len(await _backends(owner)) == 2
-    await owner.close()
 
 
 async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> None:
@@ -103,22 +102,25 @@ async def _cancelled_call(store: Database) -> None:
         asyncpg.InterfaceError("connection is closed"),
         asyncpg.AdminShutdownError("terminating connection"),
         asyncpg.TooManyConnectionsError("too many clients"),
+        asyncpg.DiskFullError("No space left on device"),
     ],
     ids=lambda error: type(error).__name__,
 )
 def test_database_that_is_away_may_be_asked_again(error: Exception) -> None:
-    assert isinstance(translated(error), StoreUnavailable)
+    refusal = translated(error)
+    assert (refusal.status, bool(refusal.retry_after_s)) == (
+        507 if isinstance(error, asyncpg.DiskFullError) else 503, True,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["a\0b", '{"a\\u0000b": null}'])
 async def test_nul_that_no_check_found_is_a_mistake_of_the_caller(
     database: dict[str, str], text: str
 ) -> None:
-    connection = await asyncpg.connect(database["weft_api"])
     statement = "SELECT $1::text::jsonb" if "{" in text else "SELECT $1::text"
-    with pytest.raises(asyncpg.PostgresError) as refused:
-        await connection.fetchval(statement, text)
-    await connection.close()
+    async with connected(database["weft_api"]) as connection:
+        with pytest.raises(asyncpg.PostgresError) as refused:
+            await connection.fetchval(statement, text)
 
     assert isinstance(translated(refused.value), NulCharacter)
 

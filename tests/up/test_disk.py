@@ -1,11 +1,11 @@
 """Homes on disks that are full or read-only."""
 
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from contexts import fill_disk
 from up.weft_up import processes_of, run_weft
 
 pytestmark = pytest.mark.slow
@@ -23,9 +23,7 @@ def test_disk_too_small_for_the_database_is_said(small_disk: Path) -> None:
 
 
 def test_full_disk_is_said(small_disk: Path) -> None:
-    with (small_disk / "filler").open("wb", buffering=0) as filler, suppress(OSError):
-        while True:
-            filler.write(b"x" * 4096)
+    fill_disk(small_disk / "filler")
     refused = run_weft("up", "--home", str(small_disk / "home"))
 
     assert refused.returncode == 4

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import contexts
 from weft.core.states import Reason
 from weft.plugins.log_stores.files import FileLogStore
 from weft.ports.log_store import AttemptLog
@@ -129,19 +130,8 @@ def _cpu_ticks(pid: int) -> int:
 @pytest.fixture
 def small_disk(short_path: Path) -> Iterator[Path]:
     """Return a file system of one MiB."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may mount")
-    disk = short_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(disk)],
-        check=False,
-        capture_output=True,
-    )
-    if mounted.returncode != 0:
-        pytest.skip("this kernel does not let us mount")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
+    with contexts.small_disk(short_path / "disk", "1m") as disk:
+        yield disk
 
 
 def test_full_disk_ends_the_job_not_the_spawner(short_path: Path, small_disk: Path) -> None:
@@ -155,8 +145,7 @@ def test_full_disk_ends_the_job_not_the_spawner(short_path: Path, small_disk: Pa
     assert "No space left" in long.message
     for path in (small_disk / "logs" / "attempts").rglob("*.1"):
         path.write_bytes(path.read_bytes()[:1000])
-    (small_disk / "full").write_bytes(b"")
-    _fill(small_disk / "full")
+    contexts.fill_disk(small_disk / "full")
     short = agent.run("sh", "-c", "head -c 30000 /dev/zero", job_id=3)
     assert (short.failure, short.exit_code) == (Reason.DISK, None)
     assert agent.run("true", job_id=4).exit_code == 0
@@ -165,15 +154,6 @@ def test_full_disk_ends_the_job_not_the_spawner(short_path: Path, small_disk: Pa
     assert (after.failure, agent.output(after)[0]) == (None, b"after\n")
     agent.close()
     spawner.stop()
-
-
-def _fill(path: Path) -> None:
-    with path.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-        except OSError:
-            return
 
 
 def test_merged_streams_are_in_the_order_in_which_they_were_written(agent: Agent) -> None:

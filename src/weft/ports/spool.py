@@ -50,8 +50,11 @@ class Spool(Protocol):
 
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Do as `LinkCalls.write_log` says, below one folder. What is kept already is not changed.
-        Raise `ValueError` for a path that no output has, `SpoolFull`.
+        Raise `ValueError` for a path that no output has, `SpoolFull`, `DiskFull`.
         """
+
+    def is_disk_full(self) -> bool:
+        """Say whether the disk has too little room for more; log when that changes."""
 
     def remove(self, folder: str, paths: Sequence[str]) -> None:
         """Forget files, or batches. Raise `ValueError` as above."""
@@ -82,7 +85,7 @@ class Spool(Protocol):
         self, folder: str, key: AttemptKey, offset: int, data: bytes, found: CheckpointFound
     ) -> int:
         """Do as `LinkCalls.write_checkpoint` says, below one folder. Raise `ValueError` if it is
-        not what it was said to be, `SpoolFull`.
+        not what it was said to be, `SpoolFull`, `DiskFull`.
         """
 
     def find_checkpoint(self, batch_id: int, job_id: int) -> CheckpointFound | None:

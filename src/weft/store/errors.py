@@ -97,10 +97,11 @@ def translated(error: Exception) -> errors.WeftError:
         return errors.NulCharacter(
             errors.NulCharacter.fact, detail="The database cannot store it in a text or a key."
         )
+    if isinstance(error, asyncpg.DiskFullError):
+        return errors.DiskFull("the disk of the database is full", detail=_why_away(error))
     if isinstance(error, AWAY):
-        is_full = isinstance(error, asyncpg.DiskFullError)
         return errors.StoreUnavailable(
-            "the disk of the database is full" if is_full else "could not reach the database",
+            "could not reach the database",
             detail=_why_away(error),
             hint="Try again; if that does not help, run `weft doctor` and read the server's log.",
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from weft_hq.server import Document
 USAGE, FAILED, INTERRUPTED = 2, 1, 130
-MAY_PASS = (429, 503)
+MAY_PASS = (429, 503, 507)
 NOT_FOUND = 404
 PAGE_ROWS = 1000
 DAY_S = 86400

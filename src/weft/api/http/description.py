@@ -42,6 +42,7 @@ _REFUSALS: Final = {
     429: "too many requests, or more than a quota allows; try again after `Retry-After` seconds",
     500: "a defect of the server",
     503: "try again later",
+    507: "a disk of the server is full; try again after `Retry-After` seconds",
 }
 
 
@@ -133,7 +134,7 @@ def _operation(path: str, handler: Route, right: Right | None) -> Object:
 
 def _refused(path: str, handler: Route, right: Right | None) -> Object:
     """Describe a problem document for each status that an error of this operation can have."""
-    statuses = {400, 500, 503}
+    statuses = {400, 500, 503, 507}
     if right is not None:
         statuses |= {401, 403, 429}
     if path.startswith("/v1/") or _is_visited(handler, right):

@@ -1,11 +1,11 @@
 """What a door registers for the api: its routes, and what its paths have that others have not."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from weft.api.http.routing import Route
-from weft.core.errors import WeftError
+from weft.core.errors import Unavailable, WeftError
 
 if TYPE_CHECKING:
     from weft.api.services import Services
@@ -33,6 +33,13 @@ class Refusal(NamedTuple):
     status: int
     media: str
     body: bytes
+
+
+def status_of(error: WeftError, kept: Collection[int]) -> int:
+    """Return the status of an error for foreign clients, which know only those that are `kept`."""
+    if error.status in kept:
+        return error.status
+    return 503 if isinstance(error, Unavailable) else 400
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,14 @@ from weft.api.html.render import HTML, render_error
 from weft.api.http.browsers import LOGIN, is_page
 from weft.api.http.doors import ApiDoor, Asked, Refusal
 from weft.api.http.routing import Response
-from weft.core.errors import Internal, MethodNotAllowed, RangeNotSatisfiable, WeftError
+from weft.core.errors import (
+    NO_SPACE,
+    DiskFull,
+    Internal,
+    MethodNotAllowed,
+    RangeNotSatisfiable,
+    WeftError,
+)
 from weft.core.problems import problem_document
 from weft.settings import FILE_NAME, how_to_set
 
@@ -24,6 +31,8 @@ def as_weft_error(error: Exception) -> WeftError:
     """Turn any error into ours. An unexpected one becomes `Internal` and reveals nothing."""
     if isinstance(error, WeftError):
         return error
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        return DiskFull("the disk of the server is full")
     return Internal(
         "the server failed unexpectedly",
         detail="The request may or may not have taken effect; the log of the server has details.",

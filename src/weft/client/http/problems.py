@@ -18,6 +18,7 @@ _BY_STATUS: Mapping[int, type[WeftError]] = {
     502: errors.Unavailable,
     503: errors.Unavailable,
     504: errors.Unavailable,
+    507: errors.DiskFull,
 }
 
 

@@ -1,9 +1,9 @@
 """Requests that survive what may go wrong between client and server.
 
 Every request of weft may be sent twice: what creates something carries an `Idempotency-Key`, the
-rest says the same twice. So a lost connection, a 429 and a 503 are repeated with growing pauses,
-for a bounded time. A client that has never reached its server does not wait for it: that is a
-server which is not running, and the user should know at once.
+rest says the same twice. So a lost connection, a 429, a 503 and a 507 are repeated with growing
+pauses, for a bounded time. A client that has never reached its server does not wait for it: that
+is a server which is not running, and the user should know at once.
 """
 
 import os
@@ -34,7 +34,9 @@ PATIENCE_S = 30.0
 WAIT_PATIENCE_S = 600.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
 OUTAGE_S = 1.0
-UNAUTHENTICATED, TOO_MANY, UNAVAILABLE = 401, 429, 503
+UNAUTHENTICATED = 401
+MAY_PASS = frozenset({429, 503, 507})
+"""Too many requests, not available, a disk that is full: another try may succeed."""
 ERRORS_FROM = 300  # a redirect leads to no server of weft
 
 Query = Mapping[str, str | int | bool | datetime | list[str] | None]
@@ -274,7 +276,7 @@ class HttpSession:
         if reply.status == UNAUTHENTICATED:
             # A restarted server may have written another token.
             return not retries.looked_again and self._look_again(retries)
-        if reply.status in {TOO_MANY, UNAVAILABLE}:
+        if reply.status in MAY_PASS:
             why = f"the server answered {reply.status}"
             return await retries.pause(reply.headers.get("retry-after"), why)
         return False

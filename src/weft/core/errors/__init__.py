@@ -8,6 +8,7 @@
     ├── Conflict (409, exit 4)
     ├── TooLarge (413, exit 2)
     ├── Unavailable (503, exit 3)        may work later
+    │   └── DiskFull (507)
     └── Internal (500, exit 1)
 
 Each leaf has a `code` (`AREA.FACT`, never reused), an HTTP status and an exit code of the

@@ -1,8 +1,9 @@
 """The kinds of errors, each with its HTTP status and exit code."""
 
+import errno
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 if TYPE_CHECKING:
     from weft.core.login_attempts import LoginAttempt
@@ -158,6 +159,18 @@ class Unavailable(WeftError):
     status = 503
     exit_code = 3
     retry_after_s: int | None = 1
+
+
+NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""Of an `OSError`: no room on the disk, or no more for this user of it."""
+
+
+class DiskFull(Unavailable, code="API.DISK_FULL"):
+    """A disk of the server or of its database is full, or nearly so."""
+
+    status = 507
+    retry_after_s = 5
+    advice = "Free some space there, or try again later; weft goes on by itself."
 
 
 class Internal(WeftError):

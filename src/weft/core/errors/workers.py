@@ -111,7 +111,7 @@ class LinkFrameRefused(Invalid, code="WORKER.LINK_FRAME_REFUSED"):
 
 
 class SpoolFull(Conflict, code="WORKER.SPOOL_FULL"):
-    """The server keeps no more output of this worker outside, of this job, or of its tenant."""
+    """This job, its worker outside or its tenant has as much output at the server as it may."""
 
 
 class QueueNotFound(NotFound, code="API.QUEUE_NOT_FOUND"):

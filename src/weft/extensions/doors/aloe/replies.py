@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from weft.api.http.decoding import JSON
-from weft.api.http.doors import Asked, Refusal
+from weft.api.http.doors import Asked, Refusal, status_of
 from weft.api.http.problem_documents import describe, encode
 from weft.api.http.requests import AnyRequest, query_pairs, read_bytes
 from weft.api.http.routing import Response
@@ -33,7 +33,7 @@ _OURS: Final = {
     413: TooLarge.code, 415: UnsupportedMedia.code,
 }  # fmt: skip
 _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 416, 429, 500, 503})
-"""Statuses that mean the same there; every other one is a 400."""
+"""Statuses that mean the same there; every other one is a 503 or a 400."""
 _UNAUTHENTICATED: Final = 401
 _FIELDS: Final = {
     "app": "appId", "queue": "batchQueue", "timeout_s": "maxRunTime", "resources": "memoryPerNode",
@@ -77,7 +77,7 @@ def refuse(error: WeftError, _: Asked) -> Refusal:
             code, message = 900902, "Missing Credentials"
         fault = {"code": code, "message": message, "description": describe(error)}
         return Refusal(_UNAUTHENTICATED, JSON, msgspec.json.encode({"fault": fault}))
-    status = error.status if error.status in _KEPT else 400
+    status = status_of(error, _KEPT)
     return Refusal(status, JSON, _envelope(describe(error)))
 
 

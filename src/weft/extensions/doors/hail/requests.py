@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.http.doors import Asked, Refusal
+from weft.api.http.doors import Asked, Refusal, status_of
 from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, foreign_origin, query_pairs, read_bytes
 from weft.api.http.routing import Response
@@ -26,7 +26,7 @@ _CODES: Final = {
     413: errors.TooLarge.code,
 }
 _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 413, 429, 500, 503})
-"""Statuses that mean the same there; every other one is a 400."""
+"""Statuses that mean the same there; every other one is a 503 or a 400."""
 
 
 class Refused(Exception):
@@ -51,7 +51,7 @@ def answer_refused(request: AnyRequest, error: Refused) -> Response[str]:
 
 def refuse(error: errors.WeftError, asked: Asked) -> Refusal:
     """Return what Hail's client gets for an error of weft."""
-    status = error.status if error.status in _KEPT else 400
+    status = status_of(error, _KEPT)
     if isinstance(error, errors.RightMissing) and "manages" in asked.options:
         status = 401  # as Hail says it of whoever may not administer billing projects
     if isinstance(error, errors.QuotaExceeded):

@@ -15,7 +15,15 @@ from weft.api.http.problem_documents import describe
 from weft.api.http.requests import AnyRequest, query_pairs, read_bytes
 from weft.api.http.routing import Response
 from weft.core.bounded import Unreadable, read_json
-from weft.core.errors import Conflict, FieldError, Invalid, NotFound, UnsupportedMedia, WeftError
+from weft.core.errors import (
+    Conflict,
+    FieldError,
+    Invalid,
+    NotFound,
+    Unavailable,
+    UnsupportedMedia,
+    WeftError,
+)
 from weft.core.problems import Problems
 from weft.extensions.doors.jobweaver.documents import SIMULATION, instant
 from weft.ports.store import ForeignOrder
@@ -195,7 +203,7 @@ def answer_refused(request: AnyRequest, error: Refused) -> Response[bytes]:
 
 def refuse(error: WeftError, asked: Asked) -> Refusal:
     """Return what a client gets for an error of weft."""
-    if error.status == _AWAY and asked.path == HEALTH:
+    if isinstance(error, Unavailable) and asked.path == HEALTH:
         return Refusal(_AWAY, JSON, b'{"status":"DOWN"}')
     fact = _BROKEN if error.status >= _BROKEN_FROM else _INVALID
     body = _document(asked.path, error.status, fact, describe(error), None)

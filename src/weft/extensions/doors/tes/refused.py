@@ -4,13 +4,13 @@ from typing import Any, Final
 
 import msgspec
 
-from weft.api.http.doors import Asked, Refusal
+from weft.api.http.doors import Asked, Refusal, status_of
 from weft.api.http.problem_documents import describe
 from weft.core.access.rights import Permission, Right
 from weft.core.errors import InvalidParameter, NotFound, WeftError
 
 _KEPT: Final = frozenset({400, 401, 403, 404, 405, 408, 409, 413, 429, 500, 503})
-"""Statuses that clients are told as they are; every other one is a 400."""
+"""Statuses that clients are told as they are; every other one is a 503 or a 400."""
 
 
 def bad_request(detail: str) -> WeftError:
@@ -26,7 +26,7 @@ def not_found(task_id: str) -> WeftError:
 
 def refuse(error: WeftError, _: Asked) -> Refusal:
     """Return what a client gets for an error of weft."""
-    status = error.status if error.status in _KEPT else 400
+    status = status_of(error, _KEPT)
     detail = describe(error).replace("/jobs/0/", "")
     document = {"status": status, "title": error.message, "detail": detail}
     return Refusal(status, "application/json", msgspec.json.encode(document))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from weft.core.errors import SpoolFull
+from weft.core.errors import DiskFull, SpoolFull
 from weft.core.states import AttemptKey
 from weft.extensions.link.serving.refusals import refused, wrong_frame
 from weft.ports.checkpoints import CheckpointFound
@@ -81,7 +81,9 @@ class LinkedOutput:
     async def write(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
     ) -> int:
-        """Keep a part of a file. Raise `LinkRefused`, `LinkFrameRefused`, `SpoolFull`."""
+        """Keep a part of a file. Raise `LinkRefused`, `LinkFrameRefused`, `SpoolFull`,
+        `DiskFull`.
+        """
         path, data = given["path"], given["data"]
         if (key := attempt_of(path)) is not None:
             await self._check_live(store, incarnation_id, key)
@@ -104,7 +106,7 @@ class LinkedOutput:
                 return -1
             try:
                 return self._spool.write(root, one.path, one.offset, one.data)
-            except SpoolFull:
+            except (SpoolFull, DiskFull):
                 metrics.SPOOL_REFUSALS.inc()
                 return -1
 
@@ -133,7 +135,7 @@ class LinkedOutput:
     async def write_checkpoint(
         self, store: LinkedStore, terms: LinkTerms, incarnation_id: int, given: Mapping[str, Any]
     ) -> int:
-        """Keep a part of a checkpoint. Raise `LinkRefused`, `LinkFrameRefused`, `SpoolFull`."""
+        """Keep a part of a checkpoint. Raise as `write`."""
         key: AttemptKey = given["key"]
         await self._check_live(store, incarnation_id, key, ask=True)
         found = given["found"]._replace(attempt=key.attempt)
@@ -171,11 +173,11 @@ def _place(terms: LinkTerms) -> str:
 
 
 async def _in_thread(write: Callable[..., Done], *arguments: object) -> Done:
-    """Let a thread write. Raise `LinkFrameRefused`, `SpoolFull`."""
+    """Let a thread write. Raise `LinkFrameRefused`, `SpoolFull`, `DiskFull`."""
     try:
         return await asyncio.to_thread(write, *arguments)
     except ValueError as error:
         raise wrong_frame(str(error)) from error
-    except SpoolFull:
+    except (SpoolFull, DiskFull):
         metrics.SPOOL_REFUSALS.inc()
         raise

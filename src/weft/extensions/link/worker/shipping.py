@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from weft.core.errors import LinkFrameRefused, LinkRefused, SpoolFull, Unavailable
+from weft.core.errors import DiskFull, LinkFrameRefused, LinkRefused, SpoolFull, Unavailable
 from weft.core.states import AttemptKey
 from weft.extensions.link.worker.calls import LinkCaller
 from weft.ports.store import EndReport
@@ -42,6 +42,8 @@ class Shipper:
         """How much of each file the api has."""
         self._cut: set[str] = set()
         """Files of which the api keeps no more."""
+        self._cut_for_now: set[str] = set()
+        """Those of them for which its disk has no room: they are tried again at each look."""
         self._shipping = asyncio.Lock()
         self.unshipped_bytes = 0
         """Of the attempts of the last look, until all of it has arrived."""
@@ -84,6 +86,7 @@ class Shipper:
             for path in self._known_of(key):
                 del self._sent[path]
                 self._cut.discard(path)
+                self._cut_for_now.discard(path)
         if not self._live:
             self._has_live.clear()
         return told
@@ -103,6 +106,7 @@ class Shipper:
         assert self.root is not None, "output is shipped after the start only"
         keys = list(keys)  # more may come meanwhile
         async with self._shipping:
+            self._cut -= self._cut_for_now
             found = await asyncio.to_thread(log_sizes, self.root, keys, segments)
             sizes = {path: size for path, size in found.items() if path not in self._cut}
             self.unshipped_bytes = sum(
@@ -149,12 +153,18 @@ class Shipper:
     async def _ship_or_cut(self, path: str, size: int) -> None:
         try:
             await self._ship_file(path, size)
-        except (SpoolFull, LinkRefused) as error:
+            self._cut_for_now.discard(path)
+        except (SpoolFull, DiskFull, LinkRefused) as error:
             # A segment is tried again with the next end: there may be room by then.
+            was_full = path in self._cut_for_now
             if path.startswith("attempts/"):
                 self._cut.add(path)
                 self._sent.setdefault(path, 0)
-            log.warning("logs.cut", path=path, why=error.detail)
+                self._cut_for_now.discard(path)
+                if isinstance(error, DiskFull):
+                    self._cut_for_now.add(path)
+            if not was_full:
+                log.warning("logs.cut", path=path, why=error.detail)
 
     async def _ship_file(self, path: str, size: int) -> None:
         assert self.root is not None

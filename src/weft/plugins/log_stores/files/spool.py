@@ -14,16 +14,17 @@ import struct
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from weft.core.errors import SpoolFull
+from weft.core.errors import NO_SPACE, DiskFull, SpoolFull
 from weft.core.states import AttemptKey
 from weft.plugins.log_stores.files import spooled_files
 from weft.plugins.log_stores.files.spooled_files import PREFIX
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.spool import Spooled, SpoolLimits
+from weft.telemetry.log import log
 from weft.wire.log_format import arriving_path, attempt_of, checkpoint_path, own_path
 from weft.wire.usage_format import usage_path
 
@@ -37,7 +38,9 @@ class Room(Protocol):
     """Counts what a folder holds."""
 
     def check(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
-        """Raise `SpoolFull` if there is no room for these bytes of an attempt that has `used`."""
+        """Raise `SpoolFull` or `DiskFull` if there is no room for these bytes of an attempt that
+        has `used`.
+        """
 
     def charge(self, folder: str, batch_id: int, n_bytes: int, *, used: int = 0) -> None:
         """Check and count bytes that come, or (less than 0) that are gone."""
@@ -202,6 +205,17 @@ class _Kept:
         """By the path of the first part; the most recently written."""
 
 
+@contextmanager
+def _without_space() -> Iterator[None]:
+    """Raise `DiskFull` for what the disk refuses."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        raise _disk_full() from error
+
+
 class FileSpool:
     """Writes below the directory that the api reads; see the port for the methods.
 
@@ -219,9 +233,11 @@ class FileSpool:
         self._on_written = on_written
         self._kept: dict[str, _Kept] = {}
         self._refused: frozenset[int] = frozenset()
+        self._was_disk_full = False
         self._segments = spooled_files.SegmentSums()
         self._checkpoints = SpooledCheckpoints(root, self)
 
+    @_without_space()
     def begin(self, folder: str, owner: str) -> None:
         name = self._directory(folder) / _OWNER
         if not name.exists():
@@ -229,6 +245,7 @@ class FileSpool:
             if (kept := self._kept.get(folder)) is not None:
                 kept.owner = owner
 
+    @_without_space()
     def write(self, folder: str, path: str, offset: int, data: bytes) -> int:
         """Write a part of a file."""
         key = attempt_of(path)
@@ -254,7 +271,7 @@ class FileSpool:
                 try:
                     charged = len(data) if size else max(len(data), _FILE_BYTES)
                     self._check_room(kept, used, None if key is None else key.batch_id, charged)
-                except SpoolFull as error:
+                except (SpoolFull, DiskFull) as error:
                     if not size:
                         file.unlink()
                     if key is not None:
@@ -334,6 +351,7 @@ class FileSpool:
     def refuse(self, batch_ids: Collection[int]) -> None:
         self._refused = frozenset(batch_ids)
 
+    @_without_space()
     def write_checkpoint(
         self, folder: str, key: AttemptKey, offset: int, data: bytes, found: CheckpointFound
     ) -> int:
@@ -361,7 +379,7 @@ class FileSpool:
             kept.n_bytes += n_bytes
 
     def _check_room(self, kept: _Kept, used: int, batch_id: int | None, n_bytes: int) -> None:
-        """Raise `SpoolFull`."""
+        """Raise `SpoolFull`, `DiskFull`."""
         limits = self._limits
         if used + n_bytes > limits.attempt_bytes_max:
             raise _full(f"One attempt may have {limits.attempt_bytes_max} bytes there.")
@@ -374,9 +392,22 @@ class FileSpool:
             raise _full(f"One worker may have {limits.worker_bytes_max} bytes there.")
         if batch_id in self._refused:
             raise _full(f"The jobs of one tenant may have {limits.tenant_bytes_max} bytes there.")
+        if self._free_bytes() - n_bytes < limits.free_bytes_min:
+            raise _disk_full()
+
+    def is_disk_full(self) -> bool:
+        free = self._free_bytes()
+        is_full = free < self._limits.free_bytes_min
+        if is_full and not self._was_disk_full:
+            log.warning("spool.disk_full", directory=str(self._root), free_bytes=free)
+        if self._was_disk_full and not is_full:
+            log.info("spool.disk_free")
+        self._was_disk_full = is_full
+        return is_full
+
+    def _free_bytes(self) -> int:
         disk = os.statvfs(self._root)
-        if disk.f_bavail * disk.f_frsize - n_bytes < limits.free_bytes_min:
-            raise _full("The disk of the server is nearly full.")
+        return disk.f_bavail * disk.f_frsize
 
     def _used_by(self, kept: _Kept, own: Path) -> int:
         found = kept.attempts.pop(str(own), None)
@@ -443,5 +474,12 @@ def _full(why: str) -> SpoolFull:
         "the server keeps no more of this output",
         detail=why,
         hint="Raise `spool_attempt_bytes_max`, `spool_worker_bytes_max` or "
-        "`spool_tenant_bytes_max` of the api, give it a larger disk, or delete batches.",
+        "`spool_tenant_bytes_max` of the api, or delete batches.",
+    )
+
+
+def _disk_full() -> DiskFull:
+    return DiskFull(
+        "the server keeps no output now",
+        detail="The disk of the server is full, or nearly so (`spool_free_bytes_min`).",
     )

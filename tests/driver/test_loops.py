@@ -5,6 +5,7 @@ data: what SQL and Python say about them agrees.
 import asyncio
 import itertools
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -15,14 +16,14 @@ import pytest
 
 from contexts import beside
 from driver.fake_store import FakeDriverStore, FakeNotices
-from weft.core.errors import GroupNotFound, Unavailable, WeftError
+from weft.core.errors import DiskFull, GroupNotFound, Unavailable, WeftError
 from weft.driver.adapters import Adapters
 from weft.driver.lead import FIRST, Driver, Term
 from weft.driver.loops import LOOPS, reaper
 from weft.driver.loops.deliveries import Post
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.operations import STEPS, advance_operation
-from weft.ports.store import Operation
+from weft.ports.store import Folded, Operation
 from weft.settings import Settings
 from weft.sql import files_of
 
@@ -298,6 +299,20 @@ async def test_leader_that_lost_its_lock_or_database_leads_again(broken: str) ->
         await driver.store.until("fold_deltas", folds + 1)
 
     assert driver.states[:2] == ["leader", "leader"]
+
+
+async def test_terms_that_end_at_once_follow_after_growing_pauses() -> None:
+    """On a full disk some calls fail, and not the one that begins a term."""
+
+    async def fail(epoch: int) -> Folded:
+        raise DiskFull(f"the disk of the database is full in term {epoch}")
+
+    driver, began = Running(), time.monotonic()
+    driver.store.fold_deltas = fail  # type: ignore[method-assign]
+    async with running(driver):
+        await driver.store.until("try_lead", 6)
+
+    assert time.monotonic() - began > 0.5
 
 
 async def test_lost_notice_costs_one_heartbeat() -> None:

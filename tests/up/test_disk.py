@@ -22,21 +22,15 @@ def test_disk_too_small_for_the_database_is_said(small_disk: Path) -> None:
     assert processes_of(home) == {}
 
 
-def test_full_disk_is_said(small_disk: Path) -> None:
-    fill_disk(small_disk / "filler")
-    refused = run_weft("up", "--home", str(small_disk / "home"))
+@pytest.mark.parametrize("said", ["disk is full", "read-only"])
+def test_full_or_read_only_disk_is_said(small_disk: Path, said: str) -> None:
+    if said == "read-only":
+        subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    else:
+        fill_disk(small_disk / "filler")
+    for more in ((), ("--detach",)):
+        refused = run_weft("up", "--home", str(small_disk / "home"), *more)
 
-    assert refused.returncode == 4
-    assert "disk is full" in refused.stderr
-    assert "--home" in refused.stderr
-
-
-def test_read_only_disk_is_said(small_disk: Path) -> None:
-    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
-    refused = [
-        run_weft("up", "--home", str(small_disk / "home"), *more) for more in ((), ("--detach",))
-    ]
-
-    for one in refused:
-        assert one.returncode == 4
-        assert "read-only" in one.stderr
+        assert refused.returncode == 4
+        assert said in refused.stderr
+        assert "--home" in refused.stderr

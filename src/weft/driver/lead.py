@@ -13,6 +13,7 @@ One term of a leader: its loops, what wakes them, and the heartbeat that may end
 
 import asyncio
 import itertools
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -169,6 +170,8 @@ STANDBY_S = 5.0
 """How often a standby tries: a leader that died on another host is replaced in this time."""
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was woken: the dead leader's backend is about to free the lock."""
+STEADY_S = 5.0
+"""A term that lasted longer has no failures before it."""
 _retry_s = partial(retry_s, first_s=0.05, longest_s=5.0)
 
 
@@ -208,16 +211,17 @@ class Driver:
     async def _serve(self) -> None:
         failures = 0
         while True:
+            begun = time.monotonic()
             try:
                 epoch = await self._store.try_lead()
                 if epoch is None:
                     epoch = await self._stand_by()
-                failures = 0
                 await self._lead(epoch)
             except EpochStale as error:
                 log.warning("driver.lead_lost", error=error.message)
             except Unavailable as error:
-                failures += 1
+                # While only some calls fail, as on a full disk, each term begins and ends at once.
+                failures = 1 if time.monotonic() - begun > STEADY_S else failures + 1
                 log.debug("driver.unavailable", error=error.message, failures=failures)
                 await self._succession.heard(_retry_s(failures))
 

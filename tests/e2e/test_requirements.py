@@ -246,6 +246,7 @@ def test_what_somebody_begins_to_use_is_not_removed(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["begun"]
 
 
+@pytest.mark.heavy
 def test_pip_installs_where_there_is_no_uv(tmp_path: Path) -> None:
     """And what is there is not installed again."""
     wheel, folder = write_wheel(tmp_path), tmp_path / "made"

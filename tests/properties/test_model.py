@@ -1,8 +1,8 @@
 """The SQL core beside its model: any order of calls, after each of which both must agree.
 
 Each machine has the rules of some subjects, so that each of them comes often enough in few steps;
-the last one has all that can be mixed. `MODEL_EXAMPLES=500 pytest tests/properties` looks longer,
-with new random choices each time.
+the last one has all that can be mixed, and is in `make test`. `MODEL_EXAMPLES=500 pytest
+tests/properties` looks longer, with new random choices each time.
 """
 
 import asyncio
@@ -96,8 +96,8 @@ class Mixed(Machine):
     features = frozenset({Feature.GATES, Feature.STOPS})
 
 
-MACHINES = {Lives: 6, Waits: 7, Recovery: 5, Monitored: 6, Told: 5, Mixed: 3}
-"""With how many examples each runs."""
+MACHINES = {Lives: 6, Waits: 7, Recovery: 5, Monitored: 6, Told: 5}
+"""With how many examples each runs, beside `Mixed`."""
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def machine(database: dict[str, str], request: pytest.FixtureRequest) -> Iterato
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("machine", "examples"),
-    MACHINES.items(),
+    [(Mixed, 3), *(pytest.param(*one, marks=pytest.mark.heavy) for one in MACHINES.items())],
     indirect=["machine"],
-    ids=[one.__name__ for one in MACHINES],
+    ids=["Mixed", *(one.__name__ for one in MACHINES)],
 )  # fmt: skip
 def test_core_does_what_its_model_does(machine: type[Machine], examples: int) -> None:
     run_state_machine_as_test(

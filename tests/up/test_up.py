@@ -100,7 +100,8 @@ def test_detached_up_returns_when_all_is_ready_and_down_ends_it(home: Path) -> N
 
     assert (started.returncode, stopped.returncode, nothing.returncode) == (0, 0, 0)
     assert client_of(home)["url"] in started.stdout
-    assert re.match("weft: creating the database …\nweft: bringing the schema ", started.stderr)
+    steps = "(weft: starting …\n)?weft: creating the database …\nweft: bringing the schema "
+    assert re.match(steps, started.stderr)
     assert "  pages  weft open, " in started.stdout
     assert listed["items"] == []
     assert "has stopped" in stopped.stdout

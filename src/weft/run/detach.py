@@ -5,6 +5,7 @@ comes back through a pipe: one line, when all is ready or when it cannot be.
 """
 
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ from weft.run.home import Home, HomeInUse
 from weft.settings import Settings, load_settings, values_of
 
 _LAST_LINES = 15
+_WORD_S = 1.0
+"""Whoever waits hears something after this time."""
 
 
 class UpFailed(Unavailable, code="UP.FAILED"):
@@ -98,6 +101,8 @@ def start_detached(settings: Settings, home: Home) -> str:
 
 def _wait_for(answers: BinaryIO) -> Answer | None:
     """Return the answer, and say meanwhile what is done; None: it ended without one."""
+    if not select.select([answers], [], [], _WORD_S)[0]:
+        sys.stderr.write("weft: starting …\n")  # on a busy machine it is not that far yet
     for line in answers:
         answer = msgspec.json.decode(line, type=Answer)
         if not answer.doing:

@@ -73,7 +73,8 @@ audit: setup ## ask for known holes in the pinned requirements of weft
 	@tools/audit_requirements.sh $(ARGS)
 
 bench: setup ## run the benchmarks, each beside its reference; NAME=storm ARGS=--json: one that proves what weft promises
-	@if [ -n "$(NAME)" ]; then PYTHONPATH=.:tests $(BIN)/python -m benches $(NAME) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS); \
+	@if [[ " $(BENCHES) " == *" $(NAME) "* ]]; then $(BIN)/weft bench $(NAME) $(ARGS); \
+	elif [ -n "$(NAME)" ]; then PYTHONPATH=.:tests $(BIN)/python -m benches $(NAME) $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS); \
 	else for name in $(BENCHES); do $(BIN)/weft bench $$name; done; fi
 
 pictures: setup ## make the pictures of the guides again, with a real Chromium

@@ -45,6 +45,10 @@ class Fault(NamedTuple):
     target: str
     lasts_s: float = 0.0
 
+    def killed(self) -> "Fault":
+        """Return that its target is killed instead."""
+        return self._replace(act="kill", lasts_s=0.0)
+
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
     """Return the names of all processes of a part; the first one's is that of the part."""
@@ -62,6 +66,31 @@ def apart(workers: int) -> Sequence[str]:
     return ["api-2", "driver-2", *targets_of("worker", workers)[1:]]
 
 
+class Halves:
+    """Until when agents and spawners are frozen, agents also by their link. The other half is
+    never frozen meanwhile: of a worker that is lost the spawner ends what runs, and of one whose
+    spawner is frozen, too, nobody does.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._linked = workers
+        self._until: dict[tuple[bool, int], float] = {}
+
+    def spared(self, fault: Fault) -> Fault:
+        """Return the fault, or another one in its place."""
+        part, _, number = fault.target.partition("-")
+        is_frozen = fault.act in {"cut", "hang", "stop"} and fault.target != GATEWAY
+        if part not in {"link", "spawner", "worker"} or not is_frozen:
+            return fault
+        is_spawner = part == "spawner"
+        worker = self._linked if part == "link" else int(number or 1)
+        if self._until.get((not is_spawner, worker), 0.0) > fault.at_s:
+            return fault._replace(act="slow") if part == "link" else fault.killed()
+        until = max(self._until.get((is_spawner, worker), 0.0), fault.at_s + fault.lasts_s)
+        self._until[is_spawner, worker] = until
+        return fault
+
+
 def plan_faults(
     seed: int, *, seconds: float, workers: int, also: Collection[str] = ()
 ) -> Sequence[Fault]:
@@ -69,6 +98,7 @@ def plan_faults(
     parts = [part for part in sorted(ACTS) if part not in OPTIONAL or part in also]
     chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
     faults = []
+    halves = Halves(workers)
     at_s = chance.uniform(*GAP_S)
     while at_s < seconds:
         part = chance.choice(parts)
@@ -76,6 +106,6 @@ def plan_faults(
         target = chance.choice(targets_of(part, workers))
         lasts_s = chance.uniform(0.5, STOPS_S.get(part, OTHERS_STOP_S))
         lasts_s = 0.0 if act in {"kill", "restart", "failover"} else round(lasts_s, 1)
-        faults.append(Fault(round(at_s, 1), act, target, lasts_s))
+        faults.append(halves.spared(Fault(round(at_s, 1), act, target, lasts_s)))
         at_s += chance.uniform(*GAP_S)
     return faults

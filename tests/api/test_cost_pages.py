@@ -41,11 +41,13 @@ UPDATE weft.user_share SET tenant_id = {tenant} + 1, active = true, load = 60
 FIRST_OTHER = 1_000_000
 
 
-async def _fill(http: AsyncClient, worker: LiveWorker, dsn: str) -> None:
+@pytest.fixture
+async def dsn(http: AsyncClient, worker: LiveWorker, database: Dsns) -> str:
     """Let many projects use something today, and many users run jobs."""
     await http.post("/v1/batches", json={"jobs": [{}]})
     await worker.claim()
-    await _execute(dsn, FILL)
+    await _execute(database["admin"], FILL)
+    return database["admin"]
 
 
 async def _execute(dsn: str, text: str) -> None:
@@ -60,8 +62,8 @@ def _made_up(cursor: str, last: int) -> str:
     return base64.urlsafe_b64encode(f"{kind}:{last}".encode()).decode()
 
 
-async def test_report_has_pages(http: AsyncClient, worker: LiveWorker, database: Dsns) -> None:
-    await _fill(http, worker, database["admin"])
+@pytest.mark.usefixtures("dsn")
+async def test_report_has_pages(http: AsyncClient) -> None:
     ask = {"by": "project", "first_day": str(TODAY - timedelta(days=2)), "limit": "100"}
     whole = (await http.get("/v1/billing/report", params={"by": "project"})).json()
     first = (await http.get("/v1/billing/report", params=ask)).json()
@@ -82,25 +84,28 @@ async def test_report_has_pages(http: AsyncClient, worker: LiveWorker, database:
     assert sorted(names) == [one["name"] for one in whole["items"]]
 
 
-async def test_page_of_costs_shows_the_last_30_days_page_by_page(
-    browser: AsyncClient, http: AsyncClient, worker: LiveWorker,
-    database: Dsns,
-) -> None:  # fmt: skip
-    await _fill(http, worker, database["admin"])
-    first = await browser.get("/ui/costs")
-    (following,) = re.findall(r'href="(/ui/costs\?[^"]*cursor=[^"]*)#report"', first.text)
+async def _two_pages(browser: AsyncClient, path: str) -> tuple[str, str]:
+    """Return the first page of a list, and the one to which it leads."""
+    first = await browser.get(path)
+    (following,) = re.findall(rf'href="({path}\?[^"]*cursor=[^"]*?)(?:#[a-z]+)?"', first.text)
     second = await browser.get(following.replace("&amp;", "&"))
+    assert "From the first" in second.text
+    return first.text, second.text
+
+
+@pytest.mark.usefixtures("dsn")
+async def test_page_of_costs_shows_the_last_30_days_page_by_page(browser: AsyncClient) -> None:
+    first, second = await _two_pages(browser, "/ui/costs")
     one_day = await browser.get("/ui/costs", params={"last_day": "2026-01-31", "by": "day"})
     long = await browser.get("/ui/costs", params={"first_day": "2020-01-01"})
     home = await browser.get("/ui")
 
-    assert f'name="first_day" value="{TODAY - timedelta(days=29)}"' in first.text
-    assert f'name="last_day" value="{TODAY}"' in first.text
-    assert ">All pages<" in first.text
-    assert "More projects" in first.text
-    assert f"<bdi>p{N}</bdi></td>" not in first.text
-    assert f"<bdi>p{N}</bdi></td>" in second.text
-    assert "From the first" in second.text
+    assert f'name="first_day" value="{TODAY - timedelta(days=29)}"' in first
+    assert f'name="last_day" value="{TODAY}"' in first
+    assert ">All pages<" in first
+    assert "More projects" in first
+    assert f"<bdi>p{N}</bdi></td>" not in first
+    assert f"<bdi>p{N}</bdi></td>" in second
     assert f'name="first_day" value="{date(2026, 1, 2)}"' in one_day.text
     assert "Nothing was used from 2026-01-02 to 2026-01-31" in one_day.text
     assert long.status_code == 422
@@ -141,28 +146,23 @@ async def _walk(http: AsyncClient) -> tuple[list[Any], list[int]]:
 
 
 async def test_page_of_a_pool_shows_shares_page_by_page(
-    browser: AsyncClient, http: AsyncClient, worker: LiveWorker,
-    database: Dsns,
-) -> None:  # fmt: skip
-    await _fill(http, worker, database["admin"])
-    first = await browser.get("/ui/pools/default")
-    (following,) = re.findall(r'href="(/ui/pools/default\?[^"]*)"', first.text)
-    second = await browser.get(following.replace("&amp;", "&"))
+    browser: AsyncClient, http: AsyncClient, dsn: str
+) -> None:
+    first, second = await _two_pages(browser, "/ui/pools/default")
     found, _ = await _walk(http)
     for wrong in ("x", "dToxLzA=", "dTpuYW4vMQ=="):
         answer = await http.get("/v1/pools/default/shares", params={"cursor": wrong})
         assert answer.status_code == 400
 
-    assert "20 more have work here" in first.text
-    assert f"<bdi>u{N}</bdi>" not in first.text
-    assert f"<bdi>u{N}</bdi>" in second.text
-    assert "From the first" in second.text
+    assert "20 more have work here" in first
+    assert f"<bdi>u{N}</bdi>" not in first
+    assert f"<bdi>u{N}</bdi>" in second
     assert [one["user"] for one in found] == [f"u{n}" for n in range(1, N + 1)]
     assert {one["fair_cpu"] for one in found} == {1.0}
-    await _execute(database["admin"], CROWD)
+    await _execute(dsn, CROWD)
     many = await http.get("/v1/pools/default/shares", params={"limit": "1"})
     assert many.json()["items"][0]["fair_cpu"] is None
-    await _execute(database["admin"], OTHERS)
+    await _execute(dsn, OTHERS)
     found, last = await _walk(http)
     assert [one["user"] for one in found] == [f"u{n}" for n in range(1, N + 1)]
     assert {one["fair_cpu"] for one in found} == {None}

@@ -49,12 +49,15 @@ async def test_products_come_in_pages_and_by_queries(
     assert (await http.get("/v1/products/x")).status_code == 400
 
 
-async def test_both_clients_find_and_remove_products(
+async def test_both_clients_find_and_remove_products_and_make_crates(
     api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker, tmp_path: Path
 ) -> None:
     batch = await make(http, worker, 2)
     token = http.headers["authorization"].removeprefix("Bearer ")
     async with Client(api.url, token, home=tmp_path) as client:
+        texts = await client.export_crate(batch, licence="CC0")
+        assert set(texts) == {METADATA, WORKFLOW}
+        of_job = await client.export_crate(batch, 1)
         (one,) = [product async for product in client.list_products("type = FSC")]
         assert (one["batch_id"], one["attributes"]) == (batch, {"source": "l1c"})
         assert await client.get_product(one["id"]) == one
@@ -64,32 +67,16 @@ async def test_both_clients_find_and_remove_products(
         with pytest.raises(BadQuery):
             [product async for product in client.list_products("(")]
 
-    def wait() -> int:
+    def wait() -> tuple[int, str]:
         with WaitingClient(api.url, token, home=tmp_path) as client:
-            return len(list(client.list_products()))
+            crate = client.export_crate(batch, licence="CC0")
+            return len(list(client.list_products())), crate[WORKFLOW]
 
-    assert await asyncio.to_thread(wait) == 1
-
-
-async def test_both_clients_make_crates(
-    api: LiveApi, http: httpx.AsyncClient, worker: LiveWorker, tmp_path: Path
-) -> None:
-    batch = await make(http, worker, 2)
-    token = http.headers["authorization"].removeprefix("Bearer ")
-    async with Client(api.url, token, home=tmp_path) as client:
-        texts = await client.export_crate(batch, licence="CC0")
-        assert set(texts) == {METADATA, WORKFLOW}
-        of_job = await client.export_crate(batch, 1)
+    assert await asyncio.to_thread(wait) == (1, texts[WORKFLOW])
     graph = {one["@id"]: one for one in json.loads(texts[METADATA])["@graph"]}
     assert graph[f"#b{batch}.j1"]["result"] == [{"@id": "#product-1"}, {"@id": "#product-2"}]
     assert graph["./"]["license"] == "CC0"
     assert f"#run-b{batch}.j1" in of_job[METADATA]
-
-    def wait() -> str:
-        with WaitingClient(api.url, token, home=tmp_path) as client:
-            return client.export_crate(batch, licence="CC0")[WORKFLOW]
-
-    assert await asyncio.to_thread(wait) == texts[WORKFLOW]
 
 
 async def test_what_has_not_ended_or_is_too_large_is_refused(

@@ -47,17 +47,13 @@ paces = st.builds(
 )
 
 
-def test_idle_worker_that_knows_nothing_claims_what_it_has() -> None:
+def test_worker_that_knows_nothing_claims_what_it_has_left() -> None:
+    full = Load(cpu_m=2000, memory_mib=1000, cpu_m_held=2000, memory_mib_held=20)
     budget = plan_claim(IDLE, Pace())
 
     assert budget is not None
     assert (budget.cpu_m, budget.memory_mib) == (2000, 1000)
-
-
-def test_full_worker_that_knows_nothing_claims_nothing() -> None:
-    load = Load(cpu_m=2000, memory_mib=1000, cpu_m_held=2000, memory_mib_held=20)
-
-    assert plan_claim(load, Pace()) is None
+    assert plan_claim(full, Pace()) is None
 
 
 def test_a_late_user_need_not_wait_for_more_than_one_job() -> None:

@@ -2,7 +2,7 @@
 
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,11 +35,15 @@ class StoppableServer:
         self._process.send_signal(signal.SIGINT)
         self._process.wait()
 
+    def pids(self) -> Iterable[int]:
+        """Return those of all of its processes."""
+        return server_pids(self._data)
+
     def kill(self) -> None:
         """Kill all of its processes."""
         if self._process is None:
             return
-        kill(list(server_pids(self._data)))
+        kill(list(self.pids()))
         self._process.wait()
 
 

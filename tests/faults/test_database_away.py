@@ -1,15 +1,23 @@
-"""PostgreSQL is away for 20 s: nothing fails, and work goes on after."""
+"""PostgreSQL is away, or its disk full, for 20 s: nothing fails, and work goes on after."""
 
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from urllib.error import HTTPError
 
+import asyncpg
 import pytest
 
+from contexts import fill_disk, small_disk
+from faults.books import query
 from faults.conftest import Facts
 from faults.database import stoppable_server
 from faults.siege import Batch, Siege, besieged
-from faults.waiting import hold_for
-from up.weft_up import temporary_home
-from weft.store.embedded.leftovers import server_pids
+from faults.waiting import hold_for, until
+from up.weft_up import post, temporary_home, up
 
 AWAY_S = 20.0
 LOST_AFTER_S = "15"
@@ -47,21 +55,7 @@ def prove_nothing_failed(siege: Siege, batch: Batch, since: float) -> None:
         assert seconds - SLACK_S < lengths[job_id] < seconds + SLACK_S
 
 
-def test_database_that_sleeps(recorded: Facts) -> None:
-    with (
-        temporary_home() as home,
-        besieged(home, recorded=recorded, WEFT_LOST_AFTER_S=LOST_AFTER_S) as siege,
-    ):
-        batch = submit(siege)
-        pids = list(server_pids(home / "pg"))
-        siege.put_to_sleep(pids)
-        hold_for(AWAY_S)
-        siege.wake(pids)
-
-        prove_nothing_failed(siege, batch, time.monotonic())
-
-
-@pytest.mark.parametrize("way", ["stopped", "killed"])
+@pytest.mark.parametrize("way", ["asleep", "stopped", "killed"])
 def test_external_database(way: str, recorded: Facts) -> None:
     with (
         stoppable_server() as server,
@@ -71,11 +65,49 @@ def test_external_database(way: str, recorded: Facts) -> None:
         ) as siege,
     ):
         batch = submit(siege)
-        if way == "stopped":
-            server.stop()
-        else:
-            server.kill()
+        pids = list(server.pids())
+        asleep = partial(siege.put_to_sleep, pids)
+        (server.stop if way == "stopped" else server.kill if way == "killed" else asleep)()
         hold_for(AWAY_S)
-        server.start()
+        siege.wake(pids) if way == "asleep" else server.start()
+        prove_nothing_failed(siege, batch, time.monotonic())
 
+
+@contextmanager
+def cramped_database(home: Path) -> Iterator[Path]:
+    """Give the database of a home a small disk; yield the path of a file that may fill it."""
+    with up(home) as weft:
+        weft.until_ready()
+    kept = (home / "pg").rename(home.parent / "pg")
+    with small_disk(home / "pg", "500m") as disk:
+        subprocess.run(["cp", "-a", f"{kept}/.", str(disk)], check=True)
+        yield disk / "filler"
+
+
+def refusal(home: Path) -> tuple[int, str | None] | None:
+    """Return with what a submission is refused."""
+    try:
+        post(home, "/v1/batches", {"jobs": [{"command": ["true", "x" * 1000]}] * 100})
+    except HTTPError as error:
+        return error.code, error.headers["retry-after"]
+    return None
+
+
+@pytest.mark.timeout(300)
+def test_full_disk_of_the_database(recorded: Facts) -> None:
+    """First calls fail; then PostgreSQL, which cannot write WAL, ends and does not recover."""
+    with (
+        temporary_home() as home,
+        cramped_database(home) as filler,
+        besieged(home, recorded=recorded, WEFT_LOST_AFTER_S=LOST_AFTER_S) as siege,
+    ):
+        batch = submit(siege)
+        fill_disk(filler)
+        until(lambda: refusal(home) == (507, "5"), "submissions are refused")
+        hold_for(AWAY_S / 2)
+        with pytest.raises((asyncpg.PostgresError, OSError)):
+            query(home, "SELECT pg_logical_emit_message(true, '', repeat('x', 500000000))")
+        until(lambda: refusal(home) == (503, "1"), "PostgreSQL has ended")
+        hold_for(AWAY_S)
+        filler.unlink()
         prove_nothing_failed(siege, batch, time.monotonic())

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import asyncpg
@@ -36,32 +37,22 @@ async def _until_ended(store: Database) -> None:
                 await asyncio.sleep(0)
 
 
-async def test_a_connection_that_ended_while_it_was_kept_is_replaced(
-    own_database: dict[str, str],
-) -> None:
-    async with (
-        connected(own_database["admin"]) as owner,
-        open_database(own_database["weft_worker"], connections_max=1, timeout_s=10) as store,
-    ):
-        for _ in range(3):
+async def test_connections_that_are_kept(own_database: dict[str, str]) -> None:
+    """One that ended meanwhile is replaced; calls beyond their number wait for them."""
+    opened = partial(open_database, own_database["weft_worker"], timeout_s=10)
+    async with connected(own_database["admin"]) as owner:
+        async with opened(connections_max=1) as store:
+            for _ in range(3):
+                await store.call("schema_range")
+                (pid,) = await _backends(owner)
+                await owner.fetchval("SELECT pg_terminate_backend($1, 10000)", pid)
+                await _until_ended(store)
             await store.call("schema_range")
-            (pid,) = await _backends(owner)
-            await owner.fetchval("SELECT pg_terminate_backend($1, 10000)", pid)
-            await _until_ended(store)
-        await store.call("schema_range")
+        async with opened(connections_max=2) as store:
+            for _ in range(3):
+                await asyncio.gather(*(store.call("schema_range") for _ in range(CALLERS)))
 
-
-async def test_calls_beyond_the_connections_wait_for_those_that_are_kept(
-    own_database: dict[str, str],
-) -> None:
-    async with (
-        connected(own_database["admin"]) as owner,
-        open_database(own_database["weft_worker"], connections_max=2, timeout_s=10) as store,
-    ):
-        for _ in range(3):
-            await asyncio.gather(*(store.call("schema_range") for _ in range(CALLERS)))
-
-        assert len(await _backends(owner)) == 2
+            assert len(await _backends(owner)) == 2
 
 
 async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> None:

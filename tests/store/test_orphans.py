@@ -7,6 +7,7 @@ import pytest
 
 from builders import job_rows
 from store.retries import fail, retried
+from store.test_workers import lose, was_silent
 from store.world import Worker, World
 from weft.ports.store import Position
 from weft.sql import files_of
@@ -111,3 +112,22 @@ async def test_driver_looks_at_each_job_once(world: World, worker: Worker) -> No
     open_jobs = [(batch, number) for batch in batches[3:] for number in (1, 2)]
     open_jobs += [(sparse, number) for number in left]
     assert found == dict.fromkeys((1, 3, 100), open_jobs)
+
+
+FULL_DISK = """
+CREATE FUNCTION weft.full_disk() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE disk_full; END';
+CREATE TRIGGER full_disk BEFORE INSERT ON weft.claim FOR EACH ROW
+WHEN (NEW.incarnation_id = {}) EXECUTE FUNCTION weft.full_disk();
+"""
+
+
+async def test_worker_lives_while_the_disk_of_the_database_is_full(world: World) -> None:
+    """Most of what its heartbeat says cannot be written; its jobs go on."""
+    batch, worker, claimed = await world.submit_and_start()
+    await was_silent(world, worker, 3600)
+    await world.admin.execute(FULL_DISK.format(worker.id))
+    answer = await worker.beat(*claimed)
+    await world.admin.execute("DROP FUNCTION weft.full_disk CASCADE")
+
+    assert (answer.alive, answer.has_work, answer.to_stop) == (True, False, [])
+    assert (await lose(world), await world.states(batch)) == ([], "R")

@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION weft._stop_attempts(limit_jobs int, confirm_s double precision, at timestamptz)
 RETURNS TABLE (batch_id bigint, job_id int, attempt smallint, worker text, message text, goes_on boolean) LANGUAGE plpgsql AS $$
 DECLARE
-    v_due weft.attempt_watch[]; v_set record;
+    v_due weft.attempt_watch[]; v_set record; v_zeros bigint[];
 BEGIN
     v_due := ARRAY(SELECT w FROM weft.attempt_watch w WHERE w.due_at <= _stop_attempts.at ORDER BY w.due_at LIMIT limit_jobs
         FOR UPDATE SKIP LOCKED);
@@ -18,11 +18,9 @@ BEGIN
         INSERT INTO weft.attempt_stop (batch_id, job_id, attempt, tenant_id, incarnation_id, final, due_at)
         SELECT t.b, t.j, t.a, v_set.tenant_id, v_set.incarnation_id, t.final, _stop_attempts.at + interval '1 s' * confirm_s
         FROM unnest(v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.finals) t (b, j, a, final);
-        PERFORM weft.complete_attempts(v_set.incarnation_id, v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.age_us,
-            array_fill(0::bigint, ARRAY[v_set.n]), array_fill(REASON_OVERDUE::smallint, ARRAY[v_set.n]),
-            array_fill(NULL::int, ARRAY[v_set.n]), array_fill(NULL::smallint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]),
-            array_fill(0::bigint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]), array_fill(0::bigint, ARRAY[v_set.n]),
-            array_fill(false, ARRAY[v_set.n]), array_fill(NULL::int, ARRAY[v_set.n]), array_fill(NULL::bigint, ARRAY[v_set.n]),
+        v_zeros := array_fill(0::bigint, ARRAY[v_set.n]);
+        PERFORM weft.complete_attempts(v_set.incarnation_id, v_set.batch_ids, v_set.job_ids, v_set.attempts, v_set.age_us, v_zeros,
+            array_fill(REASON_OVERDUE::smallint, ARRAY[v_set.n]), NULL, NULL, v_zeros, v_zeros, v_zeros, NULL, NULL, NULL, NULL,
             v_set.messages, v_set.causes, at => _stop_attempts.at);
         PERFORM pg_notify('cancel', b::text) FROM (SELECT DISTINCT x FROM unnest(v_set.batch_ids) x) d (b);
         RETURN QUERY SELECT t.b, t.j, t.a, w.name, t.m, NOT t.final

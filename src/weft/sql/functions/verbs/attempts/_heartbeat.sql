@@ -10,7 +10,7 @@ RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_jo
 LANGUAGE plpgsql SECURITY DEFINER PLAN_BY_INDEX AS $$
 DECLARE
     v_pool int; v_seen bigint[]; v_batch bigint[]; v_lane int[]; v_job int[]; v_attempt smallint[]; v_n int; v_usage_changed boolean;
-    v_linked boolean;
+    v_linked boolean; v_zeros bigint[];
 BEGIN
     UPDATE weft.worker_incarnation i SET heartbeat_at = _heartbeat.at, draining = _heartbeat.draining
     WHERE i.incarnation_id = _heartbeat.incarnation_id AND i.ended_at IS NULL
@@ -65,11 +65,9 @@ BEGIN
           AND (l.batch_id, l.job_id, l.attempt) NOT IN (
             SELECT t.b, t.j, t.a FROM unnest(_heartbeat.batch_ids, _heartbeat.job_ids, _heartbeat.attempts) t (b, j, a));
         IF v_n > 0 THEN
-            PERFORM weft.complete_attempts(_heartbeat.incarnation_id, v_batch, v_job, v_attempt, array_fill(NULL::bigint, ARRAY[v_n]),
-                array_fill(0::bigint, ARRAY[v_n]), array_fill(REASON_PREEMPTED::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]),
-                array_fill(NULL::smallint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
-                array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(false, ARRAY[v_n]),
-                array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
+            v_zeros := array_fill(0::bigint, ARRAY[v_n]);
+            PERFORM weft.complete_attempts(_heartbeat.incarnation_id, v_batch, v_job, v_attempt, NULL, v_zeros,
+                array_fill(REASON_PREEMPTED::smallint, ARRAY[v_n]), NULL, NULL, v_zeros, v_zeros, v_zeros, NULL, NULL, NULL, NULL,
                 array_fill('its worker did not hear of the claim'::text, ARRAY[v_n]), at => _heartbeat.at);
         ELSIF v_usage_changed THEN
             PERFORM weft._announce();

@@ -21,8 +21,14 @@ BEGIN
         INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved;
     END IF;
     IF alive IS NULL THEN
-        SELECT h.*, true, true INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved
-        FROM weft._heartbeat(incarnation_id, batch_ids, job_ids, attempts, heartbeat.draining, claiming, heard) h;
+        BEGIN
+            SELECT h.*, true, true INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved
+            FROM weft._heartbeat(incarnation_id, batch_ids, job_ids, attempts, heartbeat.draining, claiming, heard) h;
+        EXCEPTION WHEN disk_full THEN  -- it lives, whatever else it says cannot be written: nobody may take its jobs
+            UPDATE weft.worker_incarnation i SET heartbeat_at = clock_timestamp()
+            WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL;
+            alive := FOUND; has_work := false; stop_batch_ids := '{}'; stop_job_ids := '{}'; stop_attempts := '{}';
+        END;
     ELSIF has_work THEN
         has_work := weft._has_work(incarnation_id);
     END IF;

@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION weft._lose_incarnation(of_incarnation_id int, at timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     v_batch bigint[]; v_job int[]; v_attempt smallint[]; v_start_age bigint[]; v_end_age bigint[]; v_n int; v_known_at timestamptz;
-    v_message text;
+    v_message text; v_zeros bigint[];
 BEGIN
     PERFORM pg_advisory_xact_lock(7703, of_incarnation_id);
     UPDATE weft.worker_incarnation i SET ended_at = _lose_incarnation.at, waiting = false WHERE i.incarnation_id = of_incarnation_id
@@ -22,11 +22,9 @@ BEGIN
     INTO v_batch, v_job, v_attempt, v_start_age, v_end_age, v_n
     FROM (SELECT * FROM weft._live_attempts(of_incarnation_id) j ORDER BY j.batch_id, j.job_id) j;
     IF v_n > 0 THEN
+        v_zeros := array_fill(0::bigint, ARRAY[v_n]);
         PERFORM weft.complete_attempts(of_incarnation_id, v_batch, v_job, v_attempt, v_start_age, v_end_age,
-            array_fill(REASON_LOST::smallint, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::smallint, ARRAY[v_n]),
-            array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]), array_fill(0::bigint, ARRAY[v_n]),
-                array_fill(0::bigint, ARRAY[v_n]),
-            array_fill(false, ARRAY[v_n]), array_fill(NULL::int, ARRAY[v_n]), array_fill(NULL::bigint, ARRAY[v_n]),
+            array_fill(REASON_LOST::smallint, ARRAY[v_n]), NULL, NULL, v_zeros, v_zeros, v_zeros, NULL, NULL, NULL, NULL,
             array_fill(v_message, ARRAY[v_n]), at => _lose_incarnation.at);
     END IF;
     PERFORM weft._after_loss(of_incarnation_id, _lose_incarnation.at);

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from weft.core.errors import Unavailable, WeftError
+from weft.core.errors import DiskFull, Unavailable, WeftError
 from weft.core.states import AttemptKey, Reason
 from weft.ports.checkpoints import CheckpointCarrier, CheckpointFound
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile
@@ -163,16 +163,16 @@ class CheckpointTravel:
         self._note(key, attempt)
 
     async def _bring_away(self, key: AttemptKey, directory: Path) -> None:
-        """Bring away what is there, if it has changed. Raise `Unavailable`."""
-        site = self._site
-        assert site is not None
+        """Bring away what is there, if it has changed. Raise `Unavailable`; for a full disk, which
+        may stay so, nobody waits: the next round tries again.
+        """
         async with self._at_work:
             for n_left in reversed(range(_TRIES)):
                 try:
                     await self._bring_now(key, directory)
-                except Unavailable:
-                    raise
                 except (WeftError, FileProblem, OSError) as error:
+                    if isinstance(error, Unavailable) and not isinstance(error, DiskFull):
+                        raise
                     if n_left and isinstance(error, FileDiffers):
                         continue
                     log.warning("checkpoints.not_kept", key=key, error=f"{error}")

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
+from weft.core.errors import DiskFull
 from weft.core.states import AttemptKey, Command
 from weft.ports.store import (
     Claimed,
@@ -239,7 +240,27 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
 
     list_to_stop = calls(pairs, **_ATTEMPTS)(WorkerStore.list_to_stop)
 
-    heartbeat = calls(lambda rows: _beat_answer(rows[0]), **_ATTEMPTS)(WorkerStore.heartbeat)
+    _whole_heartbeat = calls(lambda rows: _beat_answer(rows[0]), **_ATTEMPTS)(
+        WorkerStore.heartbeat
+    )
+
+    async def heartbeat(
+        self,
+        incarnation_id: int,
+        attempts: Sequence[tuple[int, int, int]],
+        **more: Any,  # noqa: ANN401 (as in the port)
+    ) -> HeartbeatAnswer:
+        """Say that a worker lives, if the disk of the database has no room for more: else it would
+        be taken for lost, with jobs that run.
+        """
+        try:
+            return await self._whole_heartbeat(incarnation_id, attempts, **more)
+        except DiskFull:
+            none = dict.fromkeys(_ATTEMPTS)
+            rows = await self._database.call(
+                "heartbeat", incarnation_id=incarnation_id, draining=more["draining"], **none
+            )
+            return _beat_answer(rows[0])
 
     async def heartbeats(self, beats: Sequence[Beat]) -> Sequence[HeartbeatAnswer | None]:
         """Say that workers live."""

@@ -1,5 +1,6 @@
 -- heartbeat: as _heartbeat, and whether the worker shall end when nothing runs there, and whether it is kept for a job that waits.
 -- Safe to repeat: yes.   Locks: incarnation (its row); as _heartbeat.
+-- batch_ids NULL: it lives, and its database has no room for more.
 -- A worker that has nothing takes a short path: one statement updates its row, sees that nothing of it is left, and answers (ADR 51).
 -- Plan: by key; else as _heartbeat.   Owner: weft_system.  Granted to: weft_worker.
 CREATE OR REPLACE FUNCTION weft.heartbeat(incarnation_id int, batch_ids bigint[], job_ids int[], attempts smallint[], draining boolean,
@@ -10,7 +11,12 @@ RETURNS TABLE (alive boolean, has_work boolean, stop_batch_ids bigint[], stop_jo
 DECLARE
     v_cordoned boolean; v_reserved boolean;
 BEGIN
-    IF batch_ids = '{}' AND NOT claiming THEN
+    IF batch_ids IS NULL THEN
+        UPDATE weft.worker_incarnation i SET heartbeat_at = clock_timestamp()
+        WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL;
+        alive := FOUND; has_work := false; stop_batch_ids := '{}'; stop_job_ids := '{}'; stop_attempts := '{}';
+        v_cordoned := true; v_reserved := true;
+    ELSIF batch_ids = '{}' AND NOT claiming THEN
         UPDATE weft.worker_incarnation i SET heartbeat_at = clock_timestamp(), draining = heartbeat.draining
         WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL
           AND NOT EXISTS (SELECT FROM weft.claim c WHERE c.incarnation_id = heartbeat.incarnation_id)
@@ -21,14 +27,8 @@ BEGIN
         INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved;
     END IF;
     IF alive IS NULL THEN
-        BEGIN
-            SELECT h.*, true, true INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved
-            FROM weft._heartbeat(incarnation_id, batch_ids, job_ids, attempts, heartbeat.draining, claiming, heard) h;
-        EXCEPTION WHEN disk_full THEN  -- it lives, whatever else it says cannot be written: nobody may take its jobs
-            UPDATE weft.worker_incarnation i SET heartbeat_at = clock_timestamp()
-            WHERE i.incarnation_id = heartbeat.incarnation_id AND i.ended_at IS NULL;
-            alive := FOUND; has_work := false; stop_batch_ids := '{}'; stop_job_ids := '{}'; stop_attempts := '{}';
-        END;
+        SELECT h.*, true, true INTO alive, has_work, stop_batch_ids, stop_job_ids, stop_attempts, v_cordoned, v_reserved
+        FROM weft._heartbeat(incarnation_id, batch_ids, job_ids, attempts, heartbeat.draining, claiming, heard) h;
     ELSIF has_work THEN
         has_work := weft._has_work(incarnation_id);
     END IF;

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
-from weft.core.errors import EpochStale, Unavailable
+from weft.core.errors import DiskFull, EpochStale, Unavailable
 from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell, DueDate
@@ -171,7 +171,7 @@ STANDBY_S = 5.0
 SUCCESSION_S = (0.0, 0.02, 0.1, 0.3, 1.0)
 """Pauses of a standby that was woken: the dead leader's backend is about to free the lock."""
 STEADY_S = 5.0
-"""A term that lasted longer has no failures before it."""
+"""A term that lasted longer has done its work before a disk was full."""
 _retry_s = partial(retry_s, first_s=0.05, longest_s=5.0)
 
 
@@ -211,17 +211,21 @@ class Driver:
     async def _serve(self) -> None:
         failures = 0
         while True:
-            begun = time.monotonic()
+            begun = None
             try:
                 epoch = await self._store.try_lead()
                 if epoch is None:
                     epoch = await self._stand_by()
+                begun = time.monotonic()
                 await self._lead(epoch)
             except EpochStale as error:
                 log.warning("driver.lead_lost", error=error.message)
             except Unavailable as error:
-                # While only some calls fail, as on a full disk, each term begins and ends at once.
-                failures = 1 if time.monotonic() - begun > STEADY_S else failures + 1
+                # On a full disk a term begins, and ends with its first write: that is no success.
+                is_full = isinstance(error, DiskFull)
+                if begun is not None and not (is_full and time.monotonic() < begun + STEADY_S):
+                    failures = 0
+                failures += 1
                 log.debug("driver.unavailable", error=error.message, failures=failures)
                 await self._succession.heard(_retry_s(failures))
 

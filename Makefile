@@ -5,7 +5,7 @@ SHELL := /bin/bash
 BIN := .venv/bin
 JOBS ?= 3
 WALKS_OF_CALLS := tests/migrations tests/client/test_typed.py tests/plans/test_list_plans.py tests/e2e/test_secrets.py \
-	$(addprefix tests/api/test_,answers.py any_field.py deletion.py identity.py rights.py visibility.py text_limits.py visits.py walls.py)
+	$(addprefix tests/api/test_,answers.py any_field.py deletion.py identity.py rights.py visibility.py visits.py walls.py)
 BENCHES := processes statemachine submit latency functions
 
 .PHONY: help setup runtime demo demo-snow test test-quick test-calls coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures site verify errors reference snapshot check clean

@@ -1,5 +1,5 @@
 """Python runs this at its start if this directory is in `PYTHONPATH`: from then on modules with
-fault points is compiled without the statements that pass them.
+fault points are compiled without the statements that pass them.
 """
 
 import ast

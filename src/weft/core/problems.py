@@ -13,29 +13,53 @@ PROBLEMS_MAX = 100
 """A document of 10,000 jobs with the same mistake need not list it 10,000 times."""
 
 
+_LOOKED_AT_MAX = 100_000
+_POINTER_CHARS_MAX = 1_000
+_HOLDS = (str, list, tuple, dict)
+"""What is or may hold a text."""
+_At = tuple[Any, str | int] | None
+"""Where a value is: where what holds it is, and its place there."""
+
+
 def pointer_of(*parts: str | int) -> str:
     """Return the JSON pointer (RFC 6901) of a field."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def texts_of(document: object) -> Iterator[tuple[str, str]]:
-    """Yield the pointer and the text of each text and each key, in no order.
+def pointers_of(document: object, is_it: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the pointers of the texts and keys for which this holds, in no order. As many values
+    are looked at as take some hundredths of a second, and a long pointer is cut.
 
-    >>> sorted(texts_of({"a": ["b", 1]}))
-    [('/a', 'a'), ('/a/0', 'b')]
+    >>> sorted(pointers_of({"a": ["b", 1], "C": "d"}, str.islower))
+    ['/C', '/a', '/a/0']
+    >>> len(next(pointers_of({"k" * 9999: 1}, str.islower)))
+    1000
     """
-    rest = [("", document)]
-    while rest:
-        pointer, value = rest.pop()
+    rest: list[tuple[_At, object]] = [(None, document)]
+    for _ in range(_LOOKED_AT_MAX):
+        if not rest:
+            return
+        at, value = rest.pop()
         if isinstance(value, str):
-            yield pointer, value
+            if is_it(value):
+                yield _pointer(at)
         elif isinstance(value, list | tuple):
-            rest += [(f"{pointer}/{index}", item) for index, item in enumerate(value)]
+            # Only the way is kept: a pointer for each of many items below a long key is too much.
+            rest += [((at, n), item) for n, item in enumerate(value) if isinstance(item, _HOLDS)]
         elif isinstance(value, dict):
             for key, item in value.items():
-                at = pointer + pointer_of(key)
-                yield at, str(key)
-                rest.append((at, item))
+                if is_it(str(key)):
+                    yield _pointer((at, key))
+                if isinstance(item, _HOLDS):
+                    rest.append(((at, key), item))
+
+
+def _pointer(at: _At) -> str:
+    parts = list[str | int]()
+    while at is not None:
+        at, part = at
+        parts.append(part[:_POINTER_CHARS_MAX] if isinstance(part, str) else part)
+    return pointer_of(*reversed(parts))[:_POINTER_CHARS_MAX]
 
 
 @dataclass

@@ -64,7 +64,7 @@ def route_of(call: Call) -> Route:
         try:
             answer = await call.use_case(services, request.caller, **arguments)
         except NulCharacter as error:
-            raise name_nul(error, arguments.get(call.document or "")) from error
+            raise name_nul(error, arguments.get(call.document or "")) from None
         if call.cursor:
             last = _end(answer, call.cursor.key) if len(answer) == arguments["limit"] else None
             return reply(page_until(answer, kind, last))

@@ -17,7 +17,7 @@ from weft.core.errors import (
     UnsupportedMedia,
     WrongType,
 )
-from weft.core.problems import Problems, pointer_of, texts_of
+from weft.core.problems import Problems, pointer_of, pointers_of
 from weft.wire.documents.batches import JobDocument
 from weft.wire.mistakes import check_types, mistake_of
 from weft.wire.usual_jobs import USUAL_KINDS
@@ -116,8 +116,7 @@ def _half_character_in(body: bytes) -> str | None:
         document = bounded(lambda: json.loads(body))
     except ValueError:
         return None
-    halves = (pointer for pointer, text in texts_of(document) if _HALF.search(text))
-    pointer = next(halves, None)
+    pointer = next(pointers_of(document, lambda text: bool(_HALF.search(text))), None)
     return pointer and pointer.encode("utf-8", "backslashreplace").decode()
 
 
@@ -128,9 +127,8 @@ def name_nul(error: NulCharacter, document: object) -> NulCharacter:
     if error.errors:
         return error
     problems = Problems()
-    for pointer, text in texts_of(msgspec.to_builtins(document)):
-        if "\0" in text:
-            problems.add(NulCharacter, pointer, "a text cannot contain NUL")
+    for pointer in pointers_of(msgspec.to_builtins(document), lambda text: "\0" in text):
+        problems.add(NulCharacter, pointer, "a text cannot contain NUL")
     return cast("NulCharacter", problems.error()) if problems.found else error
 
 

@@ -113,7 +113,8 @@ class LiveApi:
                 return SecretKeys(self.secret_keys)
 
             handing_over = LinkedHandOver(keys, Signatures(linked, keys))
-            link = WorkerLink(lambda: linked, self.spool(), 30.0, handing_over)
+            self.spool = FileSpool(self.settings.home / "logs", spool_limits_of(self.settings))
+            link = WorkerLink(lambda: linked, self.spool, 30.0, handing_over)
         logs = FileLogStore(self.settings.home / "logs")
         look_ups = LookUps(self.settings, lambda: SecretKeys(self.secret_keys))
         self._stack.push_async_callback(look_ups.close)
@@ -141,9 +142,6 @@ class LiveApi:
             self.stop_s = asyncio.get_running_loop().time() - begun
 
         self._stack.push_async_callback(stop)
-
-    def spool(self) -> FileSpool:
-        return FileSpool(self.settings.home / "logs", spool_limits_of(self.settings))
 
     async def stop(self) -> None:
         await self._stack.aclose()

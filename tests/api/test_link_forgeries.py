@@ -3,9 +3,8 @@ may tell lies about, and what comes of it: nothing for others.
 """
 
 import asyncio
-import hashlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +18,7 @@ from api.test_worker_link import Outside, facts
 from builders import end_report, key_of
 from builders import request as claim_of
 from contexts import beside, small_disk
+from plugins.test_spool import checkpoint_of
 from weft.core.errors import LinkFrameRefused, LinkRefused, WeftError
 from weft.core.states import AttemptKey
 from weft.extensions.link.served import spool_limits_of
@@ -26,7 +26,7 @@ from weft.extensions.link.serving.keeping import SpoolKeeping
 from weft.extensions.link.source import LinkedCheckpoints
 from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.plugins.log_stores.files.settings import FilesSettings
-from weft.ports.checkpoints import CheckpointFound
+from weft.plugins.log_stores.files.spool import FileSpool
 from weft.ports.file_store import HeldFile
 from weft.ports.store import Claimed, KeptFile, WorkerStore
 from weft.ports.worker_link import LogPart
@@ -85,6 +85,11 @@ class Site(Outside):
         report = msgspec.structs.replace(end_report(one), stdout_bytes=n_bytes, location=None)
         await self.worker.complete_attempts(self.incarnation, [report])
 
+    async def beat_until(self, state: str, keys: Sequence[tuple[int, int, int]]) -> None:
+        """Give signs of life until the worker is shown so."""
+        while (await self.http.get("/v1/workers")).json()["items"][0]["state"] != state:
+            await self.worker.heartbeat(self.incarnation, keys, draining=False)
+
     async def log(self, one: Claimed) -> tuple[int, bytes, str]:
         """Return status, text and whether it says that something is missing."""
         answer = await self.http.get(f"/v1/batches/b{one.batch_id}/jobs/{one.job_id}/log")
@@ -105,7 +110,7 @@ async def site(
         site = Site(api, http, tmp_path)
         limits = spool_limits_of(settings)
         site.keeping = lambda at=None, **more: SpoolKeeping(
-            api.spool(), replace(limits, **more), lambda: direct,
+            api.spool, replace(limits, **more), lambda: direct,
             clock=lambda: at or datetime.now(UTC),
         )  # fmt: skip
         await site.begin()
@@ -161,27 +166,33 @@ async def test_output_beyond_the_bound_is_cut_and_the_job_ends(site: Site) -> No
 
 
 @pytest.mark.parametrize("site", [FilesSettings(spool_free_bytes_min=1 << 20)], indirect=True)
-async def test_full_disk_of_the_api_stops_new_jobs_until_there_is_room(site: Site) -> None:
+async def test_full_disk_of_the_api_stops_new_jobs_until_there_is_room(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     caller, keys = site.noting_caller(), [key_of(site.one), key_of(site.other)]
     shipper = site.shipper(caller)
     await site.submit(1)
     with small_disk(site.path / "logs", "2m") as disk:
         (filler := disk / "filler").write_bytes(bytes(3 << 19))
-        await site.worker.heartbeat(site.incarnation, keys, draining=False)
+        async with asyncio.timeout(30), beside(site.keeping().watch_disk()):
+            await site.beat_until("draining", keys)
         assert not await site.worker.claim_jobs(site.incarnation, claim_of(1))
         site.write(site.one, b"short")
         await site.end(site.one, 5)
         assert (await site.log(site.one))[0] == 410, "its end does not wait for room"
         site.write(site.other, b"late")
         shipper.follow([AttemptKey(*keys[1])])
-        async with asyncio.timeout(30), beside(shipper.run()):
+        watch = site.keeping().watch_disk()
+        async with asyncio.timeout(30), beside(shipper.run()), beside(watch):
             while caller.names.count("write_log") < 2:
                 await site.log(site.other)
             filler.unlink()
             while (await site.log(site.other))[1] != b"late":
                 pass
-        await site.worker.heartbeat(site.incarnation, keys[1:], draining=False)
+            await site.beat_until("active", keys[1:])
         assert len(await site.worker.claim_jobs(site.incarnation, claim_of(1))) == 1
+        monkeypatch.delattr(FileSpool, "look_at_disk")  # no sign of life waits for a disk
+        await site.worker.heartbeat(site.incarnation, keys[1:], draining=False)
 
 
 async def test_old_output_is_removed_once_its_job_has_ended(site: Site) -> None:
@@ -217,14 +228,13 @@ async def test_checkpoints_are_those_of_live_attempts_and_go_with_their_jobs(sit
     with (site.path / "packed").open("w+b") as file:
         file.write(b"x" * 3_000_000)
         file.flush()
-        digest = hashlib.sha256(b"x" * 3_000_000).digest()
-        held = HeldFile(file.fileno(), 3_000_000, digest)
+        found = checkpoint_of(b"x" * 3_000_000)
+        held = HeldFile(file.fileno(), found.n_bytes, found.digest)
         for key in keys:
             await kept.keep(key, held)
         for forbidden in (kept.keep(strange, held), kept.find(strange), kept.read(strange, 0)):
             with pytest.raises(LinkRefused):
                 await forbidden
-        found = CheckpointFound(1, 3_000_000, digest)
         assert await kept.find(keys[0]) == found
         assert len(await kept.read(keys[0], 2_000_000)) == 1_000_000
         await site.end(site.one, 0)
@@ -248,10 +258,6 @@ async def of_others(site: Site) -> tuple[LinkCaller, WorkerStore, int]:
     store = site.store(caller)
     found = await store.register_worker(**facts(name="node2", incarnation="second"))
     return caller, store, found.incarnation_id
-
-
-def found_as(attempt: int, data: bytes) -> CheckpointFound:
-    return CheckpointFound(attempt, len(data), hashlib.sha256(data).digest())
 
 
 @pytest.mark.parametrize("place", ["here", None])
@@ -329,18 +335,20 @@ async def test_a_lost_worker_changes_nothing_any_more(site: Site, database: Dsns
     early = encode_piece(STDOUT, 0, b"early")
     await site.link.call("write_log", site.incarnation, own, 0, early)
     old = AttemptKey(site.batch_id, site.one.job_id, 1)
-    await site.link.call("write_checkpoint", site.incarnation, old, 0, b"o", found_as(1, b"older"))
+    await site.link.call(
+        "write_checkpoint", site.incarnation, old, 0, b"o", checkpoint_of(b"older")
+    )
     lose = "SELECT weft._lose_incarnation($1, clock_timestamp())"
     await as_admin(database, lose, site.incarnation)
     caller, store, incarnation = await of_others(site)
     claimed = await store.claim_jobs(incarnation, claim_of(2))
     (new,) = [AttemptKey(*key_of(one)) for one in claimed if one.job_id == site.one.job_id]
-    written = ("write_checkpoint", incarnation, new, 0, b"newer", found_as(2, b"newer"))
+    written = ("write_checkpoint", incarnation, new, 0, b"newer", checkpoint_of(b"newer", 2))
     assert await caller.call(*written) == 5
 
     with pytest.raises(LinkRefused):
         await site.link.call(
-            "write_checkpoint", site.incarnation, old, 1, b"lder", found_as(1, b"older")
+            "write_checkpoint", site.incarnation, old, 1, b"lder", checkpoint_of(b"older")
         )
     with pytest.raises(LinkRefused):
         await site.link.call("remove_logs", site.incarnation, [own])

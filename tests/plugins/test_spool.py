@@ -80,14 +80,10 @@ def test_an_attempt_has_a_bound_over_all_its_files(tmp_path: Path) -> None:
     again = spool_at(tmp_path, attempt_bytes_max=2048)  # after a restart
     with pytest.raises(SpoolFull):
         again.write(PLACE, OWN, 1500, b"x" * 600)
-
-
-def test_short_files_count_as_some(tmp_path: Path) -> None:
-    spool = spool_at(tmp_path, attempt_bytes_max=2048)
-    for part in range(1, 5):
-        spool.write(PLACE, f"{OWN}.{part}", 0, b"x")
+    for part in range(1, 5):  # short ones count as some
+        again.write(PLACE, f"attempts/b1/0/3.1.{part}", 0, b"x")
     with pytest.raises(SpoolFull):
-        spool.write(PLACE, f"{OWN}.5", 0, b"x")
+        again.write(PLACE, "attempts/b1/0/3.1.5", 0, b"x")
 
 
 def test_a_worker_has_a_bound_that_counts_what_is_no_output(tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ class Spooled(NamedTuple):
 class Spool(Protocol):
     """Output of workers outside, as they wrote it."""
 
+    is_disk_full: bool
+    """Whether the disk had too little room for more at the last look; nobody waits for this."""
+
     def begin(self, folder: str, owner: str) -> None:
         """Make a folder, so that readers find it before anything is written there. Those of one
         owner count together as one worker's.
@@ -53,8 +56,8 @@ class Spool(Protocol):
         Raise `ValueError` for a path that no output has, `SpoolFull`, `DiskFull`.
         """
 
-    def is_disk_full(self) -> bool:
-        """Say whether the disk has too little room for more; log when that changes."""
+    def look_at_disk(self) -> None:
+        """Look whether the disk has room for more; log when that changes. One thread at a time."""
 
     def remove(self, folder: str, paths: Sequence[str]) -> None:
         """Forget files, or batches. Raise `ValueError` as above."""

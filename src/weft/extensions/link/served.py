@@ -60,6 +60,7 @@ async def serving_link(settings: Settings, home: Home, copies: Path) -> AsyncIte
             beside.append(asyncio.create_task(shipping.run()))
         keeping = SpoolKeeping(spool, limits, lambda: store)
         beside.append(asyncio.create_task(keeping.run(every_s)))
+        beside.append(asyncio.create_task(keeping.watch_disk()))
         async with tasks_beside(beside):
             signer = StoreSigner(lambda: store, keys, settings.store_buckets)
             to = partial(shipped_directory, settings)

@@ -124,7 +124,7 @@ def _hash_of(text: str) -> str:
 
 async def _heartbeat(parts: Parts, asked: Asked) -> HeartbeatAnswer:
     beat = Beat(**asked.given)
-    if asked.terms.log_place is not None and await asyncio.to_thread(parts.spool.is_disk_full):
+    if asked.terms.log_place is not None and parts.spool.is_disk_full:
         beat = beat._replace(draining=True)  # no more jobs, whose output would find no room
     answer = await parts.beats.ask(beat)
     parts.output.heard(asked.incarnation_id, is_alive=answer.alive)

@@ -6,6 +6,7 @@ they have, their checkpoints go.
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, TypeVar
@@ -19,6 +20,7 @@ from weft.telemetry.log import log
 
 AskedT = TypeVar("AskedT")
 FoundT = TypeVar("FoundT")
+_DISK_EVERY_S: Final = 1.0
 _STRANGE_S: Final = 86_400.0
 _LEFT: Final = 0.9
 """How much of its bound a tenant has left, so that not every look finds something."""
@@ -48,6 +50,15 @@ class SpoolKeeping:
             except (WeftError, OSError) as error:
                 log.warning("spool.not_looked_at", error=f"{error}")
             await asyncio.sleep(every_s)
+
+    async def watch_disk(self) -> None:
+        """Look every second whether the disk has room, until cancelled. This alone waits for a
+        slow disk: signs of life do not.
+        """
+        while True:
+            with suppress(OSError):  # `run` tells of it
+                await asyncio.to_thread(self._spool.look_at_disk)
+            await asyncio.sleep(_DISK_EVERY_S)
 
     async def look(self) -> None:
         """Remove what is to go."""

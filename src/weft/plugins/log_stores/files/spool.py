@@ -233,7 +233,7 @@ class FileSpool:
         self._on_written = on_written
         self._kept: dict[str, _Kept] = {}
         self._refused: frozenset[int] = frozenset()
-        self._was_disk_full = False
+        self.is_disk_full = False
         self._segments = spooled_files.SegmentSums()
         self._checkpoints = SpooledCheckpoints(root, self)
 
@@ -395,15 +395,13 @@ class FileSpool:
         if self._free_bytes() - n_bytes < limits.free_bytes_min:
             raise _disk_full()
 
-    def is_disk_full(self) -> bool:
-        free = self._free_bytes()
-        is_full = free < self._limits.free_bytes_min
-        if is_full and not self._was_disk_full:
+    def look_at_disk(self) -> None:
+        free, was_full = self._free_bytes(), self.is_disk_full
+        self.is_disk_full = free < self._limits.free_bytes_min
+        if self.is_disk_full and not was_full:
             log.warning("spool.disk_full", directory=str(self._root), free_bytes=free)
-        if self._was_disk_full and not is_full:
+        if was_full and not self.is_disk_full:
             log.info("spool.disk_free")
-        self._was_disk_full = is_full
-        return is_full
 
     def _free_bytes(self) -> int:
         disk = os.statvfs(self._root)

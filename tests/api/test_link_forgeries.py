@@ -24,6 +24,7 @@ from weft.core.states import AttemptKey
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving.keeping import SpoolKeeping
 from weft.extensions.link.source import LinkedCheckpoints
+from weft.extensions.link.worker import shipping
 from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spool import FileSpool
@@ -180,11 +181,15 @@ async def test_full_disk_of_the_api_stops_new_jobs_until_there_is_room(
         site.write(site.one, b"short")
         await site.end(site.one, 5)
         assert (await site.log(site.one))[0] == 410, "its end does not wait for room"
-        site.write(site.other, b"late")
+        site.write(site.other, b"late").with_suffix(".1.usage").write_bytes(bytes(48))
+        await shipper.ship_ended([msgspec.structs.replace(end_report(site.other), location=None)])
+        assert caller.names.count("write_log") == 1, "nothing follows what is refused"
         shipper.follow([AttemptKey(*keys[1])])
+        monkeypatch.setattr(shipping, "EVERY_S", 600)
+        monkeypatch.setattr(shipping, "FULL_S", 0.1)
         watch = site.keeping().watch_disk()
         async with asyncio.timeout(30), beside(shipper.run()), beside(watch):
-            while caller.names.count("write_log") < 2:
+            while caller.names.count("write_log") < 3:
                 await site.log(site.other)
             filler.unlink()
             while (await site.log(site.other))[1] != b"late":

@@ -194,20 +194,15 @@ def test_a_checkpoint_has_its_digest_its_bound_and_its_place(tmp_path: Path) -> 
     with pytest.raises(ValueError, match="no file of output"):
         spool.write(PLACE, f"{OWN}.checkpoint", 0, b"x")
     assert not list(tmp_path.rglob("1.1*"))
-    body = b"x" * 2000
-    spool.write_checkpoint(PLACE, key, 0, body, checkpoint_of(body))
-    assert spool.write(PLACE, OWN, 0, b"x" * 2000) == 2000, "its output has a bound of its own"
-
-
-def test_a_checkpoint_is_what_its_first_part_said(tmp_path: Path) -> None:
-    """Or a worker fills the disk: each later part names another size."""
-    spool, key = spool_at(tmp_path), AttemptKey(1, 1, 1)
     said = CheckpointFound(1, 2, bytes(32))
     assert spool.write_checkpoint(PLACE, key, 0, b"x", said) == 1
     for other in (said._replace(n_bytes=1 << 50), said._replace(digest=b"y" * 32)):
-        with pytest.raises(ValueError, match="first part said another"):
+        with pytest.raises(ValueError, match="first part said another"):  # or it fills the disk
             spool.write_checkpoint(PLACE, key, 1, b"y", other)
     assert sum(one.stat().st_size for one in tmp_path.rglob("*.arriving")) == 41
+    body = b"x" * 2000
+    spool.write_checkpoint(PLACE, key, 0, body, checkpoint_of(body))
+    assert spool.write(PLACE, OWN, 0, b"x" * 2000) == 2000, "its output has a bound of its own"
 
 
 def test_each_part_of_a_checkpoint_needs_room(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from weft.telemetry.log import log
 from weft.wire.log_format import decode_location, log_sizes, own_path, segment_path
 
 EVERY_S: Final = 0.5
+FULL_S: Final = 5.0
+"""Between looks while the api's disk is full."""
 _PIECE_BYTES: Final = LOG_BYTES_MAX // 2
 _AT_ONCE: Final = 250
 _SMALL_BYTES: Final = 64 << 10
@@ -44,6 +46,8 @@ class Shipper:
         """Files of which the api keeps no more."""
         self._cut_for_now: set[str] = set()
         """Those of them for which its disk has no room: they are tried again at each look."""
+        self._full: DiskFull | None = None
+        """Said in this look, or the last: nothing more is sent in it, the next one is later."""
         self._shipping = asyncio.Lock()
         self.unshipped_bytes = 0
         """Of the attempts of the last look, until all of it has arrived."""
@@ -58,7 +62,7 @@ class Shipper:
         """Ship what grows, until cancelled."""
         while True:
             await self._has_live.wait()
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(EVERY_S if self._full is None else FULL_S)
             try:
                 await self._ship(self._live, ())
             except Exception as error:  # noqa: BLE001 (whatever it is, more output comes)
@@ -112,10 +116,16 @@ class Shipper:
             self.unshipped_bytes = sum(
                 max(0, size - self._sent.get(path, 0)) for path, size in sizes.items()
             )
-            await self._ship_many(sizes)
+            if self._full is None:
+                await self._ship_many(sizes)
+            self._full = None  # the first file shows whether there is room again
             for path, size in sizes.items():
-                if self._sent.get(path) != size:
-                    await self._ship_or_cut(path, size)
+                if self._sent.get(path) == size:
+                    continue
+                if self._full is None:
+                    self._full = await self._ship_or_cut(path, size)
+                else:
+                    self._cut_off(path, self._full)
             gone = [path for key in keys for path in self._known_of(key) if path not in found]
             if gone:  # the middle of a long output
                 await self._caller.call("remove_logs", self._caller.incarnation_id, gone)
@@ -150,21 +160,29 @@ class Shipper:
                 if end >= 0:
                     self._sent[part.path] = end
 
-    async def _ship_or_cut(self, path: str, size: int) -> None:
+    async def _ship_or_cut(self, path: str, size: int) -> DiskFull | None:
+        """Ship a file, or note that it is cut; return the refusal of a full disk."""
         try:
             await self._ship_file(path, size)
             self._cut_for_now.discard(path)
-        except (SpoolFull, DiskFull, LinkRefused) as error:
-            # A segment is tried again with the next end: there may be room by then.
-            was_full = path in self._cut_for_now
-            if path.startswith("attempts/"):
-                self._cut.add(path)
-                self._sent.setdefault(path, 0)
-                self._cut_for_now.discard(path)
-                if isinstance(error, DiskFull):
-                    self._cut_for_now.add(path)
-            if not was_full:
-                log.warning("logs.cut", path=path, why=error.detail)
+        except DiskFull as error:
+            self._cut_off(path, error)
+            return error
+        except (SpoolFull, LinkRefused) as error:
+            self._cut_off(path, error)
+        return None
+
+    def _cut_off(self, path: str, error: DiskFull | SpoolFull | LinkRefused) -> None:
+        # A segment is tried again with the next end: there may be room by then.
+        was_full = path in self._cut_for_now
+        if path.startswith("attempts/"):
+            self._cut.add(path)
+            self._sent.setdefault(path, 0)
+            self._cut_for_now.discard(path)
+            if isinstance(error, DiskFull):
+                self._cut_for_now.add(path)
+        if not was_full:
+            log.warning("logs.cut", path=path, why=error.detail)
 
     async def _ship_file(self, path: str, size: int) -> None:
         assert self.root is not None

@@ -17,6 +17,8 @@ LATE_S = 0.3
 RECENT_S = 10.0
 FAILS = 3
 """One of this number of callbacks is answered with 503."""
+REFUSED_MAX = 4
+"""No delivery is refused more often: the pauses between its tries grow to minutes."""
 SINK = "sink"
 """The path to which a production line sends messages."""
 Act = Literal["", "cut", "hang", "slow", "twice"]
@@ -107,6 +109,7 @@ class Receiver:
         """How often each delivery was accepted, by the path of its URL, of a sink with the job."""
         self.mailbox = Mailbox()
         self._count = 0
+        self._refused = Counter[str]()
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -129,9 +132,11 @@ class Receiver:
             name = first.split()[1].strip("/")
             if name == SINK:
                 name += f"/{json.loads(body)['job']}"
-            ids = self.told.setdefault(name, Counter())
-            ids[fields["weft-delivery"]] += bool(self._count % FAILS)
-            status = "200 OK" if self._count % FAILS else "503 Service Unavailable"
+            ids, delivery = self.told.setdefault(name, Counter()), fields["weft-delivery"]
+            is_taken = bool(self._count % FAILS) or self._refused[delivery] == REFUSED_MAX
+            self._refused[delivery] += not is_taken
+            ids[delivery] += is_taken
+            status = "200 OK" if is_taken else "503 Service Unavailable"
             writer.write(
                 f"HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
             )

@@ -43,9 +43,13 @@ def _hindrances(job: Job, tables: Tables) -> set[str]:
         found.add("condition")
     if job.gate is not None and not job.gate.holds(job):
         found.add("max_running")
-    if job.user.stage is Stage.REACHED or (job.user.near and not job.user.is_admitted(job)):
+    if _is_limited(job):
         found.add("limit")
     return found
+
+
+def _is_limited(job: Job) -> bool:
+    return job.user.stage is Stage.REACHED or (job.user.near and not job.user.is_admitted(job))
 
 
 def _has_room(job: Job, tables: Tables) -> bool:
@@ -82,7 +86,7 @@ def _blocked(job: Job, tables: Tables) -> BlockedFacts | None:
 
 
 def _limit(job: Job, user: User) -> LimitFacts | None:
-    if user.stage is not Stage.REACHED and not (user.near and not user.is_admitted(job)):
+    if not _is_limited(job):
         return None
     is_near = user.stage is not Stage.REACHED
     return LimitFacts("user", str(user.number), "cpu", float(user.amount), is_near)

@@ -18,7 +18,7 @@ from api.field_walk import Evaluated, parameters_of, reads_of
 from api.live import Commands, LiveApi
 from benches.hostile import HOSTILE, SCHEMAS, Field, Request, fields_of_documents, fields_of_lines
 from cli.anything import COMMANDS
-from up.test_secrecy import texts_of
+from weft.core.problems import pointers_of
 from weft.core.text.escapes import STEERING
 
 HELD: Final = "@held@"
@@ -181,8 +181,8 @@ async def test_texts_are_refused_by_name_or_kept_as_they_are(
     for path in [*reads_of(api.app), *roots, *(f"{root}/jobs/1" for root in roots)]:
         answer = await http.get(path)
         is_json = answer.headers["content-type"].partition(";")[0].endswith("/json")
-        found = texts_of(answer.json()) if is_json else []
-        changed = [t for t in found if "walk" in t and not any(one in t for one in texts)]
+        body = answer.json() if is_json else None
+        changed = [*pointers_of(body, lambda t: "walk" in t and not any(x in t for x in texts))]
         if changed or steers(answer):
             wrong.append(f"{path}: {changed} {answer.text[:999]}")
 

@@ -2,7 +2,7 @@
 -- Safe to repeat: yes, a repeated report is answered ok and changes nothing.
 -- Locks: job (in key order); as _after_ends; as _after_late_ends.
 -- Plan: job by key for each report; edges by parent, only in batches that have any.
--- A NULL column stands for the default: no reason, no signal, no message, not truncated, nothing on stderr.
+-- A NULL column stands for the default: no start, reason, exit code, signal, message or place of output; not truncated, no stderr.
 -- causes: what messages have in common: see _note_failures.
 -- incarnation_ids: whose each report is, if not all are of incarnation_id; all are of its pool.
 -- Returns: one verdict per report, in order: ok; or stale if the reporter does not own the attempt, or it ended differently. With

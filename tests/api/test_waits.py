@@ -33,7 +33,6 @@ async def test_an_answer_fits_the_form_and_comes_once(http: httpx.AsyncClient) -
     assert (job["answer"]["values"], job["answer"]["note"]) == ({"dose": 2.5}, "seen")
     again = await http.post(f"{at}/answer", json={"approve": False})
     assert (again.status_code, again.json()["code"]) == (409, "API.NOT_WAITING")
-    assert "success, by user tester at 2" in again.json()["detail"]
 
 
 async def test_wrong_forms_are_refused(http: httpx.AsyncClient) -> None:
@@ -127,19 +126,18 @@ async def test_a_link_answers_its_job_alone_and_once(http: httpx.AsyncClient) ->
     wrong = await press(code, **{"v.dose": "much"})
     assert (wrong.status_code, "much" in wrong.text) == (400, True)
     late = other["url"].partition("?code=")[2]
-    tabs = [press(one, **{"v.dose": "2.5"}) for one in (code, code, late)]
+    tabs = [press(one, **{"v.dose": f"{n}"}) for n, one in enumerate((code, code, late))]
     done, *others = sorted(await asyncio.gather(*tabs), key=lambda answer: answer.status_code)
     assert (done.status_code, "It is answered" in done.text) == (200, True)
     assert {answer.status_code for answer in others} <= {404, 409}
     for spent in (code, late):
         assert (await show(spent)).status_code == (await press(spent)).status_code == 404
     assert (await http.get("/v1/tokens")).json()["items"][1:] == []
-    assert (await http.get("/v1/batches/1/jobs/1")).json()["answer"]["by"] == (
-        "user tester, by a link"
-    )
-    for job, status in (("1", 409), ("2", 409)):
-        at = f"/v1/batches/1/jobs/{job}/answer-links"
-        assert (await http.post(at, json={})).status_code == status
+    by = (await http.get("/v1/batches/1/jobs/1")).json()["answer"]["by"]
+    assert by == "user tester, by a link"
+    for job in (1, 2):
+        refused = await http.post(f"/v1/batches/1/jobs/{job}/answer-links", json={})
+        assert refused.status_code == 409
     assert (await http.post(links, json={"valid_s": 0})).status_code == 400
     ended = (await http.post("/v1/batches/2/jobs/1/answer-links", json={})).json()
     await http.post("/v1/batches/2/jobs/1/answer", json={"approve": False})

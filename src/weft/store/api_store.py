@@ -214,8 +214,8 @@ class ApiStore(
         note: str,
         values: Mapping[str, Any],
     ) -> str:
-        """End a job that waits for an approval or an event; return its state. Raise `JobNotFound`
-        or `NotWaiting`.
+        """End a job that waits for an approval or an event; return its state. The same answer of
+        the same person changes nothing. Raise `JobNotFound` or `NotWaiting`.
         """
 
     @calls(number, actor=actor)

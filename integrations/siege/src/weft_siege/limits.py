@@ -2,12 +2,10 @@
 
 import asyncio
 import time
-from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
 from weft.client.api import Api
-from weft.core.errors import NotWaiting
 from weft_siege.evidence import CPU_M, MEMORY_MIB, Evidence
 from weft_siege.load import PAUSE_S, Batch, Load, after
 
@@ -30,8 +28,7 @@ async def limited(load: Load, measure: Measure, client: Api, evidence: Evidence)
     of_cpu_s = 1 / 3600 if measure == "cpu" else await _price_of_cpu_s(client)
     changes = {"measure": measure, "amount_max": LIMIT_CPU_S * of_cpu_s}
     await client.set_limit(changes, batch_id=batch.batch_id)
-    with suppress(NotWaiting):  # it has the answer, and the reply was lost
-        await client.answer_job(batch.batch_id, 1)
+    await client.answer_job(batch.batch_id, 1)
     load.watch(_watch(client, batch, measure, of_cpu_s))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.client.api import Api, Document
-from weft.core.errors import NotFound, NotWaiting
+from weft.core.errors import NotFound
 from weft_siege.evidence import CPU_M, Evidence, Planned
 from weft_siege.network import SINK
 
@@ -215,10 +215,7 @@ class Load:
         jobs = [asked, after(evidence.quick(), 1)]
         batch = await self.submit(client, "answered", evidence, jobs)
         answering = [api.answer_job(batch.batch_id, 1) for api in (client, *self._clients)]
-        answers = await asyncio.gather(*answering, return_exceptions=True)
-        for refused in answers:
-            if isinstance(refused, BaseException) and not isinstance(refused, NotWaiting):
-                raise refused
+        await asyncio.gather(*answering)
 
     async def _blocked(self, client: Api, evidence: Evidence) -> None:
         """Jobs that wait until something is there, and go on by themselves."""

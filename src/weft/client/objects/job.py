@@ -132,7 +132,7 @@ class Job(JobCalls):
         self, values: Mapping[str, Any] | None = None, *, approve: bool = True, note: str = ""
     ) -> Answer:
         """Answer it, if it waits for an approval or an event: it succeeds, or fails if it is not
-        approved. Raise `NotWaiting` if it waits for no answer, or has one.
+        approved. Raise `NotWaiting` if it waits for no answer, or has another.
 
         Args:
             values: What its form asks for.

@@ -10,6 +10,8 @@ from weft.core.errors import Invalid
 LEFT_BYTES = 160 << 20
 """For PostgreSQL, which shares the disk and ends when it is full."""
 SIZE_MIN_BYTES = 1 << 30
+STEP_BYTES: Final = 64 << 20
+"""Less than what is left, so that others who write meanwhile find room, and the next step, too."""
 
 
 class Disk:
@@ -32,12 +34,18 @@ class Disk:
 
     def fill(self) -> bool:
         """Leave less than the reserve; False: there was no more."""
-        size = shutil.disk_usage(self.directory).free - LEFT_BYTES
-        if size <= 0 or self._ballast.exists():
+        if self._ballast.exists() or self._room() <= 0:
             return False
+        size = 0
         with self._ballast.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, size)
+            while (room := self._room()) > 0:
+                step = min(room, STEP_BYTES)
+                os.posix_fallocate(file.fileno(), size, step)
+                size += step
         return True
+
+    def _room(self) -> int:
+        return shutil.disk_usage(self.directory).free - LEFT_BYTES
 
     def empty(self) -> None:
         """Give the room back."""

@@ -16,6 +16,9 @@ from weft_siege.processes import SIGNALS, send
 
 ANSWER_S = 20.0
 EMPTY_S = 60.0
+LOOK_S = 5.0
+FORGOTTEN = "Duplicate jobid"
+"""Why Slurm gives up a node whose job its controller has forgotten, as one that is killed may."""
 _STEP_S = 0.5
 
 
@@ -50,7 +53,8 @@ class Slurm:
         send(signal.SIGCONT, self.pids())
 
     async def keep(self) -> None:
-        """Start the controller again whenever it has ended."""
+        """Do as an administrator: start the controller again, bring back what it has given up."""
+        looked = 0.0
         while True:
             if not self.pids():
                 await asyncio.create_subprocess_exec(
@@ -58,6 +62,9 @@ class Slurm:
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )  # fmt: skip
+            if time.monotonic() > looked + LOOK_S:
+                await asyncio.to_thread(self._resume)
+                looked = time.monotonic()
             await asyncio.sleep(_STEP_S)
 
     async def left(self) -> list[str]:
@@ -72,8 +79,16 @@ class Slurm:
                 return ["Slurm does not answer"]
             await asyncio.sleep(_STEP_S)
 
+    def _resume(self) -> None:
+        for line in self._ask("sinfo", "-h", "-N", "-t", "drain", "-o", "%N %E") or ():
+            node, _, reason = line.partition(" ")
+            if reason.startswith(FORGOTTEN):
+                self._ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+
     def _queue(self) -> Sequence[str] | None:
-        words = ["squeue", "-h", "-a", "-r", "-t", "PD,R,CG", "-o", "%i %T %o %Z"]
+        return self._ask("squeue", "-h", "-a", "-r", "-t", "PD,R,CG", "-o", "%i %T %o %Z")
+
+    def _ask(self, *words: str) -> Sequence[str] | None:
         with suppress(OSError, subprocess.SubprocessError):
             said = subprocess.run(
                 words, check=True, capture_output=True, text=True, env=self._environ,

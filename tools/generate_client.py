@@ -361,6 +361,8 @@ def _request(call: Call) -> str:
     if call.is_keyed:
         arguments.append("key=key or new_key()" if _has_key(call) else "key=new_key()")
     verb = "_items" if _is_list(call) else f"_{call.method.lower()}"
+    if call.method == "DELETE" and call.is_silent:
+        verb = "_remove"  # a repeat may find nothing
     asked = f"await self.{verb}({', '.join(arguments)})"
     if call.is_silent:
         return asked

@@ -64,6 +64,16 @@ async def test_a_lost_answer_is_asked_for_again_with_the_same_idempotency_key() 
     assert document == {"name": "x", "jobs": [{"command": ["true"]}]}
 
 
+@pytest.mark.parametrize("lost", [[DROP], [DROP, DROP], [answer(503)], [answer(507)]])
+async def test_what_a_call_removed_whose_answer_was_lost_is_gone(lost: list[bytes]) -> None:
+    answers = (answer(200, BATCH), *lost, answer(404))
+    async with serving(*answers) as server, Api(server.url, "t") as client:
+        await client.get_batch(1)  # its connection is kept: the next call sends again by itself
+        await client.remove_secret("key")
+        with pytest.raises(weft.core.errors.NotFound):
+            await client.remove_secret("key")
+
+
 async def test_what_no_document_can_hold_is_refused_before_it_is_sent() -> None:
     async with serving(answer(200, b"{}")) as server, Api(server.url, "t") as client:
         for begin in (
@@ -105,10 +115,8 @@ async def test_patience_ends_and_the_user_was_told() -> None:
 
 
 async def test_retry_after_is_respected_within_patience() -> None:
-    async with (
-        serving(answer(429, b"{}", retry_after=100)) as server,
-        Api(server.url, "t", patience_s=5) as client,
-    ):
+    busy = answer(429, b"{}", retry_after=100)
+    async with serving(busy) as server, Api(server.url, "t", patience_s=5) as client:
         with pytest.raises(Unavailable):
             await asyncio.wait_for(client.get_batch(1), 1)
 
@@ -210,16 +218,12 @@ async def test_events_go_on_after_the_last_one_seen() -> None:
         stream(b": connected\n\n" + one[:20], one[20:], ends=False),
         stream(two),
     )
-    found = []
     async with (
         serving(*answers) as server,
         Api(server.url, "t") as client,
         aclosing(client.events(3)) as events,
     ):
-        async for event in events:
-            found.append(event["jobs"][0])
-            if len(found) == 2:
-                break
+        found = [(await anext(events))["jobs"][0] for _ in range(2)]
 
     assert found == [1, 2]
     assert [r.headers.get("last-event-id") for r in server.requests] == [None, "5-0", "5-1"]
@@ -473,10 +477,8 @@ async def test_batches_and_jobs_are_found_by_names_and_ids(name: str | int) -> N
 
 
 async def test_a_name_that_no_batch_has_is_said() -> None:
-    async with (
-        serving(lambda _: answer(200, b'{"items": [], "cursor": null}')) as server,
-        aio.Client(server.url, "t") as client,
-    ):
+    none = answer(200, b'{"items": [], "cursor": null}')
+    async with serving(none) as server, aio.Client(server.url, "t") as client:
         with pytest.raises(NoBatchOfName, match="nightly"):
             await client.get_batch("nightly")
         with pytest.raises(NoJobOfName, match="b42 has no job named 'align'"):

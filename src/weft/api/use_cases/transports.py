@@ -55,7 +55,7 @@ async def get_dead_message(services: Services, caller: Caller, dead_id: DeadMess
     return dict(dead_message)
 
 
-@call("DELETE /v1/dead-messages/{dead}", Right.OPERATE, DeadMessageRemoved)
+@call("DELETE /v1/dead-messages/{dead}", Right.OPERATE, DeadMessageRemoved, silent=True)
 async def remove_dead_message(
     services: Services, caller: Caller, dead_id: DeadMessageId
 ) -> Answer:

@@ -101,8 +101,8 @@ def remove(letter: int, /, *, shared: Shared = SHARED) -> None:
     Args:
         letter: Its number.
     """
-    found = shared.ask(lambda client: client.remove_dead_message(letter))
-    shared.tell(found, f"letter {letter} is forgotten", print)
+    shared.ask(lambda client: client.remove_dead_message(letter))
+    shared.tell({"dead_id": letter}, f"letter {letter} is forgotten", print)
 
 
 @letters_app.command(name="ack")

@@ -939,7 +939,7 @@ class ApiCalls(DocumentCalls):
             await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/release", {}),
         )
 
-    async def remove_setup(self, name: str) -> "answers.SetupRemoved":
+    async def remove_setup(self, name: str) -> None:
         """Forget the file of a production line. Its jobs go on.
 
         Use case: `weft.extensions.lines.calls.lines.remove_setup`.
@@ -947,9 +947,7 @@ class ApiCalls(DocumentCalls):
         Args:
             name: The name of a line.
         """
-        return cast(
-            "answers.SetupRemoved", await self._delete(f"/v1/setups/{segment(name, 'line')}")
-        )
+        await self._remove(f"/v1/setups/{segment(name, 'line')}")
 
     async def resubmit_batch(
         self, batch_id: int, document: Document, *, key: str | None = None

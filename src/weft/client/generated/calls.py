@@ -277,7 +277,7 @@ class Calls(DocumentCalls):
         Args:
             name: The name of a billing project.
         """
-        await self._delete(f"/v1/billing-projects/{segment(name, 'billing project')}")
+        await self._remove(f"/v1/billing-projects/{segment(name, 'billing project')}")
 
     async def delete_schedule(self, schedule_id: int) -> None:
         """Remove a schedule, as its owner or an administrator. Its batches stay.
@@ -287,7 +287,7 @@ class Calls(DocumentCalls):
         Args:
             schedule_id: A schedule: 3 or s3.
         """
-        await self._delete(f"/v1/schedules/{schedule_id}")
+        await self._remove(f"/v1/schedules/{schedule_id}")
 
     async def drain_queue(self, name: str) -> "answers.Queue":
         """Let a queue take no more jobs; return it. Those that wait there run on. Only for
@@ -883,11 +883,11 @@ class Calls(DocumentCalls):
             name: The name and version of an application.
             for_user: The one that is for this user alone.
         """
-        await self._delete(
+        await self._remove(
             f"/v1/apps/{segment(name, 'application')}", query={"for_user": for_user}
         )
 
-    async def remove_dead_message(self, dead_id: int) -> "answers.DeadMessageRemoved":
+    async def remove_dead_message(self, dead_id: int) -> None:
         """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`.
 
         Use case: `weft.api.use_cases.transports.remove_dead_message`.
@@ -895,9 +895,7 @@ class Calls(DocumentCalls):
         Args:
             dead_id: The number of a dead message.
         """
-        return cast(
-            "answers.DeadMessageRemoved", await self._delete(f"/v1/dead-messages/{dead_id}")
-        )
+        await self._remove(f"/v1/dead-messages/{dead_id}")
 
     async def remove_licence(self, name: str) -> None:
         """Forget a licence; who waits for it waits on. For administrators. Raise
@@ -908,7 +906,7 @@ class Calls(DocumentCalls):
         Args:
             name: The name of a licence.
         """
-        await self._delete(f"/v1/licences/{segment(name, 'licence')}")
+        await self._remove(f"/v1/licences/{segment(name, 'licence')}")
 
     async def remove_product(self, product_id: int) -> None:
         """Forget a product, not what it names. Raise `ProductNotFound`, `PermissionMissing`.
@@ -918,7 +916,7 @@ class Calls(DocumentCalls):
         Args:
             product_id: The number of a product.
         """
-        await self._delete(f"/v1/products/{product_id}")
+        await self._remove(f"/v1/products/{product_id}")
 
     async def remove_project_member(self, name: str, user: str) -> "answers.ProjectCost":
         """Let a user submit no more batches to a billing project; return it. Those that they have
@@ -945,7 +943,7 @@ class Calls(DocumentCalls):
         Args:
             name: The name of a saved query.
         """
-        await self._delete(f"/v1/saved-queries/{segment(name, 'saved query')}")
+        await self._remove(f"/v1/saved-queries/{segment(name, 'saved query')}")
 
     async def remove_secret(self, name: str) -> None:
         """Forget one of one's secrets: no attempt gets it from now on. Jobs that need it and start
@@ -956,7 +954,7 @@ class Calls(DocumentCalls):
         Args:
             name: The name of a secret.
         """
-        await self._delete(f"/v1/secrets/{segment(name, 'secret')}")
+        await self._remove(f"/v1/secrets/{segment(name, 'secret')}")
 
     async def remove_store(self, name: str) -> None:
         """Forget a store. Its objects stay; jobs that name it and start later fail. Only for
@@ -967,7 +965,7 @@ class Calls(DocumentCalls):
         Args:
             name: The name of a store of files.
         """
-        await self._delete(f"/v1/stores/{segment(name, 'store of files')}")
+        await self._remove(f"/v1/stores/{segment(name, 'store of files')}")
 
     async def remove_user(
         self, name: str, *, cancel_batches: bool | None = None
@@ -1037,7 +1035,7 @@ class Calls(DocumentCalls):
         Args:
             token_id: The number of a token.
         """
-        await self._delete(f"/v1/tokens/{token_id}")
+        await self._remove(f"/v1/tokens/{token_id}")
 
     async def rotate_secrets(self) -> "answers.SecretsRotated":
         """Encrypt all secrets of all tenants with the first key, so that others can go; return

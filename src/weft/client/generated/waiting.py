@@ -800,7 +800,7 @@ class Waits(Twin[CallsT_co]):
         """
         self._loop_thread.wait(self._async.remove_app(name, for_user=for_user))
 
-    def remove_dead_message(self, dead_id: int) -> "answers.DeadMessageRemoved":
+    def remove_dead_message(self, dead_id: int) -> None:
         """Forget a dead message. Only for operators. Raise `DeadMessageNotFound`.
 
         Use case: `weft.api.use_cases.transports.remove_dead_message`.
@@ -808,7 +808,7 @@ class Waits(Twin[CallsT_co]):
         Args:
             dead_id: The number of a dead message.
         """
-        return self._loop_thread.wait(self._async.remove_dead_message(dead_id))
+        self._loop_thread.wait(self._async.remove_dead_message(dead_id))
 
     def remove_licence(self, name: str) -> None:
         """Forget a licence; who waits for it waits on. For administrators. Raise

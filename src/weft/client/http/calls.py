@@ -119,6 +119,9 @@ class DocumentCalls:
     ) -> Answer:
         return await self._ask("DELETE", path, query=query, key=key)
 
+    async def _remove(self, path: str, query: Query | None = None) -> None:
+        await self._session.request("DELETE", path, query=query, is_removal=True)
+
     async def _post(
         self,
         path: str,

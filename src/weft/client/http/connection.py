@@ -107,12 +107,15 @@ class Reply:
     """
 
     def __init__(
-        self, pool: "ConnectionPool", connection: _Connection, head: h11.Response
-    ) -> None:
+        self, pool: "ConnectionPool", connection: _Connection, head: h11.Response,
+        *, is_again: bool,
+    ) -> None:  # fmt: skip
         self.status = head.status_code
         self.headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers
         }
+        self.is_again = is_again
+        """Whether the request may have been received before, on another connection."""
         self._pool = pool
         self._connection: _Connection | None = connection
 
@@ -179,16 +182,17 @@ class ConnectionPool:
             events.append(h11.Data(data=body))
         if not goes_on:
             events.append(h11.EndOfMessage())
+        is_again = False
         while not goes_on and (kept := self._take_idle()) is not None:
             try:
-                return await self._exchange(kept, events)
+                return await self._exchange(kept, events, is_again=is_again)
             except ConnectionLost:
                 # The server closed it while it was idle: the usual end of a kept connection, no
                 # reason to fail.
                 if not is_repeatable:
                     raise
-                continue
-        return await self._exchange(await self._connect(), events)
+                is_again = True
+        return await self._exchange(await self._connect(), events, is_again=is_again)
 
     def keep(self, connection: _Connection) -> None:
         """Take back a connection whose reply was read."""
@@ -254,7 +258,9 @@ class ConnectionPool:
             headers=[("host", f"{host}:{endpoint.port}"), *length, *headers],
         )
 
-    async def _exchange(self, connection: _Connection, events: Sequence[Event]) -> Reply:
+    async def _exchange(
+        self, connection: _Connection, events: Sequence[Event], *, is_again: bool
+    ) -> Reply:
         try:
             await connection.send(*events)
             head = await connection.next_head()
@@ -263,7 +269,7 @@ class ConnectionPool:
             if isinstance(error, ConnectionLost) and connection.is_silent:
                 raise ConnectionLost(_SILENT[self.endpoint.scheme]) from error
             raise
-        return Reply(self, connection, head)
+        return Reply(self, connection, head, is_again=is_again)
 
 
 class _Blocking:

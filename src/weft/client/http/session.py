@@ -1,9 +1,10 @@
 """Requests that survive what may go wrong between client and server.
 
-Every request of weft may be sent twice: what creates something carries an `Idempotency-Key`, the
-rest says the same twice. So a lost connection, a 429, a 503 and a 507 are repeated with growing
-pauses, for a bounded time. A client that has never reached its server does not wait for it: that
-is a server which is not running, and the user should know at once.
+Every request of weft may be sent twice: what creates something carries an `Idempotency-Key`, what
+removes something may find nothing then, and the rest says the same twice. So a lost connection, a
+429, a 503 and a 507 are repeated with growing pauses, for a bounded time. A client that has never
+reached its server does not wait for it: that is a server which is not running, and the user should
+know at once.
 """
 
 import os
@@ -34,9 +35,11 @@ PATIENCE_S = 30.0
 WAIT_PATIENCE_S = 600.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
 OUTAGE_S = 1.0
-UNAUTHENTICATED = 401
+UNAUTHENTICATED, NOT_FOUND = 401, 404
 MAY_PASS = frozenset({429, 503, 507})
 """Too many requests, not available, a disk that is full: another try may succeed."""
+MAY_BE_DONE = MAY_PASS - {429}
+"""What is answered, too, when the database has done something and could not say so."""
 ERRORS_FROM = 300  # a redirect leads to no server of weft
 
 Query = Mapping[str, str | int | bool | datetime | list[str] | None]
@@ -152,15 +155,17 @@ class HttpSession:
         content_type: str = "application/json",
         key: str | None = None,
         is_repeatable: bool = True,
+        is_removal: bool = False,
     ) -> bytes:
         """Return the body of the reply. Raise the server's error, or `NotReachable` when
         patience ends. `key`: of idempotency, for what creates something. `is_repeatable`: False
-        for what must not be sent again on another connection.
+        for what must not be sent again on another connection. `is_removal`: what is not found
+        after a try whose reply was lost is gone, as was asked; the reply says nothing then.
         """
         extra = [] if key is None else [("idempotency-key", key)]
         if body is not None:
             extra.append(("content-type", content_type))
-        retries = self._retries()
+        retries, is_tried = self._retries(), False
         while True:
             try:
                 async with self._time_limit():
@@ -174,9 +179,13 @@ class HttpSession:
                 continue
             except (CouldNotConnect, ConnectionLost, TimeoutError) as error:
                 await self._after_failure(error, retries)
+                is_tried = is_tried or not isinstance(error, CouldNotConnect)
                 continue
             if reply.status < ERRORS_FROM:
                 return answer
+            if is_removal and (is_tried or reply.is_again) and reply.status == NOT_FOUND:
+                return b""
+            is_tried = is_tried or reply.status in MAY_BE_DONE
             refusal = to_error(reply.status, answer)
             is_told = isinstance(refusal, QuotaExceeded) and _is_over_quota_told.get()
             if is_told or not await self._may_repeat(reply, retries):

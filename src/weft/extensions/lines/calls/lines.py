@@ -393,7 +393,7 @@ async def _check_templates(
     refuse(text, problems)
 
 
-@call(f"DELETE {_SETUP}", Right.OPERATE, SetupRemoved, public=False)
+@call(f"DELETE {_SETUP}", Right.OPERATE, SetupRemoved, public=False, silent=True)
 async def remove_setup(services: Services, caller: Caller, name: SetupName) -> Answer:
     """Forget the file of a production line. Its jobs go on."""
     await services.store.remove_setup(caller, name)

@@ -176,8 +176,8 @@ def remove(name: str, /, *, shared: Shared = SHARED) -> None:
         name: Name of the line.
     """
     sinks = shared.ask(lambda client: client.line_overview())["sinks"]
-    answer = shared.ask(lambda client: client.remove_setup(name))
-    shared.tell(answer, f"line {name} is removed")
+    shared.ask(lambda client: client.remove_setup(name))
+    shared.tell({"setup": name}, f"line {name} is removed")
     _tell_of_messages(shared, name, sinks)
 
 

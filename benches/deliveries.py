@@ -25,7 +25,7 @@ from weft.bench.figures import (
 from weft.bench.plan import BenchPlan, BenchProgress
 from weft.bench.throwaway import client_of, running_weft, throwaway_home
 from weft.core.addresses import parse_allowed_hosts
-from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 
 JOBS: Final = 100_000
 ROUNDS: Final = 3

@@ -24,9 +24,9 @@ from weft.core.states import AttemptKey, Reason
 from weft.extensions.link.served import spool_limits_of
 from weft.extensions.link.serving import WorkerLink
 from weft.extensions.link.serving.linked_hand_over import LinkedHandOver
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.plugin import FileLogWriter
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.ports.store import Claimed, WorkerStore
 from weft.run.api import Server, serving_config
 from weft.run.files import kept_files, object_stores

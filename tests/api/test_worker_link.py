@@ -31,7 +31,7 @@ from weft.extensions.link.serving.notices import told_of
 from weft.extensions.link.worker.calls import LinkCaller, LinkFinder
 from weft.extensions.link.worker.shipping import Shipper
 from weft.extensions.link.worker.store import LinkedWorkerStore
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.ports.log_store import LogDirectory
 from weft.ports.store import FileWanted, KeptFile, OfferedStore, ProgressReport, WorkerStore
 from weft.ports.worker_link import FRAME_VERSION, Frame

@@ -15,7 +15,7 @@ from callbacks.receiver import Receiver, answering, receiving
 from cases import cases
 from weft.core.addresses import Address, parse_allowed_hosts
 from weft.net.threads import resolve
-from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.ports.senders import Answered
 
 BODY = b'{"id": 1}'

@@ -20,7 +20,7 @@ from weft.core.deliveries.callback_signature import tenant_secret
 from weft.driver.adapters import Adapters
 from weft.driver.lead import Driver
 from weft.driver.loops.deliveries import Post
-from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.ports.sink import MakeMessage, Sink
 from weft.settings import Settings

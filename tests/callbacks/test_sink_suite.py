@@ -15,7 +15,7 @@ from callbacks.sink_site import KEYS, ROW, site
 from web_server import Answer, Question, web_server
 from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.sinks.s3 import S3Sink
-from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.ports.store import StoredFileStore
 from weft.run.driver_adapters import LineSinks, SinkCommands
 

@@ -15,7 +15,7 @@ from callbacks.receiver import Manner, answering, hang, receiving, saying
 from weft.api.web_tokens.fetching import fetch
 from weft.core.addresses import parse_allowed_hosts
 from weft.extensions.lines.sources.http import HttpSource
-from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.s3.signing import InstanceRole
 from weft.plugins.runners.remote.calls import HttpCalls, server_at
@@ -67,7 +67,7 @@ USERS: dict[str, tuple[Ask, str, str, str]] = {
         lambda url: fetch(url, WITHIN_S), "took longer than 0.4 s", "closed connection", "",
     ),
     "extensions/lines/sources/http.py": (_source, "no answer", "no answer", "is not HTTP"),
-    "plugins/callback_senders/http/__init__.py": (
+    "plugins/callback_senders/http/sender.py": (
         _sender, "no answer within 0.4 s", "the connection broke: the receiver closed", "not HTTP",
     ),
     "plugins/file_stores/s3/carrying.py": (_carrier, "is silent for 0.4 s", "broke", "broke off"),

@@ -17,9 +17,9 @@ from weft_testing.log_store_suite import LogStoreSuite
 from weft.core.errors import LogBucketAway
 from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.signing import NotSigned
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.log_stores.s3 import fetching
 from weft.plugins.log_stores.s3.bucket import LogBucket, PackName
 from weft.plugins.log_stores.s3.changes import Changes

@@ -7,7 +7,7 @@ import pytest
 
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey, Reason
-from weft.plugins.executors.container import ContainerExecutor, NoContainers, root_words
+from weft.plugins.executors.container.executor import ContainerExecutor, NoContainers, root_words
 from weft.plugins.executors.container.image import has_program, inside, numbers_of
 from weft.plugins.executors.container.images import Images
 from weft.plugins.executors.container.settings import ContainerSettings

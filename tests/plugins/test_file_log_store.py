@@ -8,9 +8,9 @@ import pytest
 from weft_testing.log_store_suite import LogStoreSuite
 
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.files import FileLogStore, Watches
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.plugin import FileLogKeeper, FileLogWriter
+from weft.plugins.log_stores.files.store import FileLogStore, Watches
 from weft.ports.log_store import AttemptLog, LogDirectory
 from weft.wire.log_format import RESULT, STDOUT, Piece, encode_piece, segment_location
 from weft.worker.spawner.reports import Segments

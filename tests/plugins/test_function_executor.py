@@ -9,7 +9,7 @@ import pytest
 
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey
-from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.executors.function.executor import FunctionExecutor
 from weft.ports.executor import ExecutorLimits, ToStart
 from weft.wire.function import CallBody, Definition
 from weft.wire.spawner import StartProcess

@@ -9,8 +9,8 @@ import pytest
 from cases import cases
 from weft.core.errors import DiskFull, SpoolFull
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.spool import FileSpool
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.log_stores.s3.bucket import records_of
 from weft.ports.checkpoints import CheckpointFound
 from weft.ports.log_store import AttemptLog, LogDirectory

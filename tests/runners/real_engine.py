@@ -19,8 +19,8 @@ from weft_testing.until import until
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey, Command, Reason
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.plugin import FileLogWriter
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.runners.remote import Engine, RemoteRunner
 from weft.plugins.runners.remote.handles import Handles
 from weft.ports.executor import ExecutorLimits

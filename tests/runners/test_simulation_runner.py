@@ -13,8 +13,8 @@ from weft_testing.runner_suite import RunnerSuite, log_of
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.simulation import NoSimulation, SimulationExecutor
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.plugin import FileLogWriter
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.runners.simulation import SimulationRunner
 from weft.ports.runner import Assignment
 from weft.wire.documents.simulations import (

@@ -10,7 +10,7 @@ from weft_testing.runner_suite import RunnerSuite, assignment
 from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.process import ProcessExecutor
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles
 from weft.ports.executor import ExecutorLimits

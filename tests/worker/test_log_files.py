@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.ports.log_store import AttemptLog
 from weft.store.worker_files import location_columns, location_of
 from weft.wire.log_format import (

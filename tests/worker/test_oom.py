@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.plugins.log_stores.files import Watches
+from weft.plugins.log_stores.files.store import Watches
 from weft.plugins.runners.spawner import reason_of
 from weft.wire.usage_format import UsageSample, decode_samples
 from weft.worker.spawner.cgroups import OomKills

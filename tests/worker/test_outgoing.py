@@ -15,7 +15,7 @@ import pytest
 
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey, Reason
-from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.executors.function.executor import FunctionExecutor
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.runners.spawner.outgoing import MESSAGE_BYTES, Outgoing
 from weft.plugins.runners.spawner.sandbox import find_no_network, find_own_root

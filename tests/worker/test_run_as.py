@@ -14,7 +14,7 @@ from cases import cases
 from contexts import fixture_of
 from weft.core.errors import WeftError
 from weft.core.states import Reason
-from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.executors.function.executor import FunctionExecutor
 from weft.plugins.runners.spawner.beside import Channel, begin
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.ports.runner import Assignment, Ended

@@ -15,7 +15,7 @@ import pytest
 
 from weft.core.errors import WeftError
 from weft.core.states import Reason
-from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.executors.function.executor import FunctionExecutor
 from weft.plugins.runners.spawner.outgoing import Outgoing
 from weft.plugins.runners.spawner.sandbox import NoSandbox, sandbox_words
 from weft.ports.executor import ExecutorLimits

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.plugins.executors.function import FunctionExecutor
+from weft.plugins.executors.function.executor import FunctionExecutor
 from weft.wire.sealed import SecretKeys, new_key, parse_keys
 from weft.wire.signed import CHANGED_VARIABLES, CHUNK, NotSigned, Signer, sign, signer_of
 from weft.wire.spec import FunctionSpec, JobSpec, encode_chunk

@@ -12,7 +12,7 @@ import pytest
 
 import contexts
 from weft.core.states import Reason
-from weft.plugins.log_stores.files import FileLogStore
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.ports.log_store import AttemptLog
 from weft.wire.spawner import Acknowledge, Hello
 from weft.worker.spawner.loop import NS, EventLoop

@@ -9,11 +9,13 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import Unavailable
-from weft.ports.store import Notices
+
+if TYPE_CHECKING:  # the supervisor of `weft up` ends tasks only, and the store takes 40 ms
+    from weft.ports.store import Notices
 
 _FIRST_S = 0.05
 _LONGEST_S = 2.0
@@ -66,7 +68,7 @@ async def until_answered(call: Callable[[], Awaitable[Result]]) -> Result:
             await asyncio.sleep(retry_s(failures, first_s=_FIRST_S, longest_s=_LONGEST_S))
 
 
-async def follow(notices: Notices, channel: str, take: Callable[[str, str], None]) -> NoReturn:
+async def follow(notices: "Notices", channel: str, take: Callable[[str, str], None]) -> NoReturn:
     """Take what a channel brings, and ("", "") whenever listening begins: all may have come."""
     failures = 0
     while True:

@@ -25,7 +25,7 @@ from weft.driver.loops.job_topics import Announced, Announcements
 from weft.driver.loops.operate import SigningKeys
 from weft.driver.loops.release import Transports
 from weft.driver.loops.subscriptions import NoticeForms
-from weft.plugins.callback_senders.http import HttpCallbackSender
+from weft.plugins.callback_senders.http.sender import HttpCallbackSender
 from weft.plugins.callback_senders.http.settings import HttpSettings
 from weft.plugins.mailers.smtp import SmtpMailer
 from weft.ports.plugins import PluginNotInstalled

@@ -14,10 +14,10 @@ from weft.core.database_name import database_name
 from weft.core.errors import Conflict, Unavailable
 from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.signing import ObjectUrls
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
 from weft.plugins.log_stores.files.settings import FilesSettings
 from weft.plugins.log_stores.files.spooled_files import PREFIX
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.changes import Changes
 from weft.plugins.log_stores.s3.keeping import BucketKeeping

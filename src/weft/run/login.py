@@ -6,8 +6,6 @@ from contextlib import closing
 from typing import Final
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from weft.client.http.address import endpoint_of
-from weft.client.http.session import HttpSession
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.run.child import is_supervised
 from weft.run.home import Home
@@ -79,6 +77,9 @@ PATIENCE_S: Final = 5.0
 
 async def login_link(home: Home) -> str | None:
     """Return a link that logs a browser in as the owner of the home; None: the api makes none."""
+    from weft.client.http.address import endpoint_of  # noqa: PLC0415 (h11 takes 10 ms)
+    from weft.client.http.session import HttpSession  # noqa: PLC0415 (same)
+
     try:  # wherever variables and files may point
         session = HttpSession(endpoint_of(home.path), patience_s=PATIENCE_S)
         with closing(session):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.states import AttemptKey
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.directory import directory_name
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.ports.log_store import LogStoreSite, Stored
 from weft.wire.log_format import (
     LogLocation,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from weft.core.errors import LogBucketAway
-from weft.plugins.log_stores.files import FileLogStore
 from weft.plugins.log_stores.files.reader import FileReader
+from weft.plugins.log_stores.files.store import FileLogStore
 from weft.plugins.log_stores.s3.bucket import LogBucket
 from weft.plugins.log_stores.s3.fetching import Fetching
 from weft.ports.log_store import AttemptLog, Extent, LogDirectory

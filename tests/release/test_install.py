@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from importlib.util import source_from_cache
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 from typing import Any
@@ -59,6 +60,9 @@ def check_one_life(installed: Installed) -> None:
 def test_installed_from_source_and_wheel_it_lives(installed: Installed, built: Any) -> None:  # noqa: ANN401 (conftest.py cannot be imported)
     check_one_life(installed)
     installed.pip("--force-reinstall", "--no-deps", str(built.wheel))
+    [package] = installed.venv.glob("lib/*/site-packages/weft")
+    sources, compiled = ({*package.rglob(f"*.{kind}")} for kind in ("py", "pyc"))
+    assert {Path(source_from_cache(str(one))) for one in compiled} == sources, "not compiled"
     check_one_life(installed)
 
 

@@ -196,12 +196,8 @@ class Shipper:
             data = await asyncio.to_thread(_read, self.root / path, at, piece)
             if not data:
                 break
-            end = await self._write(path, at, data)
-            if end < at:  # the api has lost some of it
-                at = end
-                continue
-            at += len(data)
-            self._sent[path] = at
+            # The api says what it has: less, if it lost some of it, or its disk took a part.
+            at = self._sent[path] = await self._write(path, at, data)
         self._sent[path] = at
 
     async def _write(self, path: str, offset: int, data: bytes) -> int:

@@ -256,13 +256,11 @@ def _write(root: Path, part: Part, data: bytes) -> None:
         path.unlink(missing_ok=True)
         return
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = open_plain(path, os.O_WRONLY | os.O_CREAT)
-    try:
+    with os.fdopen(open_plain(path, os.O_WRONLY | os.O_CREAT), "wb") as file:
         if path.name.endswith(_USAGE):
-            os.ftruncate(fd, 0)
-        os.pwrite(fd, data, part.offset)
-    finally:
-        os.close(fd)
+            file.truncate(0)
+        file.seek(part.offset)
+        file.write(data)
 
 
 def _write_record(own: Path, data: bytes) -> None:

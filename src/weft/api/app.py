@@ -219,5 +219,7 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
         state["login"] = known.login
     if isinstance(known, Internal) and not isinstance(error, ClientGone):
         log.error("request.failed", path=scope["path"], exc_info=error)
+    elif isinstance(error, OSError):  # which may name the file
+        log.warning("request.disk_full", path=scope["path"], error=f"{error}")
     status, headers, body = refusal_of(known, scope)
     return Response(body, status_code=status, headers=headers)

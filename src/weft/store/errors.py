@@ -4,6 +4,8 @@ No other layer sees asyncpg's errors.
 """
 
 import asyncio
+import errno
+import os
 import socket
 from types import MappingProxyType
 
@@ -40,6 +42,9 @@ AWAY = (
 """The database is away, full or starting. The call may or may not have taken effect."""
 NUL = (asyncpg.CharacterNotInRepertoireError, asyncpg.UntranslatableCharacterError)
 """A text has a NUL that no check found. Everything else in a Python string can be stored."""
+_FILE_FAILED = (asyncpg.InternalServerError, asyncpg.PostgresIOError)
+_QUOTA_SPENT = os.strerror(errno.EDQUOT)
+"""PostgreSQL has no code for it: a statement that writes fails with one of these."""
 _TOO_LARGE = (
     asyncpg.ProgramLimitExceededError, asyncpg.NumericValueOutOfRangeError,
     asyncpg.StringDataRightTruncationError, asyncpg.StatementTooComplexError,
@@ -97,7 +102,9 @@ def translated(error: Exception) -> errors.WeftError:
         return errors.NulCharacter(
             errors.NulCharacter.fact, detail="The database cannot store it in a text or a key."
         )
-    if isinstance(error, asyncpg.DiskFullError):
+    if isinstance(error, asyncpg.DiskFullError) or (
+        isinstance(error, _FILE_FAILED) and _QUOTA_SPENT in f"{error}"
+    ):
         return errors.DiskFull("the disk of the database is full", detail=_why_away(error))
     if isinstance(error, AWAY):
         return errors.StoreUnavailable(

@@ -248,17 +248,23 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         self,
         incarnation_id: int,
         attempts: Sequence[tuple[int, int, int]],
-        **more: Any,  # noqa: ANN401 (as in the port)
+        *,
+        draining: bool,
+        claiming: bool = False,
+        heard: Sequence[int] = (),
     ) -> HeartbeatAnswer:
         """Say that a worker lives, if the disk of the database has no room for more: else it would
-        be taken for lost, with jobs that run.
+        be taken for lost, with jobs that run. The numbers in `heard` only spare the database to
+        read what it has of these claims: that it does not note them loses nothing.
         """
         try:
-            return await self._whole_heartbeat(incarnation_id, attempts, **more)
+            return await self._whole_heartbeat(
+                incarnation_id, attempts, draining=draining, claiming=claiming, heard=heard
+            )
         except DiskFull:
             none = dict.fromkeys(_ATTEMPTS)
             rows = await self._database.call(
-                "heartbeat", incarnation_id=incarnation_id, draining=more["draining"], **none
+                "heartbeat", incarnation_id=incarnation_id, draining=draining, **none
             )
             return _beat_answer(rows[0])
 

@@ -16,7 +16,6 @@ from weft.api.feeds import (
     Feed,
     Feeds,
     Position,
-    Subscription,
     remembered,
 )
 from weft.api.use_cases.watch import EventWatch
@@ -79,30 +78,27 @@ async def test_numbers_of_jobs_count_as_memory() -> None:
 
 
 @cases(
-    ("n_streams", "least_s", "most_s"),
-    [(0, 0, 0), (STREAMS_AT_ONCE, 0, 0), (200, 0.1, 0.5), (100_000, REST_MAX_S, REST_MAX_S)],
-)
-def test_streams_rest_when_there_are_many(n_streams: int, least_s: float, most_s: float) -> None:
+    ("n_own", "n_others", "least_s", "most_s"),
+    [(0, 0, 0, 0), (STREAMS_AT_ONCE, 0, 0, 0), (100, 100, 0.1, 0.5), (100_000, 0, 10, 10),
+     (1, 100_000, REST_MAX_S, REST_MAX_S), (1000, 0, 1.5, 2.5)],
+)  # fmt: skip
+def test_many_streams_rest(n_own: int, n_others: int, least_s: float, most_s: float) -> None:
+    """Those of a tenant that has very many rest so long that they cost others no more."""
     none: Any = None  # a rest asks nobody
     feeds = Feeds(none, cast("Notices", none), _encode)
-    feed = Feed(none, CALLER, _encode)
-    for _ in range(n_streams):
-        feeds._subscriptions.add(Subscription(feed, CALLER))
+    feeds._n_of_tenant.update({1: n_own, 2: n_others})
 
-    assert least_s <= feeds.rest_s() <= most_s
+    assert least_s <= feeds.rest_s(1) <= most_s
 
 
 async def test_streams_of_pages_rest_always_and_let_no_other_stream_rest() -> None:
     none: Any = None  # nobody is asked
     feeds = Feeds(none, cast("Notices", none), _encode)
-    feed = Feed(none, CALLER, _encode)
+    feeds._n_of_tenant[1] = 1
     found = []
     for n_pages in (1, 10, 200):
         feeds.n_pages = n_pages
-        feeds._subscriptions = {
-            Subscription(feed, CALLER, of_page=True) for _ in range(n_pages)
-        } | {Subscription(feed, CALLER)}
-        found.append((feeds.rest_s(of_page=True), feeds.rest_s()))
+        found.append((feeds.rest_s(1, of_page=True), feeds.rest_s(1)))
 
     assert found == [(PAGE_REST_MIN_S, 0), (1.0, 0), (PAGE_REST_MAX_S, 0)]
 

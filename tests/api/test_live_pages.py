@@ -85,8 +85,8 @@ async def test_open_pages_are_counted_until_they_close(api: LiveApi, http: Async
             await stack.enter_async_context(changes(http))
         page = await http.get("/ui/batches")
         assert 'data-rest-ms="700"' in page.text
-        assert known.rest_s(of_page=True) == 7 / feeds.PAGES_PER_S
-        assert known.rest_s() == 0
+        assert known.rest_s(1, of_page=True) == 7 / feeds.PAGES_PER_S
+        assert known.rest_s(1) == 0
     async with asyncio.timeout(DEADLINE_S):
         while 'data-rest-ms="0"' not in (await http.get("/ui/batches")).text:
             pass

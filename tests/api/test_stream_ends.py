@@ -1,4 +1,4 @@
-"""Streams that are open end when their user may no longer read them."""
+"""Streams that are open end when their user may no longer read them, and each may have some."""
 
 import asyncio
 import contextlib
@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 import httpx
 import pytest
 
-from api.live import DEADLINE_S, LiveApi, LiveWorker, add
+from api.field_walk import reads_of
+from api.live import DEADLINE_S, Dsns, LiveApi, LiveWorker, add, make_user
 from contexts import beside
 from weft.api.use_cases import follow, watch
 
+SETTINGS = {"tenant_requests_max": 8}
 Cause = Callable[[httpx.AsyncClient, Mapping[str, str]], Awaitable[httpx.Response]]
 
 
@@ -132,3 +134,21 @@ async def test_stream_that_begins_after_the_notice_ends_at_once(
 
     assert answer.status_code == 200
     assert "event:" not in answer.text
+
+
+async def test_what_users_and_tenants_keep_open_is_bounded(
+    api: LiveApi, http: httpx.AsyncClient, bob: Mapping[str, str], running: int, database: Dsns
+) -> None:
+    await make_user(database["admin"], tenant="other", user="oda", token="oda's")
+    who, log = "/v1/whoami", f"/v1/batches/{running}/jobs/1/log?follow=true"
+    reads = [path for path in reads_of(api.app) if path.startswith("/v1/")]
+    others: list[dict[str, str]] = [{}, {"authorization": "Bearer oda's"}]
+    async with contextlib.AsyncExitStack() as until_closed, asyncio.timeout(DEADLINE_S):
+        for user, served in ((bob, [200, 200]), (await add(http, "eve"), [429, 200])):
+            for path in ("/v1/events", f"/v1/events?batch={running}", "/ui/events", log):
+                _ = await until_closed.enter_async_context(stream(http, path, user))
+            refused = [await http.get(path, headers=user) for path in reads]
+
+            told = {(one.status_code, one.headers["retry-after"]) for one in refused}
+            assert told == {(429, "1")}
+            assert [(await http.get(who, headers=one)).status_code for one in others] == served

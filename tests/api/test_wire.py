@@ -78,27 +78,27 @@ async def test_body_without_a_length_is_refused_at_the_limit(
     assert store.created == []
 
 
-@cases("text", [b"\x16\x03\x01 hello\r\n\r\n", b"GET\r\n\r\n", b"\r\n\0\r\n\r\n"])
-async def test_what_is_no_http_is_a_problem(port: int, text: bytes) -> None:
+LONG_HEAD = b"GET / HTTP/1.1\r\n" + b"".join(
+    b"x-%d: %s\r\n" % (n, b"y" * 1000) for n in range(200)
+)
+NO_HTTP = [b"\x16\x03\x01 hello\r\n\r\n", b"GET\r\n\r\n", b"\r\n\0\r\n\r\n"]
+MALFORMED = (400, "API.MALFORMED_REQUEST")
+
+
+@cases(
+    ("text", "told"),
+    [*((text, MALFORMED) for text in NO_HTTP), (LONG_HEAD, (431, "API.HEAD_TOO_LARGE"))],
+)
+async def test_what_is_no_http_or_has_no_end_is_a_problem(
+    port: int, text: bytes, told: tuple[int, str]
+) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(text)
 
     status, problem = await read_answer(reader)
 
     writer.close()
-    assert (status, problem["code"]) == (400, "API.MALFORMED_REQUEST")
-
-
-async def test_head_without_end_is_refused(port: int) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"GET / HTTP/1.1\r\n")
-    for number in range(200):
-        writer.write(b"x-%d: %s\r\n" % (number, b"y" * 1000))
-
-    status, problem = await read_answer(reader)
-
-    writer.close()
-    assert (status, problem["code"]) == (431, "API.HEAD_TOO_LARGE")
+    assert (status, problem["code"]) == told
 
 
 async def test_connection_serves_one_request_after_the_other(port: int) -> None:

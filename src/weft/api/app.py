@@ -15,6 +15,7 @@ from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.forwarded import ReadForwarded
 from weft.api.http.identity import Identities
 from weft.api.http.middleware import AnswerHead, AnswerOptions, add_middleware
+from weft.api.http.open_requests import OpenRequests
 from weft.api.http.pages import note_moment
 from weft.api.http.parameters import Query
 from weft.api.http.parts import ApiPart
@@ -98,6 +99,7 @@ class Application:
         inner = add_middleware(
             inside, identities, is_open, record, limits, self._login_failures,
             Visits(services.store), DoorPaths(doors),
+            OpenRequests(services.settings.tenant_requests_max),
         )  # fmt: skip
         self._app = ReadForwarded(inner, trusted)
         self.forget_changes = partial(

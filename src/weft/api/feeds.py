@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,6 +43,8 @@ STREAMS_AT_ONCE: Final = 20
 REST_S: Final = 0.002
 """So long each further stream lets all of them rest after a message: many get events together."""
 REST_MAX_S: Final = 0.5
+REST_OF_TENANT_MAX_S: Final = 10.0
+"""Those of a tenant that has very many rest longer: they cost others no more than fewer do."""
 PAGES_PER_S: Final = 10
 """So often browsers read pages again while all of them show something that changes."""
 PAGE_REST_MIN_S: Final = 0.25
@@ -226,6 +228,9 @@ class Feeds:
         self._asked_now_at = -NOW_S
         self._ending: asyncio.Task[None] | None = None
         self._subscriptions: set[Subscription] = set()
+        self._n_of_tenant: Counter[int] = Counter()
+        """How many streams each has, without those of pages."""
+        self._catch_ups: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self.n_pages = 0
         """How many pages are told when to read themselves again."""
         self._forgotten_at: dict[int | None, float] = {}
@@ -237,6 +242,7 @@ class Feeds:
             subscription = Subscription(feed, caller, self._is_forgotten(caller), of_page)
             self._subscriptions.add(subscription)
             self.n_pages += of_page
+            self._n_of_tenant[caller.tenant_id] += not of_page
             expiry = None
             if (left_s := caller.lasting()) is not None:
                 expiry = asyncio.get_running_loop().call_later(left_s, subscription.end)
@@ -245,17 +251,23 @@ class Feeds:
             finally:
                 self._subscriptions.discard(subscription)
                 self.n_pages -= of_page
+                self._n_of_tenant[caller.tenant_id] -= not of_page
                 if expiry is not None:
                     expiry.cancel()
 
-    def rest_s(self, *, of_page: bool = False) -> float:
+    def rest_s(self, tenant_id: int, *, of_page: bool = False) -> float:
         """Return how long a stream rests after a message: nothing while there are few, unless it
         is that of a page. So the cost of messages does not grow with the number of streams.
         """
         if of_page:
             return min(PAGE_REST_MAX_S, max(PAGE_REST_MIN_S, self.n_pages / PAGES_PER_S))
-        n_streams = len(self._subscriptions) - self.n_pages
-        return min(REST_MAX_S, max(0, n_streams - STREAMS_AT_ONCE) * REST_S)
+        of_all = min(REST_MAX_S, _rest_among(self._n_of_tenant.total()))
+        of_tenant = min(REST_OF_TENANT_MAX_S, _rest_among(self._n_of_tenant[tenant_id]))
+        return max(of_all, of_tenant)
+
+    def catch_up(self, tenant_id: int) -> asyncio.Lock:
+        """Return what one stream of a tenant at a time holds while it reads older events."""
+        return self._catch_ups.setdefault(tenant_id, asyncio.Lock())
 
     def forget(self, told: int | None) -> None:
         """End the streams of callers about whom a notice is; None: of all."""
@@ -413,6 +425,10 @@ class Feeds:
         if not self._tasks:  # else a new stream waits
             with contextlib.suppress(Unavailable):
                 await self._store.wait_for_events(waits=False)
+
+
+def _rest_among(n_streams: int) -> float:
+    return max(0, n_streams - STREAMS_AT_ONCE) * REST_S
 
 
 async def _pause(steps_s: Sequence[float], attempts: int) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import gc
+import resource
 import socket
 import ssl
 import sys
@@ -82,6 +83,8 @@ class Server(uvicorn.Server):
 
 def main() -> int:
     """Serve until SIGTERM; return the exit code."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # many shells allow 1,024 at first
     return run_role("api", _serve)
 
 

@@ -48,6 +48,12 @@ class ApiSettings:
         "connections to the database, of the eight of one api, that work for one user at a time",
         within=(1, 8),
     )
+    tenant_requests_max: int = setting(
+        2000,
+        "requests of one tenant that one api serves at a time, open streams included; one user "
+        "may have half of them",
+        within=(2, 1_000_000),
+    )
     failed_logins_per_s: float = setting(
         100.0,
         "requests per second with wrong tokens from one address at one api in the long run, those "

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from weft.api.http.browsers import PAGE_POLICY, is_page, refuse_foreign, refuse_
 from weft.api.http.doors import DoorPaths
 from weft.api.http.failed_logins import LoginFailures
 from weft.api.http.identity import Identities, with_bearer
+from weft.api.http.open_requests import OpenRequests
 from weft.api.http.problem_documents import refusal_of
 from weft.api.http.rate_limits import RateLimits
 from weft.api.http.routing import Message, Receive, Scope, Send
@@ -63,12 +65,13 @@ def add_middleware(
     failures: LoginFailures,
     visits: Visits,
     doors: DoorPaths,
+    requests: OpenRequests,
 ) -> App:
     """Return the application with everything around it. `is_open`: the path asks for no token."""
     app = LeadVisitors(RecordRefusals(app, record_refusal), visits)
     if limits is not None:
         app = LimitRates(app, limits)
-    app = RecordFailedLogins(Authenticate(app, identities, is_open), failures)
+    app = RecordFailedLogins(Authenticate(app, identities, is_open, requests), failures)
     return RecordRequests(CompleteReplies(app), doors)
 
 
@@ -252,7 +255,6 @@ class AnswerOptions:
 class AnswerHead:
     """Answer a HEAD as the GET of its path, with its rights, without the body. Looking at a
     link, as mail scanners do, must not use it up: a path whose GET counts once has no HEAD.
-
     `methods`: see `AnswerOptions`.
     """
 
@@ -280,32 +282,37 @@ class AnswerHead:
             scope["path_template"] = asked.get("path_template")
 
 
+@dataclass(frozen=True)
 class Authenticate:
-    """Find out who sends the request; refuse strangers."""
+    """Find out who sends the request; refuse strangers, and those who have too many open."""
 
-    def __init__(self, app: App, identities: Identities, is_open: Callable[[str], bool]) -> None:
-        self._app = app
-        self._identities = identities
-        self._is_open = is_open
+    app: App
+    identities: Identities
+    is_open: Callable[[str], bool]
+    requests: OpenRequests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._is_open(scope["path"]):
-            try:
-                headers = scope["state"]["headers"]
-                address = (scope.get("client") or ("",))[0]
-                door = scope["state"].get("door")
-                if door is not None and door.takes_basic:
-                    headers = with_bearer(headers)
-                caller = await self._identities.caller_of(
-                    headers, scope["scheme"], address, door and door.gateway_headers
-                )
-                if scope["method"] not in SAFE:
-                    _refuse_other_pages(headers, scope, caller)
-                scope["state"]["caller"] = caller
-            except WeftError as error:
-                await _refuse(error, scope, send)
-                return
-        await self._app(scope, receive, send)
+        with contextlib.ExitStack() as until_served:
+            if scope["type"] == "http" and not self.is_open(scope["path"]):
+                try:
+                    scope["state"]["caller"] = caller = await self._caller_of(scope)
+                    until_served.enter_context(self.requests.counted(caller))
+                except WeftError as error:
+                    await _refuse(error, scope, send)
+                    return
+            await self.app(scope, receive, send)
+
+    async def _caller_of(self, scope: Scope) -> Caller:
+        headers, door = scope["state"]["headers"], scope["state"].get("door")
+        address = (scope.get("client") or ("",))[0]
+        if door is not None and door.takes_basic:
+            headers = with_bearer(headers)
+        caller = await self.identities.caller_of(
+            headers, scope["scheme"], address, door and door.gateway_headers
+        )
+        if scope["method"] not in SAFE:
+            _refuse_other_pages(headers, scope, caller)
+        return caller
 
 
 def _refuse_other_pages(headers: dict[str, str], scope: Scope, caller: Caller) -> None:

@@ -15,6 +15,8 @@ CATCH_UP_ROWS: Final = 500
 QUIET_S: Final = 15.0
 """After this time without events a watcher hears that there are none."""
 AWAY_S: Final = 1.0
+CATCH_UP_PAUSES: Final = 3
+"""Where many streams of a tenant catch up, none does for this many times as long as one took."""
 
 
 async def watch_events(
@@ -71,11 +73,15 @@ class EventWatch:
                     yield found
                     self._spoke_at = monotonic()
                     is_behind = not subscription.feed.reaches(self.position)
-                    rest_s = feeds.rest_s(of_page=self._of_page)
+                    rest_s = feeds.rest_s(self._caller.tenant_id, of_page=self._of_page)
                     if found and not is_behind and rest_s:
-                        with suppress(TimeoutError):
-                            async with asyncio.timeout(rest_s):
-                                await self._services.closing.wait()
+                        await self._rest(rest_s)
+
+    async def _rest(self, rest_s: float) -> None:
+        """Do nothing for this time, unless the server stops."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(rest_s):
+                await self._services.closing.wait()
 
     async def _next(self, feed: Feed) -> Sequence[Remembered] | None:
         """Return the next events, none of them after a quiet time; None: look again."""
@@ -99,14 +105,21 @@ class EventWatch:
 
     async def _catch_up(self, feed: Feed) -> Sequence[Remembered] | None:
         """Read from the database what is older than the feed's memory."""
-        known = feed.position
+        feeds, tenant_id = self._services.feeds, self._caller.tenant_id
         try:
-            rows, position = await self._services.store.list_events(
-                self._caller, after=self.position, batch_id=self.batch_id, limit=CATCH_UP_ROWS
-            )
+            async with feeds.catch_up(tenant_id):
+                if self._services.closing.is_set():
+                    return None
+                known, begun = feed.position, monotonic()
+                rows, position = await self._services.store.list_events(
+                    self._caller, after=self.position, batch_id=self.batch_id, limit=CATCH_UP_ROWS
+                )
+                new = [remembered(row, feeds.encode) for row in rows]
+                if feeds.rest_s(tenant_id):
+                    await self._rest(CATCH_UP_PAUSES * (monotonic() - begun))
         except Unavailable:
             return None if await feed.changed(AWAY_S) else ()
         if known is not None and len(rows) < CATCH_UP_ROWS:
             position = max(position, known)  # nothing lies between, so go on with the feed
         self.position = position
-        return [remembered(row, self._services.feeds.encode) for row in rows] or None
+        return new or None

@@ -105,7 +105,7 @@ class RateLimitExceeded(Unavailable, code="API.RATE_LIMIT_EXCEEDED"):
 
 class TooManyAtOnce(Unavailable, code="API.TOO_MANY_AT_ONCE"):
     """A user has more requests under way than may be at the database at a time, and none of them
-    has ended for seconds.
+    has ended for seconds; or a user or tenant has more open than one api serves at a time.
     """
 
     status = 429

@@ -84,9 +84,9 @@ async def test_numbers_of_jobs_count_as_memory() -> None:
 )  # fmt: skip
 def test_many_streams_rest(n_own: int, n_others: int, least_s: float, most_s: float) -> None:
     """Those of a tenant that has very many rest so long that they cost others no more."""
-    none: Any = None  # a rest asks nobody
-    feeds = Feeds(none, cast("Notices", none), _encode)
-    feeds._n_of_tenant.update({1: n_own, 2: n_others})
+    feeds = Feeds(cast("ApiStore", None), cast("Notices", None), _encode)
+    feeds._n_of_tenant.update({1: n_own})
+    feeds._subscriptions = cast("Any", range(n_own + n_others))
 
     assert least_s <= feeds.rest_s(1) <= most_s
 

@@ -251,7 +251,7 @@ class Feeds:
             finally:
                 self._subscriptions.discard(subscription)
                 self.n_pages -= of_page
-                self._n_of_tenant[caller.tenant_id] -= not of_page
+                self._n_of_tenant -= Counter({caller.tenant_id: not of_page})  # keeps no zero
                 if expiry is not None:
                     expiry.cancel()
 
@@ -261,7 +261,7 @@ class Feeds:
         """
         if of_page:
             return min(PAGE_REST_MAX_S, max(PAGE_REST_MIN_S, self.n_pages / PAGES_PER_S))
-        of_all = min(REST_MAX_S, _rest_among(self._n_of_tenant.total()))
+        of_all = min(REST_MAX_S, _rest_among(len(self._subscriptions) - self.n_pages))
         of_tenant = min(REST_OF_TENANT_MAX_S, _rest_among(self._n_of_tenant[tenant_id]))
         return max(of_all, of_tenant)
 

@@ -211,7 +211,7 @@ class Filler:
         await self.ask("PUT", part, content=packed, headers=octets)
         document = {"digest": digest, "n_bytes": len(packed)}
         await self.ask("PUT", f"/v1/apps/{name}-1", document)
-        self.ids |= {"app": f"{name}-1", "app-parts/{s}": digest}
+        self.ids |= {"app": f"{name}-1", "app-parts/{s}": digest, "app_bytes": len(packed)}
 
     async def make_line(self) -> None:
         """Make a production line, and a job that has a status of its lifecycle."""

@@ -9,7 +9,7 @@ import httpx
 
 from api.path_values import PathValues
 from benches.route_bodies import QUERIES as PARTS
-from e2e.every_change import body_for, changes
+from benches.route_changes import body_for, changes
 from weft.api.app import route_rights
 from weft.run.doors import api_doors
 

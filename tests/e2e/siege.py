@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import httpx
 
+from benches.route_changes import JOB
 from contexts import connected
 from e2e.conftest import Weft, until
-from e2e.every_change import JOB
 from e2e.every_command import Captured, told_by_commands
 from e2e.every_error import told_by_errors
 

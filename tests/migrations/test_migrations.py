@@ -10,6 +10,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from weft.core.errors import WeftError
 from weft.sql import FIRST_SCHEMA, SqlFile, WholeSchema, files_of, rights_of, whole_schema
 from weft.store import SchemaTooNew, open_admin
 from weft.store.errors import SchemaTooOld
@@ -62,21 +63,6 @@ async def test_two_at_once_are_safe(empty_database: Dsns, postgres: Any) -> None
     assert done[3] == ALL
 
 
-async def test_older_program_on_a_newer_schema_is_refused(
-    database: Dsns, owner: asyncpg.Connection
-) -> None:
-    await owner.execute("INSERT INTO weft.migration VALUES ('9999_pre_of_the_future', 'x')")
-    await owner.execute("COMMENT ON SCHEMA weft IS 'newer'")
-
-    with pytest.raises(SchemaTooNew, match="newer weft") as caught:
-        await migrate(database["admin"])
-    assert "9999_pre_of_the_future" in caught.value.detail
-    comment = "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
-    assert await owner.fetchval(comment) == "newer"
-    async with open_admin(database["admin"]) as admin:
-        assert "newer weft" in str((await admin.status()).problem)
-
-
 async def test_older_server_is_refused() -> None:
     class Older:
         async def fetchval(self, _query: str) -> str:
@@ -87,30 +73,39 @@ async def test_older_server_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("older", "fact"),
+    ("change", "kind", "title", "fact"),
     [
         (
+            "INSERT INTO weft.migration VALUES ('9999_pre_of_the_future', 'x')",
+            SchemaTooNew, "newer weft", "9999_pre_of_the_future",
+        ),
+        (
             "UPDATE weft.migration SET name = '0110_post_unused_parts'",
+            SchemaUnreleased, "never released",
             "It ends with 0110_post_unused_parts, which no release of weft has.",
         ),
-        ("UPDATE weft.migration SET checksum = 'x'", f"It began with another {SCHEMA}"),
+        (
+            "UPDATE weft.migration SET checksum = 'x'",
+            SchemaUnreleased, "never released", f"It began with another {SCHEMA}",
+        ),
     ],
-    ids=["migrations alone", "another schema"],
-)
-async def test_database_of_no_release_is_refused(
-    database: Dsns, owner: asyncpg.Connection, older: str, fact: str
-) -> None:
-    await owner.execute(older)
-    await owner.execute("COMMENT ON SCHEMA weft IS 'older'")
+    ids=["of a newer release", "migrations of no release", "a schema of no release"],
+)  # fmt: skip
+async def test_schema_of_another_program_is_refused_and_left(
+    database: Dsns, owner: asyncpg.Connection, change: str, kind: type[WeftError], title: str,
+    fact: str,
+) -> None:  # fmt: skip
+    await owner.execute(change)
+    await owner.execute("COMMENT ON SCHEMA weft IS 'another'")
 
-    with pytest.raises(SchemaUnreleased, match="never released") as caught:
+    with pytest.raises(kind, match=title) as caught:
         await migrate(database["admin"])
     assert fact in caught.value.detail
     assert caught.value.exit_code == 4
     comment = "SELECT obj_description('weft'::regnamespace, 'pg_namespace')"
-    assert await owner.fetchval(comment) == "older"
+    assert await owner.fetchval(comment) == "another"
     async with open_admin(database["admin"]) as admin:
-        assert "never released" in str((await admin.status()).problem)
+        assert title in str((await admin.status()).problem)
 
 
 def test_comments_of_the_schema_make_no_other_one() -> None:

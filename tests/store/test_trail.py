@@ -2,8 +2,6 @@
 """The trail: what is added to it, in which order it is sealed, and what the audit finds in it."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import asyncpg
@@ -11,7 +9,7 @@ import pytest
 
 from store.world import World
 from weft.core.errors import TooManySecrets, TooManyTokens
-from weft.ports.store import ACTION, Action, Caller, TrailQuery
+from weft.ports.store import ACTION, Action, Caller, TrailQuery, acting
 from weft.sql import text_of
 from weft.store.database import recorded_call_text
 
@@ -24,16 +22,6 @@ SECRET = "a-secret-of-a-test"
 
 def action(caller: Caller, name: str = "create_token", **more: Any) -> Action:  # noqa: ANN401
     return Action(caller=caller, name=name, path="/v1/tokens", trace_id="ab" * 16, **more)
-
-
-@contextmanager
-def acting(one: Action | None) -> Iterator[None]:
-    """Serve a request, or none."""
-    before = ACTION.set(one)
-    try:
-        yield
-    finally:
-        ACTION.reset(before)
 
 
 async def make_token(world: World, name: str) -> int:

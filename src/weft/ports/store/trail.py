@@ -98,8 +98,8 @@ that changes anything; None: nothing is added.
 
 
 @contextmanager
-def acting(action: Action) -> Iterator[None]:
-    """Do what no request asks for, and let the trail say so."""
+def acting(action: Action | None) -> Iterator[None]:
+    """Do what no request asks for, and let the trail say so; None: it says nothing."""
     before = ACTION.set(action)
     try:
         yield

@@ -6,7 +6,7 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.table_reads import read_by_call
-from store.grants import grant, join, leave
+from store.grants import grant, join, leave, project_of
 from store.world import World
 from weft.core.access.rights import Permission
 from weft.ports.store import Caller
@@ -43,11 +43,7 @@ async def fill(world: World) -> tuple[Caller, list[int]]:
     seen; return the user and these conditions, at the first of which many others wait.
     """
     bob = await world.user("bob")
-    project = await world.admin.fetchval(
-        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
-        bob.tenant_id,
-    )
-    await join(world, world.caller, project)
+    project = await project_of(world, "p", world.caller)
     others, granted = await world.submit(), await world.submit()
     joint = await world.submit(billing_project="p")
     own = await world.submit(caller=bob)

@@ -9,7 +9,7 @@ import pytest
 from plans.conftest import Analyse
 from plans.table_reads import read_by_call, reads
 from plans.test_name_plans import fill
-from store.grants import grant, join, leave
+from store.grants import grant, leave, project_of
 from store.world import World
 from weft.core.access.rights import Permission
 from weft.core.batch_order import BatchOrder, BatchPlace, BatchSort
@@ -56,11 +56,7 @@ async def share_out(world: World) -> Caller:
     """Let a user see few of many batches, by each way in which one may see them."""
     await fill(world)
     bob = await leave(world, await world.user("bob"))
-    project = await world.admin.fetchval(
-        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
-        bob.tenant_id,
-    )
-    await join(world, bob, project)
+    project = await project_of(world, "p", bob)
     await world.admin.execute(_SHARE_OUT, SHARE, bob.user_id, project)
     rows = await world.admin.fetch(
         "SELECT batch_id FROM weft.batch WHERE batch_id % $1 = 15", SHARE

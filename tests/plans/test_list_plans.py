@@ -11,7 +11,7 @@ import asyncpg
 import pytest
 
 from plans.conftest import Analyse
-from store.grants import grant, join, leave
+from store.grants import grant, leave, project_of
 from store.world import World
 from weft.core.access.rights import Permission, UserRole
 from weft.core.states import Reason
@@ -127,11 +127,7 @@ async def few_of_a_tenant(world: World) -> Scene:
     """Let a user see few of what others have: own ones, those of a project, granted ones."""
     first = await world.submit(name="n")
     bob = await leave(world, await world.user("bob"))
-    project = await world.admin.fetchval(
-        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
-        bob.tenant_id,
-    )
-    await join(world, bob, project)
+    project = await project_of(world, "p", bob)
     tenant, ada = world.caller.tenant_id, world.caller.user_id
     batches = [
         await world.submit(caller=bob, name="n", billing_project="p"),

@@ -4,7 +4,7 @@ import pytest
 
 from plans.conftest import Analyse
 from plans.table_reads import reads
-from store.grants import grant, join, leave
+from store.grants import grant, leave, project_of
 from store.world import World
 from weft.core.access.rights import Permission
 
@@ -29,13 +29,9 @@ _GRANT_JOBS = """
 
 async def test_page_of_who_sees_few_batches(own_world: World, analyse: Analyse) -> None:
     bob = await leave(own_world, await own_world.user("bob"))
-    project = await own_world.admin.fetchval(
-        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
-        bob.tenant_id,
-    )
+    project = await project_of(own_world, "p", bob)
     first = await own_world.submit()
     await own_world.admin.execute(_FILL, first, SHARE, bob.user_id, project, N_BATCHES)
-    await join(own_world, bob, project)
     for batch in (first + 2, first + N_BATCHES // 2 + 2):
         await grant(own_world, bob, batch, Permission.READ)
     # Single jobs of all others were granted, too, which makes none of them a batch that bob sees.

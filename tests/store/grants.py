@@ -20,6 +20,17 @@ async def join(world: World, caller: Caller, project: int) -> None:
     )  # fmt: skip
 
 
+async def project_of(world: World, name: str, *members: Caller) -> int:
+    """Make a billing project that has these members; return its number."""
+    project = await world.admin.fetchval(
+        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, $2) RETURNING project_id",
+        world.caller.tenant_id, name,
+    )  # fmt: skip
+    for member in members:
+        await join(world, member, project)
+    return int(project)
+
+
 async def grant(world: World, caller: Caller, batch: int, permission: Permission) -> None:
     await world.admin.execute(
         "INSERT INTO weft.batch_grant VALUES ($1, $2, $3, $4, 'ada', clock_timestamp()) "

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from store.batch_steps import delete, remove
-from store.grants import grant, join, leave
+from store.grants import grant, join, leave, project_of
 from store.test_conditions import ASK, block, due, operator, record, soon
 from store.test_visibility import get
 from store.world import Worker, World
@@ -69,13 +69,7 @@ async def share_out(world: World, chance: random.Random) -> list[Caller]:
     granted some batches; block jobs of all of them, and let some go on.
     """
     members = [world.caller, *[await world.user(name) for name in ("bob", "cyd")]]
-    projects = await world.admin.fetch(
-        "INSERT INTO weft.billing_project (tenant_id, name) SELECT $1, x "
-        "FROM unnest('{p,q,r}'::text[]) x RETURNING project_id, name", world.caller.tenant_id
-    )  # fmt: skip
-    for one in members:
-        for project in projects:
-            await join(world, one, project["project_id"])
+    projects = [await project_of(world, name, *members) for name in "pqr"]
     worker = await world.worker()
     for _ in range(14):
         batch = await world.submit(
@@ -93,7 +87,7 @@ async def share_out(world: World, chance: random.Random) -> list[Caller]:
     )]  # fmt: skip
     for one in callers[1:]:
         if chance.random() < 0.5:
-            await join(world, one, chance.choice(projects)["project_id"])
+            await join(world, one, chance.choice(projects))
         for batch in chance.sample(batches, 3):
             await grant(world, one, batch, chance.choice(list(Permission)))
     return callers
@@ -143,12 +137,7 @@ async def test_conditions_are_those_of_batches_that_one_sees(world: World, seed:
 async def test_job_that_is_seen_in_several_ways_counts_once(world: World) -> None:
     """Those that are due first are shown."""
     bob, worker = await world.user("bob"), await world.worker()
-    project = await world.admin.fetchval(
-        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'p') RETURNING project_id",
-        bob.tenant_id,
-    )
-    for one in (bob, world.caller):
-        await join(world, one, project)
+    project = await project_of(world, "p", bob, world.caller)
     batches = [await world.submit(2, caller=one, billing_project="p")
                for one in (bob, world.caller)]  # fmt: skip
     for claimed in await worker.claim():

@@ -8,7 +8,7 @@ import pytest
 from builders import job_rows
 from plans.table_reads import reads
 from store.barriers import hold, hold_and_park
-from store.grants import grant, join, leave
+from store.grants import grant, join, leave, project_of
 from store.test_visibility import get
 from store.world import World
 from weft.core.access.rights import Permission, UserRole
@@ -105,13 +105,7 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
     world, chance = own_world, random.Random(7)  # noqa: S311 (a test)
     await world.fold()
     members = [world.caller, await world.user("bob"), await world.user("cyd")]
-    projects = await world.admin.fetch(
-        "INSERT INTO weft.billing_project (tenant_id, name) SELECT $1, x "
-        "FROM unnest('{p,q}'::text[]) x RETURNING project_id", world.caller.tenant_id
-    )  # fmt: skip
-    for one in members:
-        for project in projects:
-            await join(world, one, project["project_id"])
+    projects = [await project_of(world, name, *members) for name in "pq"]
     batches = [
         await world.submit(1 << n, caller=chance.choice(members), billing_project=name)
         for n, name in enumerate("ppqqpqp")
@@ -120,7 +114,7 @@ async def test_overview_counts_the_jobs_of_all_batches_that_one_sees(
     await worker.start(ended, *running)
     await worker.end(ended)
     callers = [await leave(world, one) for one in members]
-    await join(world, callers[1], projects[0]["project_id"])
+    await join(world, callers[1], projects[0])
     for one in callers[1:]:
         for batch in batches[::2]:
             await grant(world, one, batch, Permission.READ)

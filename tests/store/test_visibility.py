@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from store.batch_steps import delete, remove, settle, step
-from store.grants import grant, join, leave
+from store.grants import grant, join, leave, project_of
 from store.test_concurrency_keys import rows_with
 from store.test_resubmissions import ask
 from store.world import World
@@ -123,13 +123,7 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
     chance = random.Random(seed)  # noqa: S311 (a test)
     start = await world.api.events_now()
     members = [world.caller, *[await world.user(name) for name in ("bob", "cyd")]]
-    projects = await world.admin.fetch(
-        "INSERT INTO weft.billing_project (tenant_id, name) SELECT $1, x "
-        "FROM unnest('{p,q}'::text[]) x RETURNING project_id, name", world.caller.tenant_id
-    )  # fmt: skip
-    for one in members:
-        for project in projects:
-            await join(world, one, project["project_id"])
+    projects = [await project_of(world, name, *members) for name in "pq"]
     batches = [
         await world.submit(
             caller=chance.choice(members),
@@ -143,7 +137,7 @@ async def test_all_ways_of_asking_show_the_same_batches(world: World, seed: int)
     callers = [await leave(world, one) for one in members]
     for one in callers[1:]:
         if chance.random() < 0.5:
-            await join(world, one, chance.choice(projects)["project_id"])
+            await join(world, one, chance.choice(projects))
         for batch in chance.sample(batches, 3):
             await grant(world, one, batch, chance.choice(list(Permission)))
     hidden, deleted = chance.sample(batches, 2)
@@ -219,11 +213,7 @@ async def test_removed_batches_and_users_take_their_grants_along(world: World) -
 async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) -> None:
     """A key and a worker name jobs; those that one may not see are not among them."""
     bob = await leave(world, await world.user("bob"))
-    project = await world.admin.fetchval(
-        "INSERT INTO weft.billing_project (tenant_id, name) VALUES ($1, 'b') RETURNING project_id",
-        bob.tenant_id,
-    )
-    await join(world, bob, project)
+    await project_of(world, "b", bob)
     worker = await world.worker()
     holder = await world.submit(rows_with("db", 1, 1))
     await worker.start(*await worker.claim())

@@ -24,11 +24,11 @@ from weft.store.declared import (
 )
 from weft.store.documents import batch_document
 from weft.store.edits import Edits, SetGroups
+from weft.store.events import Events
 from weft.store.fleet import Fleet, pools_of, shown_worker
 from weft.store.jobs import JobFiles, Jobs, Products
 from weft.store.lines import Lines
 from weft.store.notices import PostgresNotices
-from weft.store.offers import listed_events
 from weft.store.pictures import Pictures
 from weft.store.queries import QUERIES_AT_ONCE
 from weft.store.schedules import Schedules
@@ -57,6 +57,7 @@ class ApiStore(
     SetGroups,
     Edits,
     JobFiles,
+    Events,
     Schedules,
     Billing,
     Fleet,
@@ -227,17 +228,6 @@ class ApiStore(
     @calls(lambda rows: (rows[0]["xid"], rows[0]["event_id"]))
     async def events_now(self) -> tuple[int, int]:
         """Return the position after the newest event that readers may see."""
-
-    async def list_events(
-        self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
-    ) -> tuple[Sequence[Row], tuple[int, int]]:
-        """Return events after a position, in the order of `Last-Event-ID`, and the position
-        reached: the same one if there are none. `batch_id`: only those of this batch.
-
-        Only events older than every open writer are returned. Raise `EventsGone` if events after
-        the position were removed.
-        """
-        return await listed_events(self._database, caller, after, batch_id, limit)
 
     @calls(truth, listener_id=lambda self: self._listener_id)
     async def wait_for_events(self, *, waits: bool = True) -> bool:

@@ -19,8 +19,8 @@ from weft.ports.store import (
     Row,
     WantedAgain,
 )
-from weft.store.database import Database, StorePart
 from weft.store.declared import Made, calls, column, nothing, number, pairs, truth, value
+from weft.store.events import Events
 
 _LISTENING: Final[Mapping[str, Made]] = {
     "transports": column("listening", "transport"),
@@ -29,7 +29,7 @@ _LISTENING: Final[Mapping[str, Made]] = {
 }
 
 
-class Offers(StorePart):
+class Offers(Events):
     """The driver's calls about transports: a part of its own, for drivers that have some. Every
     call is safe to repeat, and raises `EpochStale` as those of `DriverStore` do.
     """
@@ -132,12 +132,6 @@ class Offers(StorePart):
             return EventReader(caller, (xid, event_id), removed)
         return None
 
-    async def list_events(
-        self, caller: Caller, *, after: tuple[int, int], batch_id: int | None, limit: int
-    ) -> tuple[Sequence[Row], tuple[int, int]]:
-        """Return events after a position, and the position reached."""
-        return await listed_events(self._database, caller, after, batch_id, limit)
-
     @calls(nothing)
     async def keep_position(self, epoch: int, reader: str, xid: int, event_id: int) -> None:
         """Let the reader go on after this position."""
@@ -224,19 +218,3 @@ class Offers(StorePart):
 def _storable(text: str) -> str:
     """Return text that a column can have; a stranger may have written it."""
     return text.replace("\0", "").encode(errors="replace").decode()
-
-
-async def listed_events(
-    database: Database, caller: Caller, after: tuple[int, int], batch_id: int | None, limit: int
-) -> tuple[Sequence[Row], tuple[int, int]]:
-    """Return events after a position, and the position reached."""
-    rows = await database.call(
-        "list_events",
-        caller=caller,
-        after_xid=after[0],
-        after_event=after[1],
-        of_batch_id=batch_id,
-        limit_rows=limit,
-    )
-    position = (rows[-1]["xid"], rows[-1]["event_id"]) if rows else after
-    return [dict(row) for row in rows], position

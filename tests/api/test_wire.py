@@ -16,7 +16,7 @@ from api.live import LiveApi
 from api.test_tls import serving
 from cases import cases
 from weft.api.app import Application, create_app
-from weft.api.http.protocol import HEADERS_MAX
+from weft.api.http.protocol import HEADERS_MAX, PIPELINE_MAX
 from weft.settings import Settings
 
 HEAD = f"authorization: Bearer {TOKEN}\r\nhost: weft\r\ncontent-type: application/json\r\n"
@@ -76,38 +76,6 @@ async def test_body_without_a_length_is_refused_at_the_limit(
     writer.close()
     assert (status, problem["code"]) == (413, "API.TOO_LARGE")
     assert store.created == []
-
-
-LONG_HEAD = b"GET / HTTP/1.1\r\n" + b"".join(
-    b"x-%d: %s\r\n" % (n, b"y" * 1000) for n in range(200)
-)
-NO_HTTP = [b"\x16\x03\x01 hello\r\n\r\n", b"GET\r\n\r\n", b"\r\n\0\r\n\r\n"]
-MALFORMED = (400, "API.MALFORMED_REQUEST")
-
-
-@cases(
-    ("text", "told"),
-    [*((text, MALFORMED) for text in NO_HTTP), (LONG_HEAD, (431, "API.HEAD_TOO_LARGE"))],
-)
-async def test_what_is_no_http_or_has_no_end_is_a_problem(
-    port: int, text: bytes, told: tuple[int, str]
-) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(text)
-
-    status, problem = await read_answer(reader)
-
-    writer.close()
-    assert (status, problem["code"]) == told
-
-
-async def test_connection_serves_one_request_after_the_other(port: int) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    for _ in range(3):
-        writer.write(f"POST /v1/batches HTTP/1.1\r\n{HEAD}content-length: 2\r\n\r\n{{}}".encode())
-        status, _ = await read_answer(reader)
-        assert status == 201
-    writer.close()
 
 
 HOST, TOKEN_LINE = "host: weft\r\n", f"authorization: Bearer {TOKEN}\r\n"
@@ -177,12 +145,18 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "two lists of cookies": (get(headers="cookie: a=b\r\ncookie: c=d\r\n"), [400]),
     "no host": (f"GET /healthz HTTP/1.1\r\n{TOKEN_LINE}\r\n", [400]),
     "another host": (get().replace("host: weft", "host: evil.example"), [200]),
+    "a head without an end": (
+        "GET / HTTP/1.1\r\n" + "".join(f"x-{n}: {'y' * 1000}\r\n" for n in range(70)), [431]),
     # what is a request?
+    "TLS": ("\x16\x03\x01 hello\r\n\r\n", [400]),
+    "a method alone": ("GET\r\n\r\n", [400]),
+    "NUL in a line": ("\r\n\0\r\n\r\n", [400]),
     "HTTP/0.9": ("GET /healthz\r\n\r\n", [400]),
     "HTTP/1.0": (f"GET /v1/batches/1 HTTP/1.0\r\n{TOKEN_LINE}\r\n", [200]),
     "HTTP/1.9": (get().replace("HTTP/1.1", "HTTP/1.9"), [400]),
     "HTTP/2.0": (get().replace("HTTP/1.1", "HTTP/2.0"), [400]),
     "the preface of HTTP/2": ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", [400]),
+    "many that wait for answers": (get().replace(CLOSE, "") * (PIPELINE_MAX + 2), [400]),
     "an unknown method": (get().replace("GET", "STEAL"), [400]),
     "a method in small letters": (get().replace("GET", "get"), [400]),
     "CONNECT": (get("evil.example:80").replace("GET", "CONNECT"), [400]),
@@ -208,6 +182,8 @@ ATTACKS: dict[str, tuple[str, list[int]]] = {
     "refused with chunks": (stranger(chunked("2\r\n{}\r\n0\r\n\r\n")) + NEXT, [401]),
     "refused before the body": (
         stranger(post("content-length: 2\r\nexpect: 100-continue\r\n", "{}")) + NEXT, [401]),
+    "a token after the body": (  # a proxy in front may not have looked at it
+        stranger(chunked(f"2\r\n{{}}\r\n0\r\n{TOKEN_LINE}\r\n")), [401]),
     # sound ones, so that this is not all refused
     "sound": (get(), [200]),
     "a target with the same host": (get("http://WEFT:80/v1/batches/1"), [200]),
@@ -251,27 +227,15 @@ def statuses(text: str) -> list[int]:
 
 
 async def test_each_attack_has_its_status(address: tuple[str, int]) -> None:
-    found = {name: statuses(await said(address, text)) for name, (text, _) in ATTACKS.items()}
+    found = {name: await said(address, text) for name, (text, _) in ATTACKS.items()}
 
-    assert found == {name: expected for name, (_, expected) in ATTACKS.items()}
-
-
-async def test_nothing_of_a_target_becomes_a_header(address: tuple[str, int]) -> None:
-    text = await said(address, get("/v1/%0d%0aset-cookie:%20a=b"))
-
-    assert "set-cookie" not in text.partition("\r\n\r\n")[0]
-
-
-async def test_headers_after_the_body_are_ignored(
-    address: tuple[str, int], store: RecordingStore
-) -> None:
-    """A proxy in front may not have looked at them."""
-    head = f"{HOST}content-type: application/json\r\nconnection: close\r\n"
-    text = f"POST /v1/batches HTTP/1.1\r\n{head}transfer-encoding: chunked\r\n\r\n"
-    trailer = f"2\r\n{{}}\r\n0\r\n{TOKEN_LINE}\r\n"
-
-    assert statuses(await said(address, text + trailer)) == [401]
-    assert store.created == []
+    expected = {name: expected for name, (_, expected) in ATTACKS.items()}
+    assert {name: statuses(text) for name, text in found.items()} == expected
+    for name in ("TLS", "a method alone", "NUL in a line", "many that wait for answers"):
+        assert "API.MALFORMED_REQUEST" in found[name]
+    for text in found.values():
+        assert "\r\nset-cookie" not in text
+        assert ("API.HEAD_TOO_LARGE" in text) is ("HTTP/1.1 431" in text)
 
 
 SLOW = {

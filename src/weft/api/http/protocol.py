@@ -18,6 +18,8 @@ from weft.telemetry.trace import new_trace_id
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 HEADERS_MAX: Final = 200
+PIPELINE_MAX: Final = 100
+"""So many requests may wait on one connection: parsing a piece of more holds up all others."""
 _VERSIONS: Final = ("1.0", "1.1")
 _ONCE: Final = (b"host", b"authorization", b"cookie")
 _END: Final = re.compile(rb"[/?#]")
@@ -91,6 +93,8 @@ class HttpProtocol(HttpToolsProtocol):
         if len(self.url) + sum(sizes) > HEAD_BYTES_MAX:
             self._stop(_head_too_large())
         self._check_head()
+        if len(self.pipeline) >= PIPELINE_MAX:
+            self._stop(_malformed(f"More than {PIPELINE_MAX} requests wait on its connection."))
         self._head_is_done()
         super().on_headers_complete()
 

@@ -109,7 +109,6 @@ NOT_SENT: Final[Mapping[str, str]] = {
 """Changes of which no sound request is sent twice, and why."""
 _GONE: Final = "it is gone (404), which clients take as done after a reply that was lost"
 _MADE_ANEW: Final = "a token in place of the first, whose text nobody may have got"
-_NO_KEY: Final = "it takes no key yet"
 DOES_IT_AGAIN: Final[Mapping[str, str]] = {
     "DELETE /v1/apps/{app}": _GONE,
     "DELETE /v1/billing-projects/{p}": _GONE,
@@ -123,12 +122,7 @@ DOES_IT_AGAIN: Final[Mapping[str, str]] = {
     "DELETE /v1/setups/{setup}": _GONE,
     "DELETE /v1/stores/{store}": _GONE,
     "DELETE /v1/tokens/{t}": _GONE,
-    "POST /v1/batches/{b}/jobs/{j}/answer-links": _NO_KEY,
-    "POST /v1/batches/{b}/jobs/{j}/extend": _NO_KEY,
-    "POST /v1/batches/{b}/jobs/{j}/message": _NO_KEY,
-    "POST /v1/batches/{b}/jobs/{j}/signal": _NO_KEY,
-    "POST /v1/batches/{b}/jobs/{j}/status": _NO_KEY,
-    "POST /v1/conditions/{c}/release": _NO_KEY,
+    "POST /v1/batches/{b}/jobs/{j}/answer-links": _MADE_ANEW,
     "POST /v1/login-links": "a code in place of the first, which counts no more",
     "POST /v1/tenants": _MADE_ANEW,
     "POST /v1/tokens": _MADE_ANEW,

@@ -32,7 +32,8 @@ _ROWS = """
     SELECT '{0}', count(*), md5(coalesce(string_agg(t, '' ORDER BY t), ''))
     FROM (SELECT ROW({1})::text AS t FROM weft.{0}) found
 """
-_HELD = """
+_HELD_AND_SILENT = """
+    WITH silent AS (UPDATE weft.worker_incarnation SET heartbeat_at = now() - interval '1 hour')
     UPDATE weft.callback_delivery SET held = 'held', next_at = NULL WHERE delivery_id = $1
 """
 
@@ -58,7 +59,7 @@ async def prepare(http: httpx.AsyncClient, tenant: FullTenant, admin: asyncpg.Co
     hold = {"action": "hold", "batches": [tenant.batch]}
     operation = (await http.post("/v1/batch-actions", json=hold)).json()["id"]
     tenant.ids.update(waiting=made.json()["id"], operation=operation, l="matlab")
-    await admin.execute(_HELD, tenant.ids["message"])
+    await admin.execute(_HELD_AND_SILENT, tenant.ids["message"])
 
 
 @pytest.mark.heavy

@@ -102,11 +102,12 @@ UNREACHED = {
 }
 """Functions of which hardly any draw is sound, and why; other tests call them."""
 EMPTY = {
-    "admission", "app_use", "attempt_staging", "attempt_stop", "attempt_watch", "block_request",
-    "cascade", "core_sweep", "empty_batch", "group_bunch", "held_ready", "job_file", "late_job",
-    "output_term", "parent_end", "parent_share", "place", "preemption", "queue_count",
-    "removed_usage", "service", "resubmitted_span", "skipped_batch", "transport_cancel",
-    "transport_depth", "transport_offer", "topic_run", "view_login", "job_cache",
+    "admission", "answered_request", "app_use", "attempt_staging", "attempt_stop",
+    "attempt_watch", "block_request", "cascade", "core_sweep", "empty_batch", "group_bunch",
+    "held_ready", "job_file", "late_job", "output_term", "parent_end", "parent_share", "place",
+    "preemption", "queue_count", "removed_usage", "service", "resubmitted_span", "skipped_batch",
+    "transport_cancel", "transport_depth", "transport_offer", "topic_run", "view_login",
+    "job_cache",
 }  # fmt: skip
 """Tables that only rare situations fill, or that are empty most of the time."""
 

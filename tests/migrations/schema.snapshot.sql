@@ -220,45 +220,6 @@ CREATE TABLE weft.app_revision (
 );
 ALTER TABLE weft.app_revision OWNER TO postgres;
 
-CREATE TABLE weft.source (
-    source_id integer NOT NULL,
-    tenant_id integer NOT NULL,
-    name text NOT NULL,
-    setup text NOT NULL,
-    user_id integer NOT NULL,
-    billing_project text NOT NULL,
-    lifecycle text,
-    kind text NOT NULL,
-    options jsonb NOT NULL,
-    every_s double precision NOT NULL,
-    template jsonb NOT NULL,
-    generation integer DEFAULT 1 NOT NULL,
-    cursor jsonb,
-    next_at timestamp with time zone,
-    read_at timestamp with time zone,
-    n_failures integer DEFAULT 0 NOT NULL,
-    failed_since timestamp with time zone,
-    error text,
-    paused_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    last_n bigint DEFAULT 0 NOT NULL,
-    work_at timestamp with time zone,
-    taken_until timestamp with time zone,
-    taken_at timestamp with time zone,
-    n_taken bigint DEFAULT 0 NOT NULL,
-    work_error text,
-    bunch integer DEFAULT 0 NOT NULL,
-    batch_id bigint,
-    batch_day date,
-    asked jsonb DEFAULT '[]'::jsonb NOT NULL,
-    CONSTRAINT source_every_s_check CHECK ((every_s > (0)::double precision)),
-    CONSTRAINT source_failure_has_date CHECK (((failed_since IS NULL) = (error IS NULL))),
-    CONSTRAINT source_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
-    CONSTRAINT source_reads_unless_stopped CHECK (((next_at IS NULL) = ((paused_at IS NOT NULL) OR (ended_at IS NOT NULL))))
-)
-WITH (fillfactor='70');
-ALTER TABLE weft.source OWNER TO postgres;
-
 CREATE TABLE weft.spend_limit (
     limit_id integer NOT NULL,
     tenant_id integer NOT NULL,
@@ -599,6 +560,44 @@ CREATE TABLE weft.parameter_version (
 );
 ALTER TABLE weft.parameter_version OWNER TO postgres;
 
+CREATE TABLE weft.source (
+    source_id integer NOT NULL,
+    tenant_id integer NOT NULL,
+    name text NOT NULL,
+    setup text NOT NULL,
+    user_id integer NOT NULL,
+    billing_project text NOT NULL,
+    lifecycle text,
+    kind text NOT NULL,
+    options jsonb NOT NULL,
+    every_s double precision NOT NULL,
+    template jsonb NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    cursor jsonb,
+    next_at timestamp with time zone,
+    read_at timestamp with time zone,
+    n_failures integer DEFAULT 0 NOT NULL,
+    failed_since timestamp with time zone,
+    error text,
+    paused_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    last_n bigint DEFAULT 0 NOT NULL,
+    work_at timestamp with time zone,
+    taken_until timestamp with time zone,
+    taken_at timestamp with time zone,
+    n_taken bigint DEFAULT 0 NOT NULL,
+    work_error text,
+    bunch integer DEFAULT 0 NOT NULL,
+    batch_id bigint,
+    batch_day date,
+    CONSTRAINT source_every_s_check CHECK ((every_s > (0)::double precision)),
+    CONSTRAINT source_failure_has_date CHECK (((failed_since IS NULL) = (error IS NULL))),
+    CONSTRAINT source_name_check CHECK (((length(name) >= 1) AND (length(name) <= 64))),
+    CONSTRAINT source_reads_unless_stopped CHECK (((next_at IS NULL) = ((paused_at IS NOT NULL) OR (ended_at IS NOT NULL))))
+)
+WITH (fillfactor='70');
+ALTER TABLE weft.source OWNER TO postgres;
+
 CREATE TABLE weft.attempt (
     batch_id bigint NOT NULL,
     claimed_at timestamp with time zone NOT NULL,
@@ -838,6 +837,16 @@ CREATE TABLE weft.admission (
     open boolean DEFAULT true NOT NULL
 );
 ALTER TABLE weft.admission OWNER TO postgres;
+
+CREATE TABLE weft.answered_request (
+    user_id integer NOT NULL,
+    idempotency_key text NOT NULL,
+    tenant_id integer NOT NULL,
+    digest bytea NOT NULL,
+    answer jsonb NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+ALTER TABLE weft.answered_request OWNER TO postgres;
 
 CREATE TABLE weft.app_part (
     tenant_id integer NOT NULL,
@@ -2645,6 +2654,9 @@ ALTER TABLE weft.worker ALTER COLUMN worker_id ADD GENERATED ALWAYS AS IDENTITY 
 ALTER TABLE ONLY weft.admission
     ADD CONSTRAINT admission_pkey PRIMARY KEY (batch_id, job_id, limit_id, attempt);
 
+ALTER TABLE ONLY weft.answered_request
+    ADD CONSTRAINT answered_request_pkey PRIMARY KEY (user_id, idempotency_key);
+
 ALTER TABLE ONLY weft.app_part
     ADD CONSTRAINT app_part_pkey PRIMARY KEY (tenant_id, digest, part);
 
@@ -3873,6 +3885,8 @@ ALTER TABLE ONLY weft.worker
 
 ALTER TABLE weft.admission ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.answered_request ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.app_part ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.app_revision ENABLE ROW LEVEL SECURITY;
@@ -4145,6 +4159,8 @@ ALTER TABLE weft.subscription ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY system_rows ON weft.admission TO weft_system USING (true);
 
+CREATE POLICY system_rows ON weft.answered_request TO weft_system USING (true);
+
 CREATE POLICY system_rows ON weft.app_part TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.app_revision TO weft_system USING (true);
@@ -4410,6 +4426,8 @@ CREATE POLICY system_rows ON weft.view_login TO weft_system USING (true);
 ALTER TABLE weft.tenant ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_rows ON weft.admission TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+
+CREATE POLICY tenant_rows ON weft.answered_request TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.app_part TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4779,10 +4797,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.operation TO weft_system;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_revision TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_revision TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
-GRANT SELECT ON TABLE weft.source TO weft_views;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend_limit TO weft_system;
 
@@ -4843,6 +4857,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 GRANT SELECT,INSERT ON TABLE weft.parameter_version TO weft_tenant;
 GRANT SELECT ON TABLE weft.parameter_version TO weft_system;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_system;
+GRANT SELECT ON TABLE weft.source TO weft_views;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt TO weft_system;
 GRANT SELECT ON TABLE weft.attempt TO weft_api;
@@ -4889,6 +4907,9 @@ GRANT SELECT ON TABLE weft.worker TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.admission TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.answered_request TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.answered_request TO weft_system;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_part TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.app_part TO weft_system;

@@ -130,7 +130,8 @@ class Database:
         """
         action, user = ACTION.get(), user_of(arguments.get("caller"))
         if action is not None:
-            work = partial(_call_recorded, action, function, arguments)
+            send_recorded = _call_once if action.origin.key else _call_recorded
+            work = partial(send_recorded, action, function, arguments)
             return await self._retried(work, user)
 
         async def send(connection: asyncpg.Connection) -> list[asyncpg.Record]:
@@ -279,6 +280,23 @@ async def _call_recorded(
     text = recorded_call_text(function, tuple(arguments))
     values = [*call_values(arguments), action.row()]
     return await fetch_on(connection, call_name(function), text, values)
+
+
+async def _call_once(
+    action: Action, function: str, arguments: Mapping[str, Any], connection: asyncpg.Connection
+) -> list[Any]:
+    """Call a function, or return the first value of what it changed for an action of this key."""
+    asked = {
+        "caller": action.caller, "user_id": action.caller.user_id, "digest": action.origin.digest,
+        "repeat_key": f"{action.origin.key} {function}",
+    }  # fmt: skip
+    async with connection.transaction():
+        if kept := await call_on(connection, "first_answer", **asked, answer=None):
+            return [kept[0][0]]
+        rows = await _call_recorded(action, function, arguments, connection)
+        if await connection.fetchval("SELECT pg_current_xact_id_if_assigned() IS NOT NULL"):
+            await call_on(connection, "first_answer", **asked, answer=[rows[0][0]])
+        return rows
 
 
 async def _meet(first: asyncpg.Connection, second: asyncpg.Connection) -> bool:

@@ -8,20 +8,10 @@ from typing import Any, Final
 import asyncpg
 
 from weft.core.lines.series import SeriesRule, Standing
-from weft.ports.store import UNKEYED, Caller, Origin, Row
+from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource, Target
 from weft.store.database import StorePart
-from weft.store.declared import (
-    KEYED,
-    calls,
-    documents,
-    filled,
-    nothing,
-    owner_in,
-    parts,
-    user_id,
-    value,
-)
+from weft.store.declared import calls, documents, filled, nothing, owner_in, parts, value
 
 _OF_TAKEN: Final[Mapping[str, Any]] = parts(
     "taken", "taking", caller="owner", of_source_id="source_id"
@@ -77,26 +67,21 @@ class Sources(StorePart):
     async def item_history(self, caller: Caller, name: str, *, key: str) -> Sequence[Row]:
         """Return the dated changes of an item and of its jobs, the oldest first."""
 
-    @calls(nothing, name="of_name", user_id=user_id, **KEYED)
+    @calls(nothing, name="of_name")
     async def change_source(
-        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None,
-        origin: Origin = UNKEYED,
-    ) -> None:  # fmt: skip
+        self, caller: Caller, name: str, *, paused: bool | None, replay_since: datetime | None
+    ) -> None:
         """Pause it or let it go on; or let what it found since a date become jobs once more, and
         read it again from the beginning. A repeat with the key changes nothing. Raise
         `IdempotencyConflict` if it was used for another request.
         """
 
-    @calls(value, name="of_name", key="of_key", user_id=user_id, **KEYED)
-    async def replay_item(
-        self, caller: Caller, name: str, *, key: str, origin: Origin = UNKEYED
-    ) -> bool:
+    @calls(value, name="of_name", key="of_key")
+    async def replay_item(self, caller: Caller, name: str, *, key: str) -> bool:
         """Let an item become a job once more; return whether it does. Raise as `change_source`."""
 
-    @calls(value, name="of_name", series="of_series", user_id=user_id, **KEYED)
-    async def rerun_series(
-        self, caller: Caller, name: str, *, series: str, since: Decimal, origin: Origin = UNKEYED
-    ) -> int:
+    @calls(value, name="of_name", series="of_series")
+    async def rerun_series(self, caller: Caller, name: str, *, series: str, since: Decimal) -> int:
         """Let the items of a series from a point on be decided again; return how many. A repeat
         with the key returns the same. Raise as `change_source`.
         """

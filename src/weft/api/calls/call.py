@@ -27,6 +27,8 @@ TraceId = NewType("TraceId", str)
 FACTS: Final[Sequence[Any]] = (DecodeBatch, ServerUrl, TraceId)
 """Types of parameters that are told of the request, whatever it asks for."""
 KEY: Final = "Idempotency-Key"
+KEYED: Final = MappingProxyType({"headers": (KEY,)})
+"""Marks of a call that is made once, however often it is asked for with a key."""
 POSITIONS: Final = ("after", "before")
 """What a parameter is called that says where a page begins."""
 _PAGE: Final = (*POSITIONS, "limit")
@@ -188,8 +190,8 @@ class Call:
     @cached_property
     def is_keyed(self) -> bool:
         """Say whether a repeat is recognised by its key."""
-        is_edit = self.method == "PATCH" and KEY not in self.marks.get("headers", ())
-        return self.origin is not None and not is_edit
+        is_new = self.origin is not None and self.method != "PATCH"
+        return is_new or KEY in self.marks.get("headers", ())
 
     @cached_property
     def creates(self) -> bool:
@@ -255,9 +257,10 @@ def call(
     return declare
 
 
-def act(route: str, answer: type[Struct]) -> Callable[[UseCase], UseCase]:
+def act(route: str, answer: type[Struct], **marks: object) -> Callable[[UseCase], UseCase]:
     """Declare a call that changes how a batch goes on; clients' objects have methods for it."""
-    return call(route, Right.WRITE, answer, permission=Permission.EXECUTE, public=False)
+    may = Permission.EXECUTE
+    return call(route, Right.WRITE, answer, permission=may, public=False, marks=marks)
 
 
 def calls_of(*modules: ModuleType) -> Sequence[Call]:

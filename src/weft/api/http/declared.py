@@ -1,6 +1,7 @@
 """Serve calls that are declared on their use cases."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, get_args
 
@@ -21,7 +22,7 @@ from weft.api.http.problem_documents import created, reply
 from weft.api.http.requests import AnyRequest, read_document, read_submission
 from weft.api.http.routing import Response, Route, route
 from weft.core.errors import BadId, NulCharacter
-from weft.ports.store import Row
+from weft.ports.store import ACTION, Row
 from weft.settings import Settings
 from weft.wire.documents.batches import BatchDocument
 
@@ -124,11 +125,15 @@ async def _read_body(request: AnyRequest, call: Call, query: Query) -> dict[str,
     if call.body is None:
         return {}
     found: dict[str, Any] = {}
-    if call.origin is None:
+    if call.origin is None and not call.is_keyed:
         document = await read_document(request, call.body)
     else:
         asked = (query.text(one.word) for one in call.query.values())
-        document, found[call.origin] = await read_submission(request, call.body, *asked)
+        document, origin = await read_submission(request, call.body, *asked)
+        if call.origin is not None:
+            found[call.origin] = origin
+        elif action := ACTION.get():
+            ACTION.set(replace(action, origin=origin))
     return found if call.document is None else {**found, call.document: document}
 
 

@@ -1,6 +1,6 @@
 """Tell a running job something: a signal, a text, or that it has more time."""
 
-from weft.api.calls.call import act
+from weft.api.calls.call import KEYED, act
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
 from weft.core.errors import FieldError, InvalidValue, NoTimeLimit
@@ -18,7 +18,7 @@ from weft.wire.documents.commands import (
 )
 
 
-@act("POST /v1/batches/{b}/jobs/{j}/signal", JobSignalled)
+@act("POST /v1/batches/{b}/jobs/{j}/signal", JobSignalled, **KEYED)
 async def signal_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: SignalDocument
 ) -> Answer:
@@ -35,7 +35,7 @@ async def signal_job(
     }  # fmt: skip
 
 
-@act("POST /v1/batches/{b}/jobs/{j}/message", JobMessaged)
+@act("POST /v1/batches/{b}/jobs/{j}/message", JobMessaged, **KEYED)
 async def message_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: MessageDocument
 ) -> Answer:
@@ -58,7 +58,7 @@ async def message_job(
     }  # fmt: skip
 
 
-@act("POST /v1/batches/{b}/jobs/{j}/extend", JobExtended)
+@act("POST /v1/batches/{b}/jobs/{j}/extend", JobExtended, **KEYED)
 async def extend_job(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: ExtendDocument
 ) -> Answer:

@@ -5,7 +5,7 @@ and sinks that fail are incidents beside it.
 from collections.abc import Sequence
 from typing import Final
 
-from weft.api.calls.call import Cursor, call
+from weft.api.calls.call import KEYED, Cursor, call
 from weft.api.calls.path_ids import ConditionId
 from weft.api.services import Services
 from weft.core.access.rights import Right
@@ -42,7 +42,7 @@ async def test_condition(services: Services, caller: Caller, condition_id: Condi
     return await get_condition(services, caller, condition_id)
 
 
-@call("POST /v1/conditions/{c}/release", Right.OPERATE, ShownCondition)
+@call("POST /v1/conditions/{c}/release", Right.OPERATE, ShownCondition, marks=KEYED)
 async def release_condition(
     services: Services, caller: Caller, condition_id: ConditionId, document: ReleaseDocument
 ) -> Row:

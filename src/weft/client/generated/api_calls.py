@@ -305,7 +305,13 @@ class ApiCalls(DocumentCalls):
         )
 
     async def change_status(
-        self, batch_id: int, job_id: int, status: str, *, message: str | None = None
+        self,
+        batch_id: int,
+        job_id: int,
+        status: str,
+        *,
+        message: str | None = None,
+        key: str | None = None,
     ) -> "answers.JobStatus":
         """Set a job's status, if its lifecycle allows it; one that waits or has ended goes along.
 
@@ -316,12 +322,14 @@ class ApiCalls(DocumentCalls):
             job_id: A job of the batch: 7 or j7.
             status: A status of its lifecycle.
             message: Why, for its history.
+            key: Calls with the same one do it once.
         """
         return cast(
             "answers.JobStatus",
             await self._post(
                 f"/v1/batches/{batch_id}/jobs/{job_id}/status",
                 without_none({"status": status, "message": message}),
+                key=key or new_key(),
             ),
         )
 
@@ -424,7 +432,9 @@ class ApiCalls(DocumentCalls):
             await self._patch(f"/v1/batches/{batch_id}/jobs/{job_id}", document),
         )
 
-    async def extend_job(self, batch_id: int, job_id: int, by_s: float) -> "answers.JobExtended":
+    async def extend_job(
+        self, batch_id: int, job_id: int, by_s: float, *, key: str | None = None
+    ) -> "answers.JobExtended":
         """Extend the time limit of a job, of its running attempt and of those that follow. Raise
         `NoTimeLimit` if it has none, `JobOver` if it has ended.
 
@@ -434,10 +444,15 @@ class ApiCalls(DocumentCalls):
             batch_id: A batch: 12 or b12.
             job_id: A job of the batch: 7 or j7.
             by_s: How much longer each attempt may run.
+            key: Calls with the same one do it once.
         """
         return cast(
             "answers.JobExtended",
-            await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/extend", {"by_s": by_s}),
+            await self._post(
+                f"/v1/batches/{batch_id}/jobs/{job_id}/extend",
+                {"by_s": by_s},
+                key=key or new_key(),
+            ),
         )
 
     async def get_batch(self, batch_id: int) -> "answers.Batch":
@@ -860,7 +875,9 @@ class ApiCalls(DocumentCalls):
             page_rows=page_rows,
         )
 
-    async def message_job(self, batch_id: int, job_id: int, text: str) -> "answers.JobMessaged":
+    async def message_job(
+        self, batch_id: int, job_id: int, text: str, *, key: str | None = None
+    ) -> "answers.JobMessaged":
         """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its
         history says when it was delivered. Raise `JobNotRunning`.
 
@@ -870,10 +887,15 @@ class ApiCalls(DocumentCalls):
             batch_id: A batch: 12 or b12.
             job_id: A job of the batch: 7 or j7.
             text: What the job finds in a new file in its directory `$WEFT_MESSAGES`.
+            key: Calls with the same one do it once.
         """
         return cast(
             "answers.JobMessaged",
-            await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/message", {"text": text}),
+            await self._post(
+                f"/v1/batches/{batch_id}/jobs/{job_id}/message",
+                {"text": text},
+                key=key or new_key(),
+            ),
         )
 
     async def overview(self) -> "answers.Overview":
@@ -1120,7 +1142,7 @@ class ApiCalls(DocumentCalls):
         )
 
     async def signal_job(
-        self, batch_id: int, job_id: int, signal: str | int
+        self, batch_id: int, job_id: int, signal: str | int, *, key: str | None = None
     ) -> "answers.JobSignalled":
         """Send a signal to the first process of a running job; its history says when it was
         delivered. Raise `JobNotRunning`.
@@ -1132,10 +1154,15 @@ class ApiCalls(DocumentCalls):
             job_id: A job of the batch: 7 or j7.
             signal: Name or number of a signal. KILL is refused, because a cancel ends a job; so is
                 0.
+            key: Calls with the same one do it once.
         """
         return cast(
             "answers.JobSignalled",
-            await self._post(f"/v1/batches/{batch_id}/jobs/{job_id}/signal", {"signal": signal}),
+            await self._post(
+                f"/v1/batches/{batch_id}/jobs/{job_id}/signal",
+                {"signal": signal},
+                key=key or new_key(),
+            ),
         )
 
     async def test_setup(

@@ -175,7 +175,9 @@ class Calls(DocumentCalls):
         return cast(
             "answers.AnswerLink",
             await self._post(
-                f"/v1/batches/{batch_id}/jobs/{job_id}/answer-links", {"valid_s": valid_s}
+                f"/v1/batches/{batch_id}/jobs/{job_id}/answer-links",
+                {"valid_s": valid_s},
+                key=new_key(),
             ),
         )
 
@@ -870,7 +872,7 @@ class Calls(DocumentCalls):
         """
         return cast(
             "answers.ShownCondition",
-            await self._post(f"/v1/conditions/{condition_id}/release", {"n": n}),
+            await self._post(f"/v1/conditions/{condition_id}/release", {"n": n}, key=new_key()),
         )
 
     async def remove_app(self, name: str, *, for_user: str | None = None) -> None:

@@ -35,7 +35,7 @@ class JobCalls:
         """
         return await self._api.why_job(self.batch_id, self.job_id)
 
-    async def signal(self, signal: str | int) -> "answers.JobSignalled":
+    async def signal(self, signal: str | int, *, key: str | None = None) -> "answers.JobSignalled":
         """Send a signal to the first process of a running job; its history says when it was
         delivered. Raise `JobNotRunning`.
 
@@ -44,10 +44,11 @@ class JobCalls:
         Args:
             signal: Name or number of a signal. KILL is refused, because a cancel ends a job; so is
                 0.
+            key: Calls with the same one do it once.
         """
-        return await self._api.signal_job(self.batch_id, self.job_id, signal)
+        return await self._api.signal_job(self.batch_id, self.job_id, signal, key=key)
 
-    async def message(self, text: str) -> "answers.JobMessaged":
+    async def message(self, text: str, *, key: str | None = None) -> "answers.JobMessaged":
         """Send a text to a running job, which finds it in a new file in `$WEFT_MESSAGES`; its
         history says when it was delivered. Raise `JobNotRunning`.
 
@@ -55,10 +56,11 @@ class JobCalls:
 
         Args:
             text: What the job finds in a new file in its directory `$WEFT_MESSAGES`.
+            key: Calls with the same one do it once.
         """
-        return await self._api.message_job(self.batch_id, self.job_id, text)
+        return await self._api.message_job(self.batch_id, self.job_id, text, key=key)
 
-    async def extend(self, by_s: float) -> "answers.JobExtended":
+    async def extend(self, by_s: float, *, key: str | None = None) -> "answers.JobExtended":
         """Extend the time limit of a job, of its running attempt and of those that follow. Raise
         `NoTimeLimit` if it has none, `JobOver` if it has ended.
 
@@ -66,8 +68,9 @@ class JobCalls:
 
         Args:
             by_s: How much longer each attempt may run.
+            key: Calls with the same one do it once.
         """
-        return await self._api.extend_job(self.batch_id, self.job_id, by_s)
+        return await self._api.extend_job(self.batch_id, self.job_id, by_s, key=key)
 
     async def hold(self) -> "answers.JobHoldChanged":
         """Hold one job: it does not start until it is released.

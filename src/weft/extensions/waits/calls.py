@@ -5,14 +5,14 @@ import secrets
 import sys
 from typing import Final
 
-from weft.api.calls.call import ServerUrl, act, call, calls_of
+from weft.api.calls.call import KEYED, ServerUrl, act, call, calls_of
 from weft.api.calls.path_ids import BatchId, JobId
 from weft.api.services import Services
 from weft.core.access.rights import Permission, Right, require
 from weft.core.errors import AnswerLinkNotFound, FieldError, InvalidValue, NotWaiting
 from weft.core.ids import format_job_ref, parse_job_ref
 from weft.core.states import ENDED_WORDS
-from weft.ports.store import Caller
+from weft.ports.store import Caller, Origin
 from weft.submission.services import Answer
 from weft.submission.translation.kinds import wrong_text
 from weft.submission.waits import misfits
@@ -61,11 +61,11 @@ async def answer_job(
 
 @call(
     "POST /v1/batches/{b}/jobs/{j}/answer-links", Right.WRITE, AnswerLink,
-    permission=Permission.EXECUTE,
+    permission=Permission.EXECUTE, marks=KEYED,
 )  # fmt: skip
 async def create_answer_link(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId,
-    document: AnswerLinkDocument, server: ServerUrl,
+    document: AnswerLinkDocument, server: ServerUrl, origin: Origin,
 ) -> Answer:  # fmt: skip
     """Make a link to a page on which whoever has it answers this job, without a login: once. It is
     one of the caller's tokens, until then. Raise `NotWaiting`, `TooManyTokens`.
@@ -83,7 +83,7 @@ async def create_answer_link(
     made = await services.store.create_token(
         caller, code, name=f"answer {name}", scopes={Right.WRITE}, kind="answer",
         valid_s=caller.lasting(document.valid_s),
-        tokens_max=services.settings.tokens_per_user_max,
+        tokens_max=services.settings.tokens_per_user_max, idempotency_key=origin.key,
     )  # fmt: skip
     log.info("answer_link.created", job=name, token=made["token_id"], user=caller.user_name)
     return {

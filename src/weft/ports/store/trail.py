@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from weft.ports.store.callers import Caller
+from weft.ports.store.submitted import UNKEYED, Origin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,8 @@ class Action:
     """None: it is about no batch, or makes one."""
     refused: str | None = None
     """The code of the error with which it was refused."""
+    origin: Origin = UNKEYED
+    """By what a repeat of it is known."""
     request_id: UUID = field(default_factory=uuid4)
     """A request has one entry, however many calls of the store it takes."""
 

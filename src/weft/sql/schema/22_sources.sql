@@ -31,7 +31,6 @@ CREATE TABLE weft.source (
     bunch int NOT NULL DEFAULT 0,  -- the last set of items that was submitted, or is being
     batch_id bigint,  -- where that goes, or went; NULL: to a new batch
     batch_day date,  -- of that batch
-    asked jsonb NOT NULL DEFAULT '[]',  -- the last requests that let items run again: [[user, idempotency key, digest, items]]
     UNIQUE (tenant_id, name),
     CONSTRAINT source_reads_unless_stopped CHECK ((next_at IS NULL) = (paused_at IS NOT NULL OR ended_at IS NOT NULL)),
     CONSTRAINT source_failure_has_date CHECK ((failed_since IS NULL) = (error IS NULL))

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from weft.api.calls.call import DecodeBatch, call
+from weft.api.calls.call import KEYED, DecodeBatch, call
 from weft.api.calls.path_ids import BatchId, JobId, LifecycleName, SetupName
 from weft.api.services import Services
 from weft.api.use_cases.conditions import LINES_MAX
@@ -403,7 +403,7 @@ async def remove_setup(services: Services, caller: Caller, name: SetupName) -> A
 
 @call(
     "POST /v1/batches/{b}/jobs/{j}/status", Right.WRITE, JobStatus, permission=Permission.EXECUTE,
-    public=False,
+    public=False, marks=KEYED,
 )  # fmt: skip
 async def change_status(
     services: Services, caller: Caller, batch_id: BatchId, job_id: JobId, document: StatusDocument

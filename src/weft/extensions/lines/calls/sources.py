@@ -5,13 +5,13 @@ from typing import Annotated, Final
 
 from msgspec import UNSET
 
-from weft.api.calls.call import KEY, Cursor, Word, call
+from weft.api.calls.call import KEYED, Cursor, Word, call
 from weft.api.calls.path_ids import SourceName
 from weft.api.services import Services
 from weft.core.access.rights import Right
 from weft.core.errors import BadId, FieldError, InvalidDocument, SourceOfAnother
 from weft.core.lines.series import order_of
-from weft.ports.store import Caller, Origin, Row
+from weft.ports.store import Caller, Row
 from weft.submission.services import Answer
 from weft.telemetry.log import log
 from weft.wire.answers.sources import (
@@ -41,9 +41,7 @@ async def list_sources(
     return await services.store.list_sources(caller, after=after, limit=limit)
 
 
-@call(
-    f"GET {_SOURCE}/items", Right.READ, page=SourceItem, cursor=Cursor("item", "n"),
-)  # fmt: skip
+@call(f"GET {_SOURCE}/items", Right.READ, page=SourceItem, cursor=Cursor("item", "n"))
 async def list_source_items(
     services: Services,
     caller: Caller,
@@ -83,29 +81,23 @@ async def get_source(services: Services, caller: Caller, name: SourceName) -> An
     return found
 
 
-@call(
-    f"PATCH {_SOURCE}", Right.WRITE, ShownSource, public=False, marks={"headers": (KEY,)}
-)  # fmt: skip
+@call(f"PATCH {_SOURCE}", Right.WRITE, ShownSource, public=False, marks=KEYED)
 async def change_source(
-    services: Services, caller: Caller, name: SourceName, edit: SourceEdit, origin: Origin
+    services: Services, caller: Caller, name: SourceName, edit: SourceEdit
 ) -> Answer:
     """Pause, resume or replay a source, as its owner or an operator."""
     refuse_others(caller, await services.store.get_source(caller, name))
     if edit.replay_item is not UNSET:
-        again = await services.store.replay_item(caller, name, key=edit.replay_item, origin=origin)
+        again = await services.store.replay_item(caller, name, key=edit.replay_item)
         log.info("source.changed", source=name, user=caller.user_name, change="item replayed")
         if not again:
-            raise InvalidDocument.of(
-                [FieldError("/replay_item", "no item of this key has had its turn")]
-            )
+            problem = FieldError("/replay_item", "no item of this key has had its turn")
+            raise InvalidDocument.of([problem])
         return await get_source(services, caller, name)
     await services.store.change_source(
-        caller,
-        name,
-        paused=None if edit.paused is UNSET else bool(edit.paused),
+        caller, name, paused=None if edit.paused is UNSET else bool(edit.paused),
         replay_since=None if edit.replay_since is UNSET else edit.replay_since,
-        origin=origin,
-    )
+    )  # fmt: skip
     change = [
         *([] if edit.paused is UNSET else ["paused" if edit.paused else "resumed"]),
         *([] if edit.replay_since is UNSET else ["replayed"]),
@@ -114,11 +106,9 @@ async def change_source(
     return await get_source(services, caller, name)
 
 
-@call(
-    f"POST {_SOURCE}/rerun", Right.WRITE, SeriesRerunning, placed=2, marks={"headers": (KEY,)}
-)  # fmt: skip
+@call(f"POST {_SOURCE}/rerun", Right.WRITE, SeriesRerunning, placed=2, marks=KEYED)
 async def rerun_series(
-    services: Services, caller: Caller, source: SourceName, asked: SeriesRerun, origin: Origin
+    services: Services, caller: Caller, source: SourceName, asked: SeriesRerun
 ) -> Answer:
     """Let items of a series run again from a date on, one after another, as its owner or an
     operator. What they left before stays; each gets another job. Raise `SourceNotFound`,
@@ -128,9 +118,7 @@ async def rerun_series(
     since = order_of(asked.since)
     if since is None:
         raise InvalidDocument.of([FieldError("/from", "it is neither a date nor a number")])
-    found = await services.store.rerun_series(
-        caller, source, series=asked.series, since=since, origin=origin
-    )
+    found = await services.store.rerun_series(caller, source, series=asked.series, since=since)
     log.info(
         "series.rerun", source=source, series=asked.series, items=found, user=caller.user_name
     )

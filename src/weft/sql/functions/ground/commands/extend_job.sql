@@ -1,6 +1,6 @@
 -- extend_job: give a job more time: its running attempt, and those that follow. The workers are told.
--- Safe to repeat: it is extended again.   Locks: job; job_command (with the job); as _announce.   Plan: by key.
--- Returns: by how much it is extended now, by this call and earlier ones.  Raises WF101, WF102, WF219 (it has ended).
+-- Safe to repeat: with a key (first_answer); else it is extended again.   Locks: job; job_command (with the job); as _announce.
+-- Plan: by key.   Returns: by how much it is extended now, by this call and earlier ones.  Raises WF101, WF102, WF219 (it has ended).
 -- Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.extend_job(tenant_id int, batch_id bigint, job_id int, by_ms bigint, actor text,
     at timestamptz DEFAULT clock_timestamp()) RETURNS bigint LANGUAGE plpgsql AS $$

@@ -1,6 +1,6 @@
 -- change_status: set the status of a job, if its lifecycle allows that after the present one; the core
 --   goes along where a person may move it.
--- Safe to repeat: no; a repeat is a change from the new status.
+-- Safe to repeat: as a request with a key (first_answer); else it is a change from the new status.
 -- Locks: as _before_retry; as _lock_jobs; as _walk_core (the same rows); as cancel_jobs (instead); as _add_status_rows.   Plan: by key.
 -- Returns: batch_id, job_id, status, state.
 -- Raises WF101, WF102, WF242 (not allowed now), WF243 (no such status), WF244 (no lifecycle), and, where the core would run again,

@@ -1,24 +1,19 @@
 -- rerun_series: let the items of a series from a point on be decided again, one after another, as if they had just been found.
--- Safe to repeat: with its idempotency key; else those that have their jobs by then run once more.
--- Locks: source; source_item.   Plan: by key; the items by source_item_decided_idx.   Raises WF143, WF201.
+-- Safe to repeat: as a request with a key (first_answer); else those that have their jobs by then run once more.
+-- Locks: source; source_item.   Plan: by key; the items by source_item_decided_idx.   Raises WF143.
 -- since: as series_at.   Items that are being submitted, or wait, are left alone.
 -- Returns: how many run again.   Owner: weft_tenant.  Granted to: weft_api.
 CREATE OR REPLACE FUNCTION weft.rerun_series(tenant_id int, of_name text, of_series text, since numeric,
-    user_id int, idempotency_key text, digest bytea, at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
+    at timestamptz DEFAULT clock_timestamp()) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
     v_source weft.source; v_again int;
 BEGIN
     v_source := weft._seen_source(rerun_series.tenant_id, of_name);
     SELECT s.* INTO v_source FROM weft.source s WHERE s.source_id = v_source.source_id FOR UPDATE;
-    v_again := weft._asked_before(v_source, rerun_series.user_id, idempotency_key, digest);
-    IF v_again IS NOT NULL THEN
-        RETURN v_again;
-    END IF;
     UPDATE weft.source_item i SET state = 'new', due_at = rerun_series.at, reason = 'it runs again, as somebody asked'
     WHERE i.source_id = v_source.source_id AND i.series = of_series AND i.series_at >= since
         AND i.state IN ('job', 'cancelled', 'refused');
     GET DIAGNOSTICS v_again = ROW_COUNT;
-    PERFORM weft._note_asked(v_source.source_id, rerun_series.user_id, idempotency_key, digest, v_again);
     UPDATE weft.source s SET work_at = weft._next_item_at(s.source_id)
     WHERE s.source_id = v_source.source_id AND s.next_at IS NOT NULL AND v_again > 0;
     PERFORM pg_notify('sources', '');

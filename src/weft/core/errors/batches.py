@@ -52,11 +52,8 @@ class LogBucketAway(Unavailable, code="API.LOG_BUCKET_AWAY"):
     """The bucket to which output of jobs is shipped does not answer, or not as it should."""
 
 
-class OutputGone(WeftError, code="API.OUTPUT_GONE"):
+class OutputGone(WeftError, code="API.OUTPUT_GONE", status=410, exit_code=4):
     """The output was removed, or never kept: the server keeps a limited amount."""
-
-    status = 410
-    exit_code = 4
 
 
 class OperationNotFound(NotFound, code="API.OPERATION_NOT_FOUND", sqlstate="WF106"):

@@ -3,7 +3,7 @@
 import errno
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from weft.core.login_attempts import LoginAttempt
@@ -35,6 +35,13 @@ def _short(text: str) -> str:
     return _LONG_WORD.sub(r"\1…\2", text) if len(text) > WORD_MAX else text
 
 
+class _KnownBy(TypedDict, total=False):
+    code: str
+    sqlstate: str
+    status: int
+    exit_code: int
+
+
 class WeftError(Exception):
     """The base of all errors that are reported to a person.
 
@@ -53,11 +60,10 @@ class WeftError(Exception):
     login: "LoginAttempt | None" = None
     """The login that this error refuses, for the trail."""
 
-    def __init_subclass__(cls, *, code: str = "", sqlstate: str = "") -> None:
-        if code:
-            cls.code = code
-        if sqlstate:
-            cls.sqlstate = sqlstate
+    def __init_subclass__(cls, **known_by: Unpack[_KnownBy]) -> None:
+        """Take what this kind is known by; what is not said is as of its base."""
+        for name, value in known_by.items():
+            setattr(cls, name, value)
 
     def __init__(
         self, message: str, *, detail: str = "", hint: str = "", errors: Sequence[FieldError] = ()
@@ -101,63 +107,38 @@ class WeftError(Exception):
             yield f"… and {len(self.errors) - FIELDS_SHOWN} more"
 
 
-class Invalid(WeftError):
+class Invalid(WeftError, code="API.INVALID_REQUEST", status=400, exit_code=2):
     """The request is invalid."""
 
-    code = "API.INVALID_REQUEST"
-    status = 400
-    exit_code = 2
 
-
-class Unauthenticated(WeftError):
+class Unauthenticated(
+    WeftError, code="API.UNAUTHENTICATED", sqlstate="WF131", status=401, exit_code=4
+):
     """No token, or one that is not valid."""
 
-    code = "API.UNAUTHENTICATED"
-    sqlstate = "WF131"
-    status = 401
-    exit_code = 4
     is_expired = False
     """Whether it is known that the token was good once."""
 
 
-class Forbidden(WeftError):
+class Forbidden(WeftError, code="API.FORBIDDEN", status=403, exit_code=4):
     """The caller may not do this."""
 
-    code = "API.FORBIDDEN"
-    status = 403
-    exit_code = 4
 
-
-class NotFound(WeftError):
+class NotFound(WeftError, code="API.NOT_FOUND", status=404, exit_code=2):
     """It does not exist, or the caller may not see it."""
 
-    code = "API.NOT_FOUND"
-    status = 404
-    exit_code = 2
 
-
-class Conflict(WeftError):
+class Conflict(WeftError, code="API.CONFLICT", status=409, exit_code=4):
     """The request conflicts with the present state."""
 
-    code = "API.CONFLICT"
-    status = 409
-    exit_code = 4
 
-
-class TooLarge(WeftError):
+class TooLarge(WeftError, code="API.TOO_LARGE", status=413, exit_code=2):
     """The request is larger than the limit."""
 
-    code = "API.TOO_LARGE"
-    status = 413
-    exit_code = 2
 
-
-class Unavailable(WeftError):
+class Unavailable(WeftError, code="API.UNAVAILABLE", status=503, exit_code=3):
     """The service is not available now; try again later."""
 
-    code = "API.UNAVAILABLE"
-    status = 503
-    exit_code = 3
     retry_after_s: int | None = 1
 
 
@@ -165,18 +146,15 @@ NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 """Of an `OSError`: no room on the disk, or no more for this user of it."""
 
 
-class DiskFull(Unavailable, code="API.DISK_FULL"):
+class DiskFull(Unavailable, code="API.DISK_FULL", status=507):
     """A disk of the server or of its database is full, or nearly so."""
 
-    status = 507
     retry_after_s = 5
     advice = "Free some space there, or try again later; weft goes on by itself."
 
 
-class Internal(WeftError):
+class Internal(WeftError, code="API.INTERNAL"):
     """A defect of weft."""
-
-    code = "API.INTERNAL"
 
 
 def error_classes(root: type[WeftError] = WeftError) -> Iterator[type[WeftError]]:

@@ -49,19 +49,13 @@ class TokenNotFound(NotFound, code="API.TOKEN_NOT_FOUND"):
 class LoginLinkRefused(Unauthenticated, code="API.LOGIN_LINK_REFUSED"):
     """The code of a login link is unknown, used, replaced by another, or has expired."""
 
-    exit_code = 4
-
 
 class InvitationRefused(Unauthenticated, code="API.INVITATION_REFUSED", sqlstate="WF182"):
     """The invitation of a worker is unknown, used, or has expired."""
 
-    exit_code = 4
-
 
 class LoginRefused(Unauthenticated, code="API.LOGIN_REFUSED"):
     """An issuer does not let somebody in, or what came back from it is not believed."""
-
-    exit_code = 4
 
 
 class IssuerNotFound(NotFound, code="API.ISSUER_NOT_FOUND"):
@@ -96,65 +90,52 @@ class TooManyTokens(Conflict, code="API.TOO_MANY_TOKENS", sqlstate="WF117"):
     """A user has as many tokens as the setting allows."""
 
 
-class RateLimitExceeded(Unavailable, code="API.RATE_LIMIT_EXCEEDED"):
+class RateLimitExceeded(Unavailable, code="API.RATE_LIMIT_EXCEEDED", status=429):
     """The token or its user has sent more requests than the settings allow."""
 
-    status = 429
     retry_after_s = None  # the headers of the limit say when
 
 
-class TooManyAtOnce(Unavailable, code="API.TOO_MANY_AT_ONCE"):
+class TooManyAtOnce(Unavailable, code="API.TOO_MANY_AT_ONCE", status=429):
     """A user has more requests under way than may be at the database at a time, and none of them
     has ended for seconds; or a user or tenant has more open than one api serves at a time.
     """
 
-    status = 429
 
-
-class TooManyFailedLogins(Unavailable, code="API.TOO_MANY_FAILED_LOGINS"):
+class TooManyFailedLogins(Unavailable, code="API.TOO_MANY_FAILED_LOGINS", status=429):
     """An address has sent more requests with wrong tokens than the setting allows."""
-
-    status = 429
 
 
 class RouteNotFound(NotFound, code="API.ROUTE_NOT_FOUND"):
     """The path does not exist."""
 
 
-class MethodNotAllowed(Invalid, code="API.METHOD_NOT_ALLOWED"):
+class MethodNotAllowed(Invalid, code="API.METHOD_NOT_ALLOWED", status=405):
     """The path does not support this method."""
 
-    status = 405
     allow: tuple[str, ...] = ()
     """The methods that the path takes."""
 
 
-class RequestTimeout(Invalid, code="API.REQUEST_TIMEOUT"):
+class RequestTimeout(Invalid, code="API.REQUEST_TIMEOUT", status=408):
     """The body did not arrive in time."""
-
-    status = 408
 
 
 class MalformedRequest(Invalid, code="API.MALFORMED_REQUEST"):
     """The bytes are not an HTTP request."""
 
 
-class HeadTooLarge(Invalid, code="API.HEAD_TOO_LARGE"):
+class HeadTooLarge(Invalid, code="API.HEAD_TOO_LARGE", status=431):
     """The head of the request is larger than the limit."""
 
-    status = 431
 
-
-class UnsupportedMedia(Invalid, code="API.UNSUPPORTED_MEDIA"):
+class UnsupportedMedia(Invalid, code="API.UNSUPPORTED_MEDIA", status=415):
     """The body has an unsupported media type."""
 
-    status = 415
 
-
-class RangeNotSatisfiable(Invalid, code="API.RANGE_NOT_SATISFIABLE"):
+class RangeNotSatisfiable(Invalid, code="API.RANGE_NOT_SATISFIABLE", status=416):
     """The `Range` is outside the output."""
 
-    status = 416
     size: int | None = None
     """How many bytes there are."""
 
@@ -175,11 +156,8 @@ class TooManyParents(TooLarge, code="API.TOO_MANY_PARENTS"):
     """More pairs of a job and its parent in one request than the limit."""
 
 
-class EventsGone(WeftError, code="API.EVENTS_GONE", sqlstate="WF304"):
+class EventsGone(WeftError, code="API.EVENTS_GONE", sqlstate="WF304", status=410, exit_code=4):
     """Events after that position were already removed."""
-
-    status = 410
-    exit_code = 4
 
 
 class UpdateNotFound(NotFound, code="API.UPDATE_NOT_FOUND", sqlstate="WF104"):
@@ -221,16 +199,12 @@ class BadQuery(Invalid, code="API.INVALID_QUERY"):
         )
 
 
-class QueryTooWide(Invalid, code="API.QUERY_TOO_WIDE"):
+class QueryTooWide(Invalid, code="API.QUERY_TOO_WIDE", status=422):
     """A query that no index answers would read too many jobs."""
 
-    status = 422
 
-
-class QueryTooSlow(Invalid, code="API.QUERY_TOO_SLOW"):
+class QueryTooSlow(Invalid, code="API.QUERY_TOO_SLOW", status=422):
     """The query took longer than the limit."""
-
-    status = 422
 
 
 class SavedQueryNotFound(NotFound, code="API.SAVED_QUERY_NOT_FOUND"):

@@ -19,10 +19,9 @@ class TenantNotFound(NotFound, code="API.TENANT_NOT_FOUND", sqlstate="WF136"):
     """The site has no tenant of this name, or it is not one that the caller may see."""
 
 
-class QuotaExceeded(Conflict, code="API.QUOTA_EXCEEDED", sqlstate="WF134"):
+class QuotaExceeded(Conflict, code="API.QUOTA_EXCEEDED", sqlstate="WF134", status=429):
     """A user or a tenant would have more than their quota allows."""
 
-    status = 429
     retry_after_s = 60
     """Jobs have to end first. Clients with the usual patience fail at once instead."""
 
@@ -59,10 +58,8 @@ class SoftLimitAboveLimit(Invalid, code="API.SOFT_LIMIT_ABOVE_LIMIT", sqlstate="
     """A soft limit would be above the limit of the same project, user, batch or group."""
 
 
-class ReportTooLarge(Invalid, code="BILLING.REPORT_TOO_LARGE", sqlstate="WF133"):
+class ReportTooLarge(Invalid, code="BILLING.REPORT_TOO_LARGE", sqlstate="WF133", status=422):
     """A report by attribute would read the sums of too many batches."""
-
-    status = 422
 
 
 class RatesFixed(Conflict, code="BILLING.RATES_FIXED", sqlstate="WF107"):

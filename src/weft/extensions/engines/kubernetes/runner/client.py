@@ -28,10 +28,8 @@ _WATCH_S: Final = 30
 _LINE_MAX: Final = 4 << 20
 
 
-class KubernetesRefused(WeftError, code="WORKER.KUBERNETES_REFUSED"):
+class KubernetesRefused(WeftError, code="WORKER.KUBERNETES_REFUSED", status=400):
     """Kubernetes refuses a pod."""
-
-    status = 400
 
 
 class NoLog(Exception):

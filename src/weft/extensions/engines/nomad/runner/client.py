@@ -28,10 +28,8 @@ _OURS: Final = ("missing", "nonexistent")
 """What Nomad says with status 500 of a job that it will never take."""
 
 
-class NomadRefused(WeftError, code="WORKER.NOMAD_REFUSED"):
+class NomadRefused(WeftError, code="WORKER.NOMAD_REFUSED", status=400):
     """Nomad refuses a job."""
-
-    status = 400
 
 
 class WrongNomadAddress(Invalid, code="WORKER.WRONG_NOMAD_ADDRESS"):

@@ -28,10 +28,8 @@ _NO_NODE: Final = "doesn't exist"
 _WORD_MIN: Final = 4
 
 
-class RayRefused(WeftError, code="WORKER.RAY_REFUSED"):
+class RayRefused(WeftError, code="WORKER.RAY_REFUSED", status=400):
     """Ray refuses a job."""
-
-    status = 400
 
 
 class WrongRayAddress(Invalid, code="WORKER.WRONG_RAY_ADDRESS"):

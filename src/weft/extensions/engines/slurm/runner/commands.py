@@ -44,10 +44,8 @@ _CANCELLED_AT_ONCE: Final = 500
 """Ids on one command line."""
 
 
-class SlurmRefused(WeftError, code="WORKER.SLURM_REFUSED"):
+class SlurmRefused(WeftError, code="WORKER.SLURM_REFUSED", status=400):
     """Slurm refuses a submission."""
-
-    status = 400
 
 
 class SlurmFull(SlurmRefused):

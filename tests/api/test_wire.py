@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import uvloop
 
 from api.fakes import TOKEN, RecordingStore, SilentNotices
 from api.live import TOKEN as LIVE_TOKEN
@@ -17,6 +18,7 @@ from api.test_tls import serving
 from cases import cases
 from weft.api.app import Application, create_app
 from weft.api.http.protocol import HEADERS_MAX, PIPELINE_MAX
+from weft.ports.store import Caller
 from weft.settings import Settings
 
 HEAD = f"authorization: Bearer {TOKEN}\r\nhost: weft\r\ncontent-type: application/json\r\n"
@@ -76,6 +78,36 @@ async def test_body_without_a_length_is_refused_at_the_limit(
     writer.close()
     assert (status, problem["code"]) == (413, "API.TOO_LARGE")
     assert store.created == []
+
+
+async def test_strangers_that_keep_many_connections_leave_room_for_callers(
+    app: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is idle longest makes room; only where all have a request under way, none is left."""
+    monkeypatch.setattr("weft.run.api.CONNECTIONS_MAX", 3)
+    half = f"POST /v1/batches HTTP/1.1\r\n{HEAD}expect: 100-continue\r\ncontent-length: 2\r\n\r\n"
+    async with serving(app) as place, asyncio.timeout(60):
+        host, port = place.split(":")
+        callers = [await asyncio.open_connection(host, int(port)) for _ in range(3)]
+        for reader, writer in callers[:2]:
+            writer.write(half.encode())
+            await reader.readuntil(b"100 Continue\r\n\r\n")
+        strangers = [await asyncio.open_connection(host, int(port)) for _ in range(9)]
+        for reader, _ in (callers[2], *strangers[:-1]):
+            assert await reader.read() == b""
+        callers[2][1].close()
+        callers[2] = await asyncio.open_connection(host, int(port))
+        callers[2][1].write(half.encode())
+        await callers[2][0].readuntil(b"100 Continue\r\n\r\n")
+        refused = await asyncio.open_connection(host, int(port))
+        status, problem = await read_answer(refused[0])
+        for reader, writer in callers:
+            writer.write(b"{}")
+            assert (await read_answer(reader))[0] == 201
+        for _, writer in (*callers, *strangers, refused):
+            writer.close()
+
+    assert (status, problem["code"]) == (503, "API.UNAVAILABLE")
 
 
 HOST, TOKEN_LINE = "host: weft\r\n", f"authorization: Bearer {TOKEN}\r\n"
@@ -236,6 +268,31 @@ async def test_each_attack_has_its_status(address: tuple[str, int]) -> None:
     for text in found.values():
         assert "\r\nset-cookie" not in text
         assert ("API.HEAD_TOO_LARGE" in text) is ("HTTP/1.1 431" in text)
+
+
+def test_nothing_is_written_for_who_is_cut_off(
+    app: Application, store: RecordingStore, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    """The first of several requests, too, hears that nobody reads its answer."""
+
+    async def attack() -> None:
+        known, ready = asyncio.Event(), store.authenticate
+
+        async def authenticate(token: str) -> Caller | None:
+            await known.wait()
+            return await ready(token)
+
+        monkeypatch.setattr(store, "authenticate", authenticate)
+        async with serving(app) as place:
+            address = "127.0.0.1", int(place.partition(":")[2])
+            text = await said(address, get().replace(CLOSE, "") * 2 + "GET\r\n\r\n")
+            known.set()
+            assert [*statuses(text), *statuses(await said(address, get()))] == [400, 200]
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(attack())
+    assert "Exception in ASGI" not in caplog.text
 
 
 SLOW = {

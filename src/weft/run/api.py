@@ -15,7 +15,7 @@ import uvicorn
 
 from weft import __version__
 from weft.api.app import Application, create_app
-from weft.api.http.protocol import HttpProtocol
+from weft.api.http.protocol import Connections, HttpProtocol
 from weft.core.errors import Conflict
 from weft.ports.extension import loaded, workers_outside
 from weft.ports.store import GroupLimits
@@ -38,6 +38,8 @@ from weft.store import open_api_store
 from weft.telemetry.log import log
 
 BACKLOG = 1024
+CONNECTIONS_MAX = 50_000
+"""Each takes 10 kB. Where the system lets the api open few files, a quarter is for all else."""
 KEEP_ALIVE_S = 75
 GRACE_S = 1
 """Time for requests in progress when the server is told to stop. Streams end at once."""
@@ -152,11 +154,14 @@ async def _serve(settings: Settings, name: str, told: Told) -> int:
 
 def serving_config(app: Application, tls: ssl.SSLContext | None = None) -> uvicorn.Config:
     """Return how uvicorn serves the application. `tls`: None: without TLS."""
+    head_s = app.services.settings.head_timeout_s
+    files_max = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    kept = Connections(min(CONNECTIONS_MAX, files_max * 3 // 4))
     return uvicorn.Config(
         app,
         ssl_context_factory=None if tls is None else lambda *_: tls,
         proxy_headers=False,  # it would believe every program of this machine
-        http=partial(HttpProtocol, head_s=app.services.settings.head_timeout_s),  # type: ignore[arg-type]  # called like the class
+        http=partial(HttpProtocol, kept, head_s=head_s),  # type: ignore[arg-type]  # called like the class
         lifespan="off",
         ws="none",
         log_config=None,

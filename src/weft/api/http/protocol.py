@@ -7,24 +7,27 @@ ignored.
 
 import asyncio
 import re
+from collections import OrderedDict
+from http import HTTPStatus
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from weft.api.http.problem_documents import problem_reply
 from weft.core.access.sessions import is_same_origin
-from weft.core.errors import HeadTooLarge, Invalid, MalformedRequest, RequestTimeout
+from weft.core.errors import HeadTooLarge, MalformedRequest, RequestTimeout, Unavailable, WeftError
 from weft.telemetry.trace import new_trace_id
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 HEADERS_MAX: Final = 200
 PIPELINE_MAX: Final = 100
 """So many requests may wait on one connection: parsing a piece of more holds up all others."""
+LOOKS_MAX: Final = 100
+"""So many connections are looked at to find one that may be closed."""
 _VERSIONS: Final = ("1.0", "1.1")
 _ONCE: Final = (b"host", b"authorization", b"cookie")
 _END: Final = re.compile(rb"[/?#]")
 """Of the authority in a target."""
-_REASONS: Final = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Header Fields Too Large"}
 
 
 class _RequestRefused(Exception):
@@ -37,10 +40,12 @@ class HttpProtocol(HttpToolsProtocol):
     `head_s`: how long a head may take, from the start of the connection or its first byte.
     """
 
-    def __init__(self, *args: Any, head_s: float, **kwargs: Any) -> None:  # noqa: ANN401 (uvicorn's own)
+    def __init__(self, kept: "Connections", *args: Any, head_s: float, **kwargs: Any) -> None:  # noqa: ANN401 (uvicorn's own)
         super().__init__(*args, **kwargs)
         self._head_s = head_s
-        self._refusal: Invalid | None = None
+        self._kept = kept
+        self._refusal: WeftError | None = None
+        self._served: RequestResponseCycle | None = None
         self._head_bytes = 0
         self._is_in_head = True
         self._head_timer: asyncio.TimerHandle | None = None
@@ -50,9 +55,22 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._is_in_head = True
         self._start_timer()
+        if not self._kept.has_room():
+            hint = "Try again in a moment; several apis serve more."
+            self._refuse(Unavailable("the api has as many connections as it can serve", hint=hint))
+        else:
+            self._kept.note_use(self)
+
+    def serves_caller(self) -> bool:
+        """Return whether a request of a known caller is under way, or the answer to it."""
+        if (served := self._served) is None or "caller" not in served.scope["state"]:
+            return False
+        return not served.response_complete or self.transport.get_write_buffer_size() > 0
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
+        self._kept.forget(self)
+        self._leave()
         self._head_is_done()
         super().connection_lost(exc)
 
@@ -96,7 +114,18 @@ class HttpProtocol(HttpToolsProtocol):
         if len(self.pipeline) >= PIPELINE_MAX:
             self._stop(_malformed(f"More than {PIPELINE_MAX} requests wait on its connection."))
         self._head_is_done()
+        self._kept.note_use(self)
         super().on_headers_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:  # noqa: ANN401 (uvicorn's own)
+        self._served = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _leave(self) -> None:
+        """Tell what serves a request that nobody reads the answer: uvicorn tells the last only."""
+        if self._served is not None:
+            self._served.disconnected = True
+            self._served.message_event.set()
 
     def send_400_response(self, msg: str) -> None:
         """Reply to what is not HTTP."""
@@ -119,7 +148,7 @@ class HttpProtocol(HttpToolsProtocol):
             if not is_same_origin(target, scheme.decode("latin-1").lower(), *hosts):
                 self._stop(_malformed("Its target is at another host than its header Host says."))
 
-    def _stop(self, error: Invalid) -> None:
+    def _stop(self, error: WeftError) -> None:
         """Refuse a request within a callback of the parser, which then calls no further one."""
         self._refusal = error
         raise _RequestRefused
@@ -138,21 +167,50 @@ class HttpProtocol(HttpToolsProtocol):
         if not self._is_in_head:
             self.transport.close()
         elif not self.transport.is_closing():
-            self._refuse(
-                RequestTimeout(
-                    "the head of the request did not arrive in time",
-                    detail=f"It took longer than {self._head_s:g} s.",
-                    hint="Open a connection only when you send a request.",
-                )
-            )
+            late = "the head of the request did not arrive in time"
+            detail = f"It took longer than {self._head_s:g} s."
+            hint = "Open a connection only when you send a request."
+            self._refuse(RequestTimeout(late, detail=detail, hint=hint))
 
-    def _refuse(self, error: Invalid) -> None:
+    def _refuse(self, error: WeftError) -> None:
+        self._leave()
         status, headers, body = problem_reply(error, new_trace_id())
-        head = [b"HTTP/1.1 %d %s" % (status, _REASONS[status])]
+        head = [b"HTTP/1.1 %d %s" % (status, HTTPStatus(status).phrase.encode())]
         head += [f"{name}: {value}".encode() for name, value in headers.items()]
         head += [b"content-length: %d" % len(body), b"connection: close"]
         self.transport.write(b"\r\n".join(head) + b"\r\n\r\n" + body)
         self.transport.close()
+
+
+class Connections:
+    """Keeps at most `most`: beyond, that which is idle longest makes room for a new one."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._by_use: OrderedDict[HttpProtocol, None] = OrderedDict()
+        """Last used last. The first of a plain dict is slow to find if many before it went."""
+
+    def has_room(self) -> bool:
+        """Return whether there is room for one more, which a stranger's may have to make."""
+        for _ in range(LOOKS_MAX):
+            if len(self._by_use) < self._most:
+                return True
+            oldest = next(iter(self._by_use))
+            if oldest.serves_caller():
+                self.note_use(oldest)
+            else:
+                self.forget(oldest)
+                oldest.transport.abort()
+        return False
+
+    def note_use(self, connection: "HttpProtocol") -> None:
+        """Remember that a connection is new, or begins a request."""
+        self._by_use[connection] = None
+        self._by_use.move_to_end(connection)
+
+    def forget(self, connection: "HttpProtocol") -> None:
+        """Forget a connection that has ended."""
+        self._by_use.pop(connection, None)
 
 
 def _malformed(why: str) -> MalformedRequest:

@@ -14,7 +14,8 @@ import pytest
 
 import weft
 from contexts import connected
-from weft.core.errors import Internal, NulCharacter, error_classes
+from weft.core.errors import Internal, NulCharacter, Unavailable, error_classes
+from weft.ports.store import Caller
 from weft.store.database import Database, open_database
 from weft.store.errors import translated
 
@@ -56,11 +57,21 @@ async def test_connections_that_are_kept(own_database: dict[str, str]) -> None:
 
 
 async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> None:
-    async with open_database(database["weft_worker"], connections_max=1, timeout_s=10) as store:
+    """Nor does one that stands still in a transaction: the server ends it."""
+
+    async def stand_still(connection: asyncpg.Connection) -> None:
+        await connection.execute("SET idle_in_transaction_session_timeout = 1")
+        while not connection.is_closed():
+            await asyncio.sleep(0)
+        await connection.fetchval("SELECT 1")
+
+    async with open_database(database["weft_api"], connections_max=1, timeout_s=10) as store:
         for _ in range(3):
             with pytest.raises(Internal):
                 await store.call("no_such_function")
             await _cancelled_call(store)
+            with pytest.raises(Unavailable):
+                await store.trying(stand_still, Caller(1, 1, "ann"))
             await store.call("schema_range")
 
 
@@ -92,6 +103,7 @@ async def _cancelled_call(store: Database) -> None:
         asyncpg.InternalClientError("cannot switch to state 12; another operation is in progress"),
         asyncpg.InterfaceError("connection is closed"),
         asyncpg.AdminShutdownError("terminating connection"),
+        asyncpg.IdleInTransactionSessionTimeoutError("terminating connection"),
         asyncpg.TooManyConnectionsError("too many clients"),
         asyncpg.DiskFullError("No space left on device"),
         asyncpg.InternalServerError("could not extend file: Disk quota exceeded"),
@@ -114,10 +126,6 @@ async def test_nul_that_no_check_found_is_a_mistake_of_the_caller(
             await connection.fetchval(statement, text)
 
     assert isinstance(translated(refused.value), NulCharacter)
-
-
-def test_mistake_of_ours_is_no_absence() -> None:
-    assert isinstance(translated(asyncpg.UndefinedFunctionError("no such function")), Internal)
 
 
 def test_every_sqlstate_that_a_function_raises_has_one_class() -> None:

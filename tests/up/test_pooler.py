@@ -20,6 +20,7 @@ from weft.store.embedded.account import server_account
 pytestmark = [pytest.mark.heavy, pytest.mark.skipif(not INSTALLED, reason="no PostgreSQL")]
 
 N_JOBS = 200
+OF_LOGIN = "SELECT setting FROM pg_settings WHERE name ~ '^(jit|idle_in_transaction.*)$'"
 SETTINGS = """
 [databases]
 * = host={data}
@@ -78,7 +79,7 @@ def test_jobs_run_while_calls_share_two_connections(home: Path) -> None:
                 weft.until_ready()
                 words = "each", "--jobs", "16", "echo", "{}", ":::", *map(str, range(N_JOBS))
                 done = run_weft(*words, WEFT_HOME=str(home))
-                jit = ask(pooler, "postgres", "SHOW jit", "weft_api", logins["weft_api"])
+                settings = ask(pooler, "postgres", OF_LOGIN, "weft_api", logins["weft_api"])
                 totals = ask(pooler, "pgbouncer", "SHOW STATS_TOTALS", SUPERUSER, PASSWORD)
             modes = {}
             for mode in ("transaction", "session", "statement"):
@@ -95,5 +96,5 @@ def test_jobs_run_while_calls_share_two_connections(home: Path) -> None:
     assert sum(int(line.split(",")[1]) for line in totals.splitlines()) > 50
     assert modes == {"transaction": "ok", "session": "WRONG", "statement": "WRONG"}
     assert "WRONG    pooler" in away.stdout
-    assert jit == "off\n"
+    assert settings == "5000\noff\n"
     assert "behind a connection pooler" in doctor.stdout

@@ -161,8 +161,11 @@ class Admin:
         for role, password in passwords.items():
             statement = await self._connection.fetchval(
                 "SELECT format('ALTER ROLE %1$I LOGIN PASSWORD %2$L; "
-                "ALTER ROLE %1$I IN DATABASE %3$I SET jit = off', $1::text, $2::text, "
-                "current_database())", role, scram_verifier(password),
+                "ALTER ROLE %1$I IN DATABASE %3$I SET jit = off; ALTER ROLE %1$I IN DATABASE %3$I "
+                "SET idle_in_transaction_session_timeout = %4$s', $1::text, $2::text, "
+                # An api that is stopped in a transaction may have locks for which all others wait.
+                "current_database(), $3::text)", role, scram_verifier(password),
+                "'5s'" if role == "weft_api" else "DEFAULT",
             )  # fmt: skip
             await self._connection.execute(statement)
 

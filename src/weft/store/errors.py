@@ -31,12 +31,9 @@ AWAY = (
     # A statement on a connection that the server has just ended ("cannot switch to state 12").
     asyncpg.InternalClientError,
     asyncpg.PostgresConnectionError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.OperatorInterventionError,  # it starts or stops, or ended the session or the statement
+    asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.InsufficientResourcesError,
-    asyncpg.QueryCanceledError,
     asyncpg.InvalidCatalogNameError,
 )
 """The database is away, full or starting. The call may or may not have taken effect."""

@@ -3183,6 +3183,8 @@ CREATE INDEX admission_limit_idx ON weft.admission USING btree (limit_id);
 
 CREATE INDEX admission_open_idx ON weft.admission USING btree (limit_id) WHERE open;
 
+CREATE INDEX answered_request_at_idx ON weft.answered_request USING btree (at);
+
 CREATE INDEX app_revision_digest_idx ON weft.app_revision USING btree (tenant_id, digest);
 
 CREATE UNIQUE INDEX app_revision_name_idx ON weft.app_revision USING btree (tenant_id, name, for_user) WHERE (removed_at IS NULL);

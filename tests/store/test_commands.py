@@ -1,6 +1,8 @@
 """What running jobs are told: signals, and longer time limits."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -8,7 +10,7 @@ from builders import job_rows
 from store.world import Worker, World
 from weft.core import errors
 from weft.core.states import AttemptKey, Command, Reason
-from weft.ports.store import Claimed
+from weft.ports.store import Action, Claimed, Origin, acting
 from weft.store.worker_store import _attempts
 
 
@@ -25,17 +27,17 @@ async def _list(world: World, worker: Worker, *claimed: Claimed) -> tuple[list[C
     return list(found), asks_again
 
 
-async def signalled(world: World, batch: int, job: int = 1) -> int:
-    return await world.api.signal_job(world.caller, batch, job, signal=10, word="USR1")
+async def signalled(world: World, batch: int, job: int = 1, key: str | None = None) -> int:
+    origin = Origin(trace_id="", key=key, digest=b"signal")
+    asked = Action(caller=world.caller, name="x", path="", trace_id="ab" * 16, origin=origin)
+    with acting(asked if key else None):
+        return await world.api.signal_job(world.caller, batch, job, signal=10, word="USR1")
 
 
 async def history(world: World, batch: int) -> list[tuple[str, str]]:
     rows = await world.api.job_history(world.caller, batch, 1)
-    return [
-        (row["subtype"], row["message"])
-        for row in rows
-        if row["subtype"] in {"signal", "message", "extended"}
-    ]
+    told_of = {"signal", "message", "extended"}
+    return [(row["subtype"], row["message"]) for row in rows if row["subtype"] in told_of]
 
 
 async def test_signal_goes_to_the_attempt_that_runs(world: World) -> None:
@@ -57,6 +59,25 @@ async def test_signal_goes_to_the_attempt_that_runs(world: World) -> None:
     assert (elsewhere, asks_again) == ([], False)
     assert await history(world, batch) == [("signal", "USR1 was delivered")]
     assert await told(world, worker, one) == ([], False)
+
+
+async def test_of_two_requests_with_a_key_at_once_one_is_made(world: World) -> None:
+    """A day later it is made again, and then known for another day."""
+    batch, *_ = await world.submit_and_start(job_rows(1), limit=1)
+    signal = partial(signalled, world, batch, key="once")
+    aged = partial(world.age, "answered_request", "at", by_s=90_000, user_id=world.caller.user_id)
+    async with world.transaction() as other:
+        await other.execute("SELECT FROM weft.job WHERE batch_id = $1 FOR UPDATE", batch)
+        both = asyncio.gather(signal(), signal())
+        await world.until_somebody_waits(2)
+    made = [*await both, await world.admin.fetchval(_WAITING, batch)]
+    await aged()
+    made += await signal(), await signal(), await world.admin.fetchval(_WAITING, batch)
+    await aged()
+    await world.driver.remove_old(await world.lead(), events_keep_s=1e6, updates_keep_s=1e6)
+
+    assert made == [1, 1, 1, 1, 1, 2]
+    assert await world.admin.fetchval("SELECT count(*) FROM weft.answered_request") == 0
 
 
 async def test_signal_that_comes_too_late_is_recorded(world: World) -> None:
@@ -136,9 +157,8 @@ async def test_message_goes_to_the_attempt_that_runs(world: World) -> None:
     found, asks_again = await _list(world, worker, one)
     elsewhere, _ = await _list(world, other, one)
     store = world.backend.worker_store()
-    await store.acknowledge_commands(
-        worker.id, [(found[0].number, found[0].key, ""), (found[1].number, found[1].key, "no")]
-    )
+    answers = [(one.number, one.key, why) for one, why in zip(found, ("", "no"), strict=True)]
+    await store.acknowledge_commands(worker.id, answers)
     kinds = await world.admin.fetch("SELECT kind FROM weft.event WHERE batch_id = $1", batch)
 
     assert attempts == [1, 1]
@@ -163,10 +183,8 @@ async def test_signals_and_messages_are_for_jobs_that_run(world: World) -> None:
     await worker.end(four, reason=Reason.EXIT, exit_code=1)
     words = {1: "has not started", 2: "pending", 3: "blocked", 4: "ready"}
     for job, word in words.items():
-        for sent in (
-            signalled(world, batch, job),
-            world.api.message_job(world.caller, batch, job, text="x"),
-        ):
+        message = world.api.message_job(world.caller, batch, job, text="x")
+        for sent in (signalled(world, batch, job), message):
             with pytest.raises(errors.JobNotRunning) as refused:
                 await sent
             assert word in f"{refused.value.message} {refused.value.detail}"
@@ -189,9 +207,8 @@ async def test_commands_that_wait_for_a_worker_are_bounded(world: World) -> None
     with pytest.raises(errors.TooManyCommands, match="too many commands"):
         await world.api.message_job(world.caller, batch, 1, text="x")
     found, _ = await _list(world, worker, one)
-    await world.backend.worker_store().acknowledge_commands(
-        worker.id, [(command.number, command.key, "") for command in found]
-    )
+    answers = [(command.number, command.key, "") for command in found]
+    await world.backend.worker_store().acknowledge_commands(worker.id, answers)
 
     assert len(found) == 101
     assert await signalled(world, batch) == 1

@@ -107,10 +107,7 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
     ),
     "project": ("Only this billing project.", _TEXT),
     "first_day": ("Only usage of this date (UTC) or later.", {"type": "string", "format": "date"}),
-    "last_day": (
-        "Only usage of this date (UTC) or earlier.",
-        {"type": "string", "format": "date"},
-    ),
+    "last_day": ("Only usage of this date (UTC) or before.", {"type": "string", "format": "date"}),
     "format": ("The form of the answer, whatever `Accept` says.", {"enum": ["json", "csv"]}),
     "stream": ("One stream, or both as they were written.", {"enum": list(STREAMS)}),
     "path": ("The path of a file, as the list of files shows it.", _TEXT),
@@ -134,7 +131,8 @@ QUERY: Final[Mapping[str, tuple[str, Schema]]] = {
 VISIT: Final = "X-Weft-Visit"
 HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
     "Idempotency-Key": (
-        "A random name: a repeat with the same key does nothing and gets the same reply.",
+        "A random name, known for a day or more: a repeat with the same key does nothing and "  # noqa: ISC004
+        "gets the same reply; of a token or a link it makes a new one in place of the first.",
         _whole(KEY.pattern),
     ),
     "Last-Event-ID": (

@@ -136,8 +136,6 @@ CREATE TABLE weft.billing_member (
 );
 CREATE INDEX billing_member_user_idx ON weft.billing_member (user_id, project_id);
 
--- Secrets of users for their jobs (ADR 54). What is stored is encrypted: the database and its copies hold no
--- value.
 -- What requests with an idempotency key were answered, where nothing that they made says it: for a day.
 CREATE TABLE weft.answered_request (
     user_id int NOT NULL,
@@ -148,7 +146,10 @@ CREATE TABLE weft.answered_request (
     at timestamptz NOT NULL,
     PRIMARY KEY (user_id, idempotency_key)
 );
+CREATE INDEX answered_request_at_idx ON weft.answered_request (at);
 
+-- Secrets of users for their jobs (ADR 54). What is stored is encrypted: the database and its copies hold no
+-- value.
 CREATE TABLE weft.secret (
     user_id int NOT NULL REFERENCES weft.tenant_user (user_id),
     name text NOT NULL CHECK (name ~ '^[A-Za-z][A-Za-z0-9_.-]{0,62}$'),

@@ -1,5 +1,5 @@
 -- create_token: make a token of a user, of which only the SHA-256 is kept. Those that expired a month ago are forgotten.
--- Safe to repeat: with an idempotency key; the new token replaces the one that was made with it, whose text nobody may have got.
+-- Safe to repeat: with an idempotency key; the new token replaces that of the same key, kind and name, whose text nobody may have got.
 -- Locks: user (two requests do not pass the limit together); as _end_tokens; token (a new one).   Plan: tokens of the user by index.
 -- by_token: the one that asks; no other is good for longer. What a session makes ends with it, and so does what that makes.
 -- scopes: NULL: all that the user's role allows.   of_kind: token, answer.
@@ -15,7 +15,8 @@ BEGIN
     PERFORM FROM weft.tenant_user u WHERE u.user_id = create_token.user_id FOR NO KEY UPDATE;
     v_by := weft._token_that_asks(create_token.user_id, by_token);
     PERFORM weft._end_tokens(create_token.user_id, ARRAY(SELECT t.token_id FROM weft.token t WHERE t.user_id = create_token.user_id
-        AND (t.expires_at < create_token.at - interval '30 days' OR t.idempotency_key = create_token.idempotency_key)));
+        AND (t.expires_at < create_token.at - interval '30 days'
+            OR (t.idempotency_key, t.kind, t.name) = (create_token.idempotency_key, of_kind, of_name))));
     SELECT count(*) INTO v_count FROM weft.token t
     WHERE t.user_id = create_token.user_id AND (t.kind IN ('token', 'answer') OR t.kind = 'invitation' AND t.opened_from IS NULL)
         AND (t.expires_at IS NULL OR t.expires_at > create_token.at);

@@ -1,7 +1,7 @@
 -- remove_user: take a user out of a tenant: every api refuses their tokens at once, their schedules pause, their secrets and
 --   saved queries are gone. What they submitted goes on, until the caller ends it.
 -- Safe to repeat: yes.
--- Locks: as _lock_users; as _user_to_change; user; token; saved_query; member; grant; schedule; schedule_run; secret.
+-- Locks: as _lock_users; as _user_to_change; user; token; saved_query; member; grant; schedule; schedule_run; secret; repeat (nobody else).
 -- Plan: tenant by key; users of the tenant, the rest of the user by index.
 -- by_user_id, by_role: the caller.   may_give: as in _user_to_change.   Returns: the user's document, with what
 --   becomes of their batches where the tenant says it (on_user_removal).  Raises WF118, WF120, WF121.
@@ -31,6 +31,7 @@ BEGIN
     DELETE FROM weft.schedule_run r USING weft.schedule s
     WHERE s.user_id = v_user.user_id AND r.schedule_id = s.schedule_id AND r.ended_at IS NULL;
     DELETE FROM weft.secret s WHERE s.user_id = v_user.user_id;
+    DELETE FROM weft.answered_request r WHERE r.user_id = v_user.user_id;
     PERFORM pg_notify('driver', 'schedules');
     RETURN v_document;
 END $$;

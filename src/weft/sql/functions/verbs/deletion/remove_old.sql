@@ -1,10 +1,10 @@
 -- remove_old: remove, in bounded sets, events past their retention, updates never committed, notes of batches that got no jobs for as
---   long, operations on batches that ended before the events that are kept, and listeners that are gone.
+--   long, operations on batches that ended before the events that are kept, listeners that are gone, and first answers of a day ago.
 -- Safe to repeat: yes.   Returns: how many rows.
 -- Locks: as _check_epoch; term (nobody else removes events); operation (nobody else: they have ended); update (SKIP LOCKED);
 --   group (nobody else); job (nobody else); failure_count (nobody else); output_term; empty_batch (SKIP LOCKED);
---   listener.
--- Plan: events by key from the oldest on; operations, open updates and empty batches by their indexes.
+--   listener; repeat (SKIP LOCKED).
+-- Plan: events by key from the oldest on; operations, open updates, empty batches and answers by their indexes.
 -- Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.remove_old(epoch bigint, events_keep_s double precision, updates_keep_s double precision,
     at timestamptz DEFAULT clock_timestamp())
@@ -63,5 +63,8 @@ BEGIN
     GET DIAGNOSTICS v_n = ROW_COUNT;
     v_total := v_total + v_n;
     DELETE FROM weft.event_listener l WHERE l.seen_at < remove_old.at - interval '1 day';
-    RETURN v_total;
+    DELETE FROM weft.answered_request r WHERE r.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.answered_request x
+        WHERE x.at < remove_old.at - interval '1 day' ORDER BY x.at LIMIT 1000 FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS v_n = ROW_COUNT;
+    RETURN v_total + v_n;
 END $$;

@@ -41,10 +41,12 @@ async def _price_of_cpu_s(client: Api) -> float:
 
 
 async def _watch(client: Api, batch: Batch, measure: Measure, of_cpu_s: float) -> None:
-    """Wait until a batch is paused, see that it stands still, and lift its limit."""
-    deadline = time.monotonic() + PAUSED_WITHIN_S
-    while (used := await _used_at_standstill(client, batch)) is None:
-        if time.monotonic() > deadline:
+    """Wait until a batch is paused, see that it stands still, and lift its limit. Where very many
+    workers run it at once, it may end before a driver has seen that it is beyond its limit.
+    """
+    begun_at = time.monotonic()
+    while (used := await _used_at_standstill(client, batch, begun_at + OVERRUN_S)) is None:
+        if time.monotonic() > begun_at + PAUSED_WITHIN_S:
             batch.overspent.append(f"it was not paused at its limit of {measure}")
             break
         await asyncio.sleep(PAUSE_S[1])
@@ -60,15 +62,18 @@ async def _watch(client: Api, batch: Batch, measure: Measure, of_cpu_s: float) -
     await client.set_limit({"measure": measure, "amount_max": None}, batch_id=batch.batch_id)
 
 
-async def _used_at_standstill(client: Api, batch: Batch) -> float | None:
-    """Return what a batch has used, in the measure of its limit, if it is paused and runs no more:
-    0 if what had begun was lost.
+async def _used_at_standstill(client: Api, batch: Batch, ended_by: float) -> float | None:
+    """Return what a batch has used, in the measure of its limit, if it runs no more, because it is
+    paused or has ended in time: 0 if what had begun was lost.
     """
-    paused = [
-        limit["amount"]
+    limits = [
+        limit
         async for limit in client.list_limits(batch.batch_id)
-        if limit["batch_id"] == batch.batch_id and limit["limit_state"] == "paused"
+        if limit["batch_id"] == batch.batch_id
     ]
-    if not paused or (await client.get_batch(batch.batch_id))["n_running"]:
-        return None
-    return float(paused[0])
+    now = await client.get_batch(batch.batch_id)
+    is_over = now["complete"] and time.monotonic() < ended_by
+    for limit in limits:
+        if not now["n_running"] and (limit["limit_state"] == "paused" or is_over):
+            return float(limit["amount"])
+    return None

@@ -148,7 +148,9 @@ async def test_description_tells_what_creates_and_which_headers_count(client: As
     }
     assert takes_key == {
         *creates, "/v1/batch-actions", "/v1/batches/{b}/retry", "/v1/batches/{b}/resubmit",
-        "/v1/sources/{source}/rerun",
+        "/v1/sources/{source}/rerun", "/v1/conditions/{c}/release",
+        *(f"/v1/batches/{{b}}/jobs/{{j}}/{told}"
+          for told in ("signal", "message", "extend", "status", "answer-links")),
     }  # fmt: skip
     assert _headers_of(paths["/v1/events"], "get") == {"Last-Event-ID", "X-Weft-Visit"}
 

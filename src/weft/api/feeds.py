@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
 from weft.core.errors import Unavailable
-from weft.ports.patience import end_tasks
+from weft.ports.patience import end_tasks, wait_at_most
 from weft.ports.store import Caller, Notices, Row
 from weft.store import ApiStore
 from weft.telemetry.log import log
@@ -265,9 +265,9 @@ class Feeds:
         of_tenant = min(REST_OF_TENANT_MAX_S, _rest_among(self._n_of_tenant[tenant_id]))
         return max(of_all, of_tenant)
 
-    def catch_up(self, tenant_id: int) -> asyncio.Lock:
-        """Return what one stream of a tenant at a time holds while it reads older events."""
-        return self._catch_ups.setdefault(tenant_id, asyncio.Lock())
+    def catch_up(self, user_id: int) -> asyncio.Lock:
+        """Return what one stream of a user at a time holds while it reads older events."""
+        return self._catch_ups.setdefault(user_id, asyncio.Lock())
 
     def forget(self, told: int | None) -> None:
         """End the streams of callers about whom a notice is; None: of all."""
@@ -348,9 +348,7 @@ class Feeds:
                 busy = await self._read_until_quiet(busy)
                 failures = 0
                 asleep = time.monotonic()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(REGISTER_AGAIN_S):
-                        await self._woken.wait()
+                await wait_at_most(REGISTER_AGAIN_S, self._woken)
                 if time.monotonic() - asleep > SHORT_SLEEP_S:
                     busy = 0
                 await self._store.wait_for_events(waits=False)

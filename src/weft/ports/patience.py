@@ -8,7 +8,7 @@ import math
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from weft.core.backoff import backoff_s
@@ -79,6 +79,13 @@ async def follow(notices: "Notices", channel: str, take: Callable[[str, str], No
         except Unavailable:
             failures += 1
         await asyncio.sleep(retry_s(failures, first_s=_FIRST_S, longest_s=_LISTEN_S))
+
+
+async def wait_at_most(seconds: float | None, event: asyncio.Event) -> None:
+    """Wait for an event, but no longer than this; None: without an end."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:

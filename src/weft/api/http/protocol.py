@@ -22,7 +22,7 @@ HEAD_BYTES_MAX: Final = 64 * 1024
 HEADERS_MAX: Final = 200
 PIPELINE_MAX: Final = 100
 """So many requests may wait on one connection: parsing a piece of more holds up all others."""
-LOOKS_MAX: Final = 100
+LOOKS_MAX: Final = 1000
 """So many connections are looked at to find one that may be closed."""
 _VERSIONS: Final = ("1.0", "1.1")
 _ONCE: Final = (b"host", b"authorization", b"cookie")
@@ -62,10 +62,9 @@ class HttpProtocol(HttpToolsProtocol):
             self._kept.note_use(self)
 
     def serves_caller(self) -> bool:
-        """Return whether a request of a known caller is under way, or the answer to it."""
-        if (served := self._served) is None or "caller" not in served.scope["state"]:
-            return False
-        return not served.response_complete or self.transport.get_write_buffer_size() > 0
+        """Return whether a request of a known caller is under way."""
+        now = self._served
+        return now is not None and not now.response_complete and "caller" in now.scope["state"]
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""

@@ -1,14 +1,13 @@
 """Do what a driver has found due, in an api: at every notice, and when the next is due."""
 
 import asyncio
-import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from functools import partial
 from typing import Any, ClassVar, Final
 
 from weft.core.errors import Internal, Unavailable
-from weft.ports.patience import follow, retry_s, tasks_beside
+from weft.ports.patience import follow, retry_s, tasks_beside, wait_at_most
 from weft.ports.store import Notices
 from weft.telemetry.log import log
 
@@ -87,6 +86,4 @@ class DueWork(ABC):
                     log.exception(self.failed_event)
                 failures += 1
                 pause_s = _pause_s(failures)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
-                    await self._woken.wait()
+            await wait_at_most(pause_s, self._woken)

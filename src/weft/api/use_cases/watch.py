@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import suppress
 from time import monotonic
 from typing import Final
 
-from weft.api.feeds import Feed, Position, Remembered, remembered
+from weft.api.feeds import Feed, Position, Remembered, Subscription, remembered
 from weft.api.services import Services
 from weft.core.errors import Unavailable
+from weft.ports.patience import wait_at_most
 from weft.ports.store import Caller
 
 CATCH_UP_ROWS: Final = 500
@@ -16,7 +16,7 @@ QUIET_S: Final = 15.0
 """After this time without events a watcher hears that there are none."""
 AWAY_S: Final = 1.0
 CATCH_UP_PAUSES: Final = 3
-"""Where many streams of a tenant catch up, none does for this many times as long as one took."""
+"""Where there are many, no other stream of a user reads for this many times as long as one."""
 
 
 async def watch_events(
@@ -68,27 +68,22 @@ class EventWatch:
         feeds = self._services.feeds
         async with feeds.open(self._caller, of_page=self._of_page) as subscription:
             while not (self._services.closing.is_set() or subscription.is_over):
-                found = await self._next(subscription.feed)
-                if found is not None:
+                found = await self._next(subscription)
+                if found is not None and not subscription.is_over:
                     yield found
                     self._spoke_at = monotonic()
                     is_behind = not subscription.feed.reaches(self.position)
                     rest_s = feeds.rest_s(self._caller.tenant_id, of_page=self._of_page)
                     if found and not is_behind and rest_s:
-                        await self._rest(rest_s)
+                        await wait_at_most(rest_s, self._services.closing)
 
-    async def _rest(self, rest_s: float) -> None:
-        """Do nothing for this time, unless the server stops."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(rest_s):
-                await self._services.closing.wait()
-
-    async def _next(self, feed: Feed) -> Sequence[Remembered] | None:
+    async def _next(self, subscription: Subscription) -> Sequence[Remembered] | None:
         """Return the next events, none of them after a quiet time; None: look again."""
+        feed = subscription.feed
         if feed.position is None:
             return await self._wait(feed)
         if not feed.reaches(self.position):
-            return await self._catch_up(feed)
+            return await self._catch_up(subscription)
         new = feed.since(self.position)
         self.position = max(self.position, feed.position)
         if not new:
@@ -103,22 +98,29 @@ class EventWatch:
         self.position = max(self.position, feed.position or self.position)
         return ()
 
-    async def _catch_up(self, feed: Feed) -> Sequence[Remembered] | None:
+    async def _catch_up(self, subscription: Subscription) -> Sequence[Remembered] | None:
         """Read from the database what is older than the feed's memory."""
-        feeds, tenant_id = self._services.feeds, self._caller.tenant_id
+        feed, feeds, closing = subscription.feed, self._services.feeds, self._services.closing
+        turn = feeds.catch_up(self._caller.user_id)
         try:
-            async with feeds.catch_up(tenant_id):
-                if self._services.closing.is_set():
-                    return None
-                known, begun = feed.position, monotonic()
-                rows, position = await self._services.store.list_events(
-                    self._caller, after=self.position, batch_id=self.batch_id, limit=CATCH_UP_ROWS
-                )
-                new = [remembered(row, feeds.encode) for row in rows]
-                if feeds.rest_s(tenant_id):
-                    await self._rest(CATCH_UP_PAUSES * (monotonic() - begun))
+            async with asyncio.timeout(QUIET_S):
+                await turn.acquire()
+        except TimeoutError:
+            return ()  # a word for whoever listens; then it waits again, behind the others
+        try:
+            if closing.is_set() or subscription.is_over:
+                return None
+            known, begun = feed.position, monotonic()
+            rows, position = await self._services.store.list_events(
+                self._caller, after=self.position, batch_id=self.batch_id, limit=CATCH_UP_ROWS
+            )
+            new = [remembered(row, feeds.encode) for row in rows]
+            if feeds.rest_s(self._caller.tenant_id):
+                await wait_at_most(CATCH_UP_PAUSES * (monotonic() - begun), closing)
         except Unavailable:
             return None if await feed.changed(AWAY_S) else ()
+        finally:
+            turn.release()
         if known is not None and len(rows) < CATCH_UP_ROWS:
             position = max(position, known)  # nothing lies between, so go on with the feed
         self.position = position

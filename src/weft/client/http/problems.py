@@ -15,9 +15,6 @@ _BY_STATUS: Mapping[int, type[WeftError]] = {
     409: errors.Conflict,
     413: errors.TooLarge,
     429: errors.Unavailable,
-    502: errors.Unavailable,
-    503: errors.Unavailable,
-    504: errors.Unavailable,
     507: errors.DiskFull,
 }
 
@@ -51,7 +48,8 @@ def _class_of(status: int, code: str | None) -> type[WeftError]:
     for cls in error_classes():
         if cls.code == code:
             return cls
-    family = _BY_STATUS.get(status, errors.Invalid if 400 <= status < 500 else errors.Internal)  # noqa: PLR2004 (client errors)
+    others = errors.Unavailable if status > 501 else errors.Internal  # noqa: PLR2004 (not built)
+    family = _BY_STATUS.get(status, errors.Invalid if 400 <= status < 500 else others)  # noqa: PLR2004 (client errors)
     return type(family.__name__, (family,), {"code": code, "status": status}) if code else family
 
 

@@ -28,18 +28,20 @@ from weft.client.http.connection import (
     Reply,
 )
 from weft.client.http.problems import to_error
-from weft.core.errors import QuotaExceeded, Unavailable
+from weft.core.errors import NotFound, QuotaExceeded, RouteNotFound, Unavailable
 
 VISIT_HEADER = "x-weft-visit"
 PATIENCE_S = 30.0
 WAIT_PATIENCE_S = 600.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.05, 2.0
 OUTAGE_S = 1.0
-UNAUTHENTICATED, NOT_FOUND = 401, 404
+UNAUTHENTICATED = 401
 MAY_PASS = frozenset({429, 503, 507})
 """Too many requests, not available, a disk that is full: another try may succeed."""
 MAY_BE_DONE = MAY_PASS - {429}
 """What is answered, too, when the database has done something and could not say so."""
+OF_A_PATH = (NotFound, RouteNotFound)
+"""As which anybody on the way may refuse a path, who knows nothing of the thing behind it."""
 ERRORS_FROM = 300  # a redirect leads to no server of weft
 
 Query = Mapping[str, str | int | bool | datetime | list[str] | None]
@@ -183,10 +185,11 @@ class HttpSession:
                 continue
             if reply.status < ERRORS_FROM:
                 return answer
-            if is_removal and (is_tried or reply.is_again) and reply.status == NOT_FOUND:
+            refusal = to_error(reply.status, answer)
+            is_gone = isinstance(refusal, NotFound) and type(refusal) not in OF_A_PATH
+            if is_removal and is_gone and (is_tried or reply.is_again):
                 return b""
             is_tried = is_tried or reply.status in MAY_BE_DONE
-            refusal = to_error(reply.status, answer)
             is_told = isinstance(refusal, QuotaExceeded) and _is_over_quota_told.get()
             if is_told or not await self._may_repeat(reply, retries):
                 raise refusal

@@ -62,6 +62,8 @@ class WeftError(Exception):
 
     def __init_subclass__(cls, **known_by: Unpack[_KnownBy]) -> None:
         """Take what this kind is known by; what is not said is as of its base."""
+        if unknown := known_by.keys() - _KnownBy.__annotations__.keys():
+            raise TypeError(f"{cls.__name__} cannot be known by {unknown}")
         for name, value in known_by.items():
             setattr(cls, name, value)
 

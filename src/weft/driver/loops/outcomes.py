@@ -16,7 +16,6 @@ waits. The store keeps it until the transport has confirmed it.
 import asyncio
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -28,7 +27,7 @@ from weft.driver.loops.following import Following, Key
 from weft.driver.loops.foreign_jobs import record
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.patience import tasks_beside
+from weft.ports.patience import tasks_beside, wait_at_most
 from weft.ports.store import ForeignCommand, Listening
 from weft.ports.topics import Record
 from weft.ports.transport import OUTCOMES, Delivery, Route, TransportError
@@ -120,9 +119,7 @@ class _Outcomes:
             async with tasks_beside([receiving]):
                 while not receiving.done():
                     await self._settle(listener)
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(TEND_S if listener.held else None):
-                            await news.wait()
+                    await wait_at_most(TEND_S if listener.held else None, news)
                     news.clear()
                 receiving.result()
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -10,7 +9,7 @@ from weft.core.scheduling.lease import Budget, pause_s, plan_claim, plan_passing
 from weft.core.settling import REFUSALS
 from weft.core.states import AttemptKey, Reason
 from weft.faults import fault_point
-from weft.ports.patience import until_answered
+from weft.ports.patience import until_answered, wait_at_most
 from weft.ports.runner import Ended
 from weft.ports.store import Claimed, GivingStore
 from weft.telemetry.log import log
@@ -159,9 +158,7 @@ class Claiming:
 
     async def _look_within(self, seconds: float) -> None:
         """Wait until there is room or news, but not for long."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._look.wait()
+        await wait_at_most(seconds, self._look)
 
     async def _make_room(self) -> None:
         """Start the job that this worker is kept for if there is room. Else claim it, or jobs that

@@ -13,7 +13,6 @@ harmless.
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,7 +22,7 @@ from weft.core.bounded import read_json
 from weft.core.consumer_limits import OFFERS_MAX, Allowance
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.states import AttemptKey
-from weft.ports.patience import end_tasks, retry_s, tasks_beside, until_answered
+from weft.ports.patience import end_tasks, retry_s, tasks_beside, until_answered, wait_at_most
 from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics
@@ -151,9 +150,7 @@ class Consuming:
                     await self._look(consumer)
                     if limit.plan(self._slots, self._stock(), time.monotonic()):
                         await deliveries.allow(limit.size)
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(ASK_AGAIN_S if consumer.held else None):
-                            await news.wait()
+                    await wait_at_most(ASK_AGAIN_S if consumer.held else None, news)
                     news.clear()
                 receiving.result()
             finally:

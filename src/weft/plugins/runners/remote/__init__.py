@@ -30,6 +30,7 @@ from weft.plugins.runners.remote.outputs import Outputs
 from weft.ports import runner
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import LogWriter
+from weft.ports.patience import wait_at_most
 from weft.telemetry.log import log
 
 __all__ = ["Engine", "Left", "RemoteRunner", "Status"]
@@ -239,8 +240,7 @@ class RemoteRunner:
                 happened = await self._news(statuses)
             except Unavailable:
                 self._is_silent = True
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), _AWAY_S)
+                await wait_at_most(_AWAY_S, self._wake)
                 continue
             for news in (happened, self._nodes.news()):
                 if news is not None:

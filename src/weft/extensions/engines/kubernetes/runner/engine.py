@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Final
 
 from weft.core.ends.conditions import Blocked
@@ -49,6 +48,7 @@ from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
+from weft.ports.patience import wait_at_most
 from weft.ports.runner import Assignment
 from weft.telemetry.log import log
 from weft.wire.log_format import STDOUT, Piece
@@ -233,8 +233,7 @@ class KubernetesEngine:
         is_watching = self._watching is not None and not self._watching.done()
         if self._version is not None and not is_watching and self._pods:
             self._watching = asyncio.create_task(self._watch(self._version))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), self._look_s)
+        await wait_at_most(self._look_s, self._news)
 
     def _pod(self, name: str) -> str:
         return f"weft-{self._tag}-{name.removeprefix('weft-')}"

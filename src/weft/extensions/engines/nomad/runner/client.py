@@ -11,6 +11,7 @@ from weft.core.bounded import read_json
 from weft.core.errors import Invalid, Unavailable, WeftError
 from weft.extensions.engines.nomad.settings import NomadSettings
 from weft.plugins.runners.remote.calls import SAID_MAX, HttpCalls, LongText, server_at
+from weft.ports.patience import wait_at_most
 
 _HINT: Final = "The gateway asks again by itself; look at the servers with `nomad server members`."
 _PORT: Final = 4646
@@ -158,8 +159,7 @@ class NewsWatch:
             self._reading = asyncio.create_task(self._read())
         rest_s = self._looked_at + max(_LEAST_S, _SHARE * self._took_s) - time.monotonic()
         await asyncio.sleep(max(0.0, rest_s))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), look_s * (_CALM if self._is_open else 1))
+        await wait_at_most(look_s * (_CALM if self._is_open else 1), self._news)
 
     async def _read(self) -> None:
         with suppress(WeftError):

@@ -90,13 +90,21 @@ class Notices:
         """Return the batch of each job."""
         batches = []
         for job in await self._jobs():
-            found = await self._get(f"/jobs/v2/{job['id']}")
-            number = int(found["remoteJobId"].removeprefix("b").partition(".")[0])
+            number = int((await self._remote_id(job["id"])).removeprefix("b").partition(".")[0])
             evidence = self._evidence.of_batch(number)
             code = self._accepted.get(job["name"], 0)
             planned = evidence.failing() if code else evidence.quick()
             batches.append(Batch(KIND, number, [planned], evidence, cpu_m=CPU_M))
         return batches
+
+    async def _remote_id(self, job_id: str) -> str:
+        """Return what names its batch, which it has since it began to run."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if remote_id := (await self._get(f"/jobs/v2/{job_id}"))["remoteJobId"]:
+                return str(remote_id)
+            await asyncio.sleep(1)
+        raise RuntimeError(f"{job_id} has not begun")
 
     async def wrong(self) -> list[str]:
         """Return what was not told, when all had time to be."""

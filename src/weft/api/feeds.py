@@ -199,12 +199,7 @@ class Changes:
 
     async def happened(self, timeout_s: float | None) -> bool:
         """Wait until something happens; False after `timeout_s` without any."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._changed.wait()
-        except TimeoutError:
-            return self._changed.is_set()  # both in the same moment
-        return True
+        return await wait_at_most(timeout_s, self._changed)
 
     def names(self, batch_id: int, job_id: int) -> bool:
         """Say whether an event since then may name this job."""

@@ -81,11 +81,14 @@ async def follow(notices: "Notices", channel: str, take: Callable[[str, str], No
         await asyncio.sleep(retry_s(failures, first_s=_FIRST_S, longest_s=_LISTEN_S))
 
 
-async def wait_at_most(seconds: float | None, event: asyncio.Event) -> None:
-    """Wait for an event, but no longer than this; None: without an end."""
+async def wait_at_most(seconds: float | None, event: asyncio.Event) -> bool:
+    """Wait until an event is set, but no longer than this (None: without an end); return whether
+    it was.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await event.wait()
+            return await event.wait()
+    return event.is_set()  # both in the same moment
 
 
 async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:

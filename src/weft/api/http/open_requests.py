@@ -22,7 +22,7 @@ class OpenRequests:
         user, tenant = (caller.tenant_id, caller.user_id), (caller.tenant_id, 0)
         limits = {} if caller.work else {user: self._most // 2, tenant: self._most}
         if caller.may(Right.MANAGE):  # to end what others keep open
-            del limits[tenant]
+            limits.pop(tenant, None)
         for key, most in limits.items():
             if self._open[key] >= most:
                 raise TooManyAtOnce(

@@ -182,7 +182,9 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 class Connections:
-    """Keeps at most `most`: beyond, that which is idle longest makes room for a new one."""
+    """Keeps at most `most`: beyond, a new one takes the place of that whose last request began
+    longest ago, if it serves no user.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most

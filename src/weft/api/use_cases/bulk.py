@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from weft.api.calls.call import KEY, Cursor, Word, call
+from weft.api.calls.call import KEYED, Cursor, Word, call
 from weft.api.calls.path_ids import OperationId
 from weft.api.services import Services
 from weft.api.use_cases import read
@@ -61,7 +61,7 @@ async def choose_by_query(
 
 @call(
     "POST /v1/batch-actions", Right.WRITE, accepted=Operation, permission=Permission.EXECUTE,
-    public=False, marks={"headers": (KEY,)},
+    public=False, marks=KEYED,
 )  # fmt: skip
 async def begin_batch_action(
     services: Services, caller: Caller, document: BatchActionDocument, origin: Origin

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from weft.api.calls.call import KEY, Word, call
+from weft.api.calls.call import KEYED, Word, call
 from weft.api.calls.path_ids import BatchId, GroupId, parse_cause
 from weft.api.services import Services
 from weft.api.use_cases.read import find_group_id, parse
@@ -25,7 +25,7 @@ from weft.wire.documents.failures import ResubmitDocument, RetryJobsDocument
 
 @call(
     "POST /v1/batches/{b}/retry", Right.WRITE, accepted=Operation, permission=Permission.EXECUTE,
-    public=False, marks={"headers": (KEY,)},
+    public=False, marks=KEYED,
 )  # fmt: skip
 async def retry_batch(
     services: Services,

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from weft.core.loop_periods import delay_s
+from weft.ports.patience import wait_at_most
 
 LATE_S: Final = 0.01
 """The bell rings this long after a date, so that the database agrees that it has passed."""
@@ -36,10 +37,7 @@ class Bell:
 
     async def heard(self, timeout_s: float | None = None) -> bool:
         """Wait until it is rung; return False if the time runs out."""
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._rung.wait()
-        except TimeoutError:
+        if not await wait_at_most(timeout_s, self._rung):
             return False
         self._rung.clear()
         return True
@@ -73,8 +71,5 @@ class DueDate:
             pause_s = None
             if self._due_at is not None:
                 pause_s = delay_s(self._due_at, datetime.now(UTC), longest_s=longest_s)
-            try:
-                async with asyncio.timeout(pause_s):
-                    await self._moved.wait()
-            except TimeoutError:
+            if not await wait_at_most(pause_s, self._moved):
                 return

@@ -25,7 +25,7 @@ from weft.core.states import AttemptKey, Reason
 from weft.ports.checkpoints import CheckpointCarrier, CheckpointFound
 from weft.ports.file_store import FileDiffers, FileProblem, FileRefused, HeldFile
 from weft.ports.log_store import LogKeeper
-from weft.ports.patience import until_answered
+from weft.ports.patience import until_answered, wait_at_most
 from weft.ports.runner import Ended
 from weft.ports.store import WorkerStore
 from weft.telemetry.log import log
@@ -275,10 +275,7 @@ class CheckpointRemoval:
         """Remove what is to go, until cancelled."""
         is_left = False
         while True:
-            try:
-                async with asyncio.timeout(self._again_s if is_left else None):
-                    await self._wanted.wait()
-            except TimeoutError:
+            if not await wait_at_most(self._again_s if is_left else None, self._wanted):
                 self._any = True
             self._wanted.clear()
             jobs, is_any = self._jobs, self._any

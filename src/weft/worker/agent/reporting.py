@@ -3,7 +3,6 @@
 A claim also carries the ends that are waiting: see `Claiming`.
 """
 
-import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,7 +14,7 @@ from msgspec.structs import asdict
 from weft.core.ends.end_words import MESSAGE_CHARS_MAX
 from weft.core.settling import REFUSALS, settle_each
 from weft.faults import fault_point
-from weft.ports.patience import until_answered
+from weft.ports.patience import until_answered, wait_at_most
 from weft.ports.runner import Ended, Entered, Started, mistaken
 from weft.ports.store import EndReport, PhaseReport, StartReport
 from weft.settings import how_to_set
@@ -64,11 +63,7 @@ class Reporting:
             reported_at = time.monotonic()
 
     async def _gather(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._outbox.enough.wait()
-        except TimeoutError:
-            return
+        await wait_at_most(seconds, self._outbox.enough)
 
     async def report_ends(self, ends: Sequence[Ended]) -> None:
         """Report ends that were taken; of one that cannot be, that it could not."""

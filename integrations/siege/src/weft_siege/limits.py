@@ -42,10 +42,11 @@ async def _price_of_cpu_s(client: Api) -> float:
 
 async def _watch(client: Api, batch: Batch, measure: Measure, of_cpu_s: float) -> None:
     """Wait until a batch is paused, see that it stands still, and lift its limit. Where very many
-    workers run it at once, it may end before a driver has seen that it is beyond its limit.
+    workers run it at once, it may end before a driver has seen that it is beyond its limit: by
+    what the jobs wrote, since many requests may be needed to learn of it.
     """
     begun_at = time.monotonic()
-    while (used := await _used_at_standstill(client, batch, begun_at + OVERRUN_S)) is None:
+    while (used := await _used_at_standstill(client, batch)) is None:
         if time.monotonic() > begun_at + PAUSED_WITHIN_S:
             batch.overspent.append(f"it was not paused at its limit of {measure}")
             break
@@ -62,9 +63,9 @@ async def _watch(client: Api, batch: Batch, measure: Measure, of_cpu_s: float) -
     await client.set_limit({"measure": measure, "amount_max": None}, batch_id=batch.batch_id)
 
 
-async def _used_at_standstill(client: Api, batch: Batch, ended_by: float) -> float | None:
+async def _used_at_standstill(client: Api, batch: Batch) -> float | None:
     """Return what a batch has used, in the measure of its limit, if it runs no more, because it is
-    paused or has ended in time: 0 if what had begun was lost.
+    paused or all of it ran within `OVERRUN_S`: 0 if what had begun was lost.
     """
     limits = [
         limit
@@ -72,7 +73,7 @@ async def _used_at_standstill(client: Api, batch: Batch, ended_by: float) -> flo
         if limit["batch_id"] == batch.batch_id
     ]
     now = await client.get_batch(batch.batch_id)
-    is_over = now["complete"] and time.monotonic() < ended_by
+    is_over = now["complete"] and batch.evidence.lasted_s < OVERRUN_S
     for limit in limits:
         if not now["n_running"] and (limit["limit_state"] == "paused" or is_over):
             return float(limit["amount"])

@@ -68,7 +68,11 @@ class Slurm:
             await asyncio.sleep(_STEP_S)
 
     async def left(self) -> list[str]:
-        """Return the jobs of the siege that Slurm still has when all have had time to go."""
+        """Return the jobs of the siege that Slurm still has when all have had time to go. A
+        controller that was killed may have forgotten an end; nodes tell again what runs on them
+        every half an hour, or when they are asked.
+        """
+        await asyncio.to_thread(self._ask, "scontrol", "reconfigure")
         deadline = time.monotonic() + EMPTY_S
         while True:
             queue = await asyncio.to_thread(self._queue)

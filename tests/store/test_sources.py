@@ -174,8 +174,8 @@ async def test_source_is_paused_replayed_and_removed(site: Site) -> None:
     assert taken is not None
     await api.decide_items(taken, [Decision(taken.items[0].n, "cancelled", reason="old")])
     await api.end_items(taken, None, ())
-    assert not await api.replay_item(caller, name, key="b")
-    assert await api.replay_item(caller, name, key="a")
+    assert not await api.rerun_items(caller, name, key="b")
+    assert await api.rerun_items(caller, name, key="a")
     taken = await taken_source(site, name)
     assert taken is not None
     await api.decide_items(taken, [Decision(taken.items[0].n, "cancelled", reason="old")])
@@ -187,7 +187,7 @@ async def test_source_is_paused_replayed_and_removed(site: Site) -> None:
         caller, name, paused=False, replay_since=datetime(2020, 1, 1, tzinfo=UTC)
     )
     assert (await item_states(site, name)) == {"a": ("new", None)}
-    assert not await api.replay_item(caller, name, key="a")  # it has not had its turn
+    assert not await api.rerun_items(caller, name, key="a")  # it has not had its turn
     again = await due_source(site, name)
     assert again is not None
     assert again.cursor is None

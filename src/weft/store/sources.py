@@ -11,7 +11,7 @@ from weft.core.lines.series import SeriesRule, Standing
 from weft.ports.store import Caller, Row
 from weft.ports.store.sources import Decision, DueSource, TakenItem, TakenSource, Target
 from weft.store.database import StorePart
-from weft.store.declared import calls, documents, filled, nothing, owner_in, parts, value
+from weft.store.declared import calls, documents, filled, nothing, number, owner_in, parts, value
 
 _OF_TAKEN: Final[Mapping[str, Any]] = parts(
     "taken", "taking", caller="owner", of_source_id="source_id"
@@ -76,14 +76,13 @@ class Sources(StorePart):
         `IdempotencyConflict` if it was used for another request.
         """
 
-    @calls(value, name="of_name", key="of_key")
-    async def replay_item(self, caller: Caller, name: str, *, key: str) -> bool:
-        """Let an item become a job once more; return whether it does. Raise as `change_source`."""
-
-    @calls(value, name="of_name", series="of_series")
-    async def rerun_series(self, caller: Caller, name: str, *, series: str, since: Decimal) -> int:
-        """Let the items of a series from a point on be decided again; return how many. A repeat
-        with the key returns the same. Raise as `change_source`.
+    @calls(number, name="of_name", key="of_key", series="of_series")
+    async def rerun_items(
+        self, caller: Caller, name: str, *, key: str | None = None, series: str | None = None,
+        since: Decimal | None = None,
+    ) -> int:  # fmt: skip
+        """Let an item become a job once more, or those of a series from a point on; return how
+        many do. A repeat with the key returns the same. Raise as `change_source`.
         """
 
     async def take_source(self, *, limit: int, lease_s: float) -> TakenSource | None:

@@ -88,7 +88,7 @@ async def change_source(
     """Pause, resume or replay a source, as its owner or an operator."""
     refuse_others(caller, await services.store.get_source(caller, name))
     if edit.replay_item is not UNSET:
-        again = await services.store.replay_item(caller, name, key=edit.replay_item)
+        again = await services.store.rerun_items(caller, name, key=edit.replay_item)
         log.info("source.changed", source=name, user=caller.user_name, change="item replayed")
         if not again:
             problem = FieldError("/replay_item", "no item of this key has had its turn")
@@ -118,7 +118,7 @@ async def rerun_series(
     since = order_of(asked.since)
     if since is None:
         raise InvalidDocument.of([FieldError("/from", "it is neither a date nor a number")])
-    found = await services.store.rerun_series(caller, source, series=asked.series, since=since)
+    found = await services.store.rerun_items(caller, source, series=asked.series, since=since)
     log.info(
         "series.rerun", source=source, series=asked.series, items=found, user=caller.user_name
     )

@@ -43,10 +43,10 @@ def queue_of(pool: str, priority: int = 1) -> str:
 
 
 class PoolSite:
-    """A server with such a pool."""
+    """A server with such a pool; `cluster`: what lends its machines."""
 
-    def __init__(self, weft: Weft, path: Path) -> None:
-        self.weft, self.path = weft, path
+    def __init__(self, weft: Weft, path: Path, cluster: Any = None) -> None:  # noqa: ANN401 (of a kind)
+        self.weft, self.path, self.cluster = weft, path, cluster
 
     def told(self, *arguments: str) -> Any:  # noqa: ANN401 (what the command prints)
         done = self.weft.run(*arguments, "--json")

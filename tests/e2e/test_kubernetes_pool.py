@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft
 from e2e.pool_site import PoolSite, pool_site
-from runners.kubernetes_cluster import KubernetesCluster, kubernetes_cluster
+from runners.kubernetes_cluster import kubernetes_cluster
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
 NODE = "/api/v1/nodes/n0"
@@ -28,26 +27,18 @@ memory = "512Mi"
 """
 
 
-class Site(PoolSite):
-    """A server whose pool `hpc` is on a cluster."""
-
-    def __init__(self, weft: Weft, cluster: KubernetesCluster, path: Path) -> None:
-        super().__init__(weft, path)
-        self.cluster = cluster
-
-
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path) -> Iterator[PoolSite]:
     with kubernetes_cluster() as cluster:
         settings = {
             "WEFT_KUBERNETES_CONFIG": str(cluster.config), "WEFT_KUBERNETES_IMAGE_S": "0",
             "WEFT_PROVIDER_LIST_S": "5",
         }  # fmt: skip
         with pool_site(tmp_path, settings, connect="WEFT_KUBERNETES_CONNECT") as weft:
-            yield Site(weft, cluster, tmp_path)
+            yield PoolSite(weft, tmp_path, cluster)
 
 
-def test_a_pool_of_pods_waits_grows_runs_and_shrinks(site: Site) -> None:
+def test_a_pool_of_pods_waits_grows_runs_and_shrinks(site: PoolSite) -> None:
     site.apply(POOL, image="missing/worker:1")
     job = {"script": "echo $WEFT_JOB", "resources": {"cpu": "250m"}}
     batch = site.submit(**job, count=100)

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Weft
 from e2e.pool_site import PoolSite, pool_site
-from runners.slurm_cluster import SlurmCluster, slurm_cluster
+from runners.slurm_cluster import slurm_cluster
 
 pytestmark = [pytest.mark.engine(name="slurm"), pytest.mark.timeout(900)]
 POOL = """
@@ -33,26 +32,18 @@ SMALL = {"cpu": "250m", "memory": "64Mi"}
 """Several of them have room in a pilot."""
 
 
-class Site(PoolSite):
-    """A server whose pool `hpc` is on a cluster."""
-
-    def __init__(self, weft: Weft, cluster: SlurmCluster, path: Path) -> None:
-        super().__init__(weft, path)
-        self.cluster = cluster
-
-
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path) -> Iterator[PoolSite]:
     with slurm_cluster() as cluster:
         settings = {
             "WEFT_SLURM_CONF": str(cluster.conf),
             "WEFT_SLURM_DIRECTORY": str(tmp_path / "shared"),
         }
         with pool_site(tmp_path, settings, connect="WEFT_SLURM_CONNECT") as weft:
-            yield Site(weft, cluster, tmp_path)
+            yield PoolSite(weft, tmp_path, cluster)
 
 
-def test_a_pool_of_pilots_waits_grows_runs_and_ends(site: Site) -> None:
+def test_a_pool_of_pilots_waits_grows_runs_and_ends(site: PoolSite) -> None:
     site.apply(POOL, walltime_s=600)
     short = b"jobs: [{command: ['true'], queue: hpc}]"
     refused = site.weft.run("submit", "-", stdin=short)
@@ -84,7 +75,7 @@ def test_a_pool_of_pilots_waits_grows_runs_and_ends(site: Site) -> None:
     assert stays == []
 
 
-def test_a_pilot_near_its_end_takes_no_job_that_would_outlast_it(site: Site) -> None:
+def test_a_pilot_near_its_end_takes_no_job_that_would_outlast_it(site: PoolSite) -> None:
     """A job that needs more time gets another pilot; one that fits runs on the old one."""
     site.apply(POOL, walltime_s=300)
     held = f"while [ ! -e {site.path}/end ]; do sleep 0.1; done"

@@ -62,7 +62,9 @@ def dies_in(module: str, submit: str) -> str:
 class Watched:
     """Stands before an engine, and remembers which calls that did not answer."""
 
-    refused: list[str]
+    def __init__(self, *parts: Any, **options: Any) -> None:  # noqa: ANN401 (of the engine)
+        super().__init__(*parts, **options)
+        self.refused: list[str] = []
 
     async def submit(
         self, assignments: Mapping[str, Assignment]

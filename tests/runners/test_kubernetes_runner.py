@@ -53,9 +53,7 @@ def engine_of(root: Path, config: str) -> _Watched:
     )  # fmt: skip
     tag = hashlib.sha256(str(root).encode()).hexdigest()[:12]
     client = KubernetesClient(access_of(settings), settings)
-    engine = _Watched(client, settings, limits_at(root), tag=tag)
-    engine.refused = []
-    return engine
+    return _Watched(client, settings, limits_at(root), tag=tag)
 
 
 cluster = fixture_of(kubernetes_cluster, "module")

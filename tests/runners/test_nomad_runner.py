@@ -41,11 +41,8 @@ class _Watched(Watched, NomadEngine):
 
 def engine_of(root: Path, address: str, *, look_s: float = 0.2) -> _Watched:
     settings = NomadSettings(nomad_address=address, nomad_look_s=look_s, nomad_answer_s=1.5)
-    engine = _Watched(
-        NomadClient(settings), settings, limits_at(root), tag=root.name[-12:].strip("_-")
-    )
-    engine.refused = []
-    return engine
+    tag = root.name[-12:].strip("_-")
+    return _Watched(NomadClient(settings), settings, limits_at(root), tag=tag)
 
 
 cluster = fixture_of(nomad_cluster, "module")

@@ -38,9 +38,7 @@ def engine_of(root: Path, address: str, *, resources: str = "") -> _Watched:
         ray_resources=resources,
     )  # fmt: skip
     tag = hashlib.sha256(str(root).encode()).hexdigest()[:12]
-    engine = _Watched(RayClient(settings), settings, limits_at(root), tag=tag)
-    engine.refused = []
-    return engine
+    return _Watched(RayClient(settings), settings, limits_at(root), tag=tag)
 
 
 cluster = fixture_of(ray_cluster, "module")

@@ -61,15 +61,11 @@ def engine_of(root: Path, conf: Path | str) -> _Watched:
         slurm_conf=Path(conf), slurm_look_s=0.2, slurm_answer_s=10,
         slurm_missing_s=10,
     )  # fmt: skip
-    engine = _Watched(
+    commands, files = (
         SlurmCommands(LocalShell(settings), settings),
         SharedFiles(root / "shared" / TAG),
-        settings,
-        limits_at(root),
-        tag=TAG,
     )
-    engine.refused = []
-    return engine
+    return _Watched(commands, files, settings, limits_at(root), tag=TAG)
 
 
 cluster = fixture_of(slurm_cluster, "module")

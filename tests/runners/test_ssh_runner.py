@@ -67,7 +67,6 @@ def engine_of(root: Path, address: str) -> _Watched:
     files = StagedFiles(login, f"{settings.slurm_directory}/{TAG}")
     limits = replace(limits_at(root), stream_bytes_max=STREAM_BYTES)
     engine = _Watched(SlurmCommands(login, settings), files, settings, limits, tag=TAG)
-    engine.refused = []
     engine.shell = login
     return engine
 

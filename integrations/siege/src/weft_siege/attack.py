@@ -39,7 +39,7 @@ class Attack:
     seed: int
     tell: Callable[[Fault, bool], None]
     """Is told of each fault, and whether it met a process."""
-    facts: dict[str, int] = field(default_factory=dict)
+    facts: dict[str, float] = field(default_factory=dict)
 
     async def run(self) -> Mapping[str, Sequence[str]]:
         """Attack until the last job has ended; return what is wrong, by promise."""
@@ -85,7 +85,7 @@ class Attack:
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home, releases.newest)
         wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
         batches = [batch for tenant in tenants for batch in tenant.load.batches]
-        self.facts |= {
+        self.facts |= self.fortress.slowest_s | {
             "files": sum(len(batch.jobs) for batch in batches if batch.kind == "line"),
             "times due": sum(batch.kind == "scheduled" for batch in batches),
             "guarded": sum(batch.kind == GUARDED for batch in batches),

@@ -114,7 +114,7 @@ def _refuse_too_much(minutes: float, workers: int) -> None:
         )
 
 
-def _report(facts: Mapping[str, int], wrong: Mapping[str, Sequence[str]], shared: Local) -> bool:
+def _report(facts: Mapping[str, float], wrong: Mapping[str, Sequence[str]], shared: Local) -> bool:
     """Print what was found; say whether all held."""
     counts = {name: len(sentences) for name, sentences in wrong.items()}
     if not shared.as_json({**facts, "counts": counts, "wrong": wrong}):

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
@@ -84,6 +85,10 @@ class Fortress:
         if bucket:
             self.wires["bucket"] = bucket.wire
         self.receiver = Receiver()
+        self._told: dict[str, float] = {}
+        """When a role that runs apart was last told to end."""
+        self.slowest_s: dict[str, float] = {}
+        """The longest time until one of a kind had ended after it was told to."""
 
     @asynccontextmanager
     async def standing(self) -> AsyncIterator["Fortress"]:
@@ -190,6 +195,11 @@ class Fortress:
         while True:
             process = await self._start(name, environ, self.releases.python(name), *words)
             await process.wait()
+            if told := self._told.pop(name, None):
+                kinds = {self._linked: "linked", GATEWAY: "gateway"}
+                kind = f"seconds until {kinds.get(name, name.partition('-')[0])} was out"
+                lasted_s = round(time.monotonic() - told, 1)
+                self.slowest_s[kind] = max(lasted_s, self.slowest_s.get(kind, 0.0))
             await asyncio.sleep(_PAUSE_S)
 
     async def _until_ready(self, *names: str) -> None:
@@ -228,6 +238,8 @@ class Fortress:
             main = postmaster_pid(self.home / "pg")
             pids, number = [main] if main else [], signal.SIGINT
         send(number, pids)
+        if fault.act == "restart" and pids:
+            self._told[fault.target] = time.monotonic()
         if fault.act == "stop":
             later(fault.lasts_s, self.wake, pids)
         return bool(pids)

@@ -107,7 +107,8 @@ async def test_file_without_what_its_place_needs_fails_its_job(
 ) -> None:
     worker.store.submit(msgspec.structs.replace(sh(PRODUCTS + script), outputs=(BY_PRODUCT,)))
     (end,) = await worker.store.until(1)
-    assert (end.reason, kept(worker)) == (Reason.FILES, {})
+    n_others = 0 if "its products" in said else 2
+    assert (end.reason, len(kept(worker))) == (Reason.FILES, n_others)
     assert said in str(end.message)
 
 
@@ -129,6 +130,23 @@ async def test_message_that_cannot_be_one_fails_its_job(
     assert end.reason == Reason.FILES
     assert said in str(end.message)
     assert kept(worker) == {}
+
+
+async def test_outputs_that_cannot_be_kept_are_named_beside_those_that_are(worker: Worker) -> None:
+    """And a sink gets no message of such a job."""
+    script = "echo x > a; echo {} > m.json; mkfifo b; : > \"$(printf '\\377')\"; ln -s a c"
+    outputs = (FileOutput("none"), FileOutput("*"), FileOutput("m.json", announce=True))
+    worker.store.submit(msgspec.structs.replace(sh(script), outputs=outputs))
+    (end,) = await worker.store.until(1)
+    assert (end.reason, {*kept(worker)}) == (Reason.FILES, {"a", "m.json"})
+    assert [one.message for one in worker.store.files] == [None, None]
+    for name, wrong in (
+        ("none", "is missing"),
+        ("b", "is no p"),
+        ("c", "is no p"),
+        ("\\udcff", "c"),
+    ):
+        assert f"its output '{name}' {wrong}" in end.message
 
 
 async def test_next_agent_keeps_what_a_job_leaves(worker: Worker, short_path: Path) -> None:

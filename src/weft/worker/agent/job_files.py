@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -37,6 +37,7 @@ _PIECE_BYTES: Final = 1 << 20
 _TRIES: Final = 3
 _AGAIN_S: Final = 2.0
 _AWAY_TRIES: Final = 30
+_NAMED_MAX: Final = 10
 ReadProducts = Callable[[AttemptKey], Sequence[Mapping[str, Any]]]
 _NO_OUTPUTS: Final = frozenset({Reason.PREEMPTED, Reason.LOST, Reason.OVERDUE})
 """After these ends another attempt follows, or nobody waits for this one."""
@@ -184,7 +185,9 @@ class JobFiles:
     async def _keep_all(
         self, key: AttemptKey, outputs: list[FileOutput], plan: Plan, products: ReadProducts
     ) -> tuple[list[KeptFile], str]:
-        """Return what was kept, all or nothing, and why it is nothing."""
+        """Return what was kept, and why not all was: what cannot be kept is left out, for any
+        other problem nothing is kept.
+        """
         if not outputs:
             return [], ""
         work = self._directories.work_of(key)
@@ -192,7 +195,7 @@ class JobFiles:
             named: Sequence[Mapping[str, Any]] = ()
             if any(names_product(output.to) for output in outputs):
                 named = await asyncio.to_thread(products, key)
-            found = await asyncio.to_thread(
+            found, problems = await asyncio.to_thread(
                 find_outputs,
                 work,
                 outputs,
@@ -203,7 +206,7 @@ class JobFiles:
             )
             keeping = [asyncio.create_task(self._keep_one(key, one, plan.owner)) for one in found]
             async with tasks_beside(keeping):
-                return list(await asyncio.gather(*keeping)), ""
+                return list(await asyncio.gather(*keeping)), _listed(problems)
         except FileProblem as error:
             return [], str(error)
         except WrongProducts as error:
@@ -240,6 +243,12 @@ class JobFiles:
                 return KeptFile(target, n_bytes, digest, message=message)
             await self._uploads.store(key, target, held)
         return KeptFile(target, n_bytes, digest, target, message)
+
+
+def _listed(problems: Collection[str]) -> str:
+    more = len(problems) - _NAMED_MAX
+    text = "; ".join([*problems][:_NAMED_MAX])
+    return f"{text}; and {more} more" if more > 0 else text
 
 
 def _copy(folder: Path, work: Path) -> None:

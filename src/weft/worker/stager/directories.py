@@ -170,7 +170,7 @@ class RunningDirectories:
             return []
         work, plan = found
         with suppress(FileProblem, OSError):
-            files = find_outputs(
+            files, _ = find_outputs(
                 work, _ALL, files_max=self._files_max, bytes_max=_BYTES_MAX,
                 folder=None if plan.folder is None else Path(plan.folder),
             )  # fmt: skip

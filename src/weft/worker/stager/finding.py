@@ -3,7 +3,7 @@
 import fnmatch
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -42,22 +42,32 @@ def find_outputs(
     bytes_max: int,
     folder: Path | None = None,
     product_of: Callable[[str], Mapping[str, Any]] = lambda _: {},
-) -> list[FoundFile]:
-    """Return the files of these outputs. Raise `FileMissing` for one that has none, `FileRefused`
-    for what is no plain file or too much. `folder`: of the job's application, whose files are no
-    optional outputs as long as they are as they were. `product_of`: see `product_in`.
+) -> tuple[list[FoundFile], Collection[str]]:
+    """Return the files of these outputs, and what is wrong with each that cannot be kept or is
+    missing; then nothing is a message. Raise `FileRefused` for too much. `folder`: of the job's
+    application, whose files are no optional outputs as long as they are as they were.
+    `product_of`: see `product_in`.
     """
     found: dict[str, FoundFile] = {}
+    problems: dict[str, None] = {}
     budget = [files_max * _LOOKED_AT]
     with opened_directory(work) as top:
         for output in outputs:
             is_missing = not output.optional
             pattern = output.from_.removesuffix("/")
-            for source, n_bytes in _matching(top, pattern, budget, lenient=output.optional):
+            for source, n_bytes, problem in _matching(top, pattern, budget):
                 is_missing = False
+                if problem:
+                    if not output.optional:
+                        problems[problem] = None
+                    continue
                 if output.optional and folder and _is_same(work, folder, source, n_bytes):
                     continue
-                target = _target(_told(output, source, product_of), source)
+                try:
+                    target = _target(_told(output, source, product_of), source)
+                except FileProblem as error:
+                    problems[str(error)] = None
+                    continue
                 known = found.setdefault(target, FoundFile(source, target, n_bytes))
                 if known.source != source:
                     raise FileRefused(f"two of its outputs would be {target!r}")
@@ -66,14 +76,16 @@ def find_outputs(
                 if len(found) > files_max:
                     raise FileRefused(f"more than {files_max} files (output_files_max)")
             if is_missing:
-                raise FileMissing(f"its output {output.from_!r} is missing")
+                problems[f"its output {output.from_!r} is missing"] = None
     if (total := sum(one.n_bytes for one in found.values())) > bytes_max:
         raise FileRefused(
             f"its outputs have {total} bytes, at most {bytes_max} (output_bytes_max)"
         )
     if sum(one.is_message for one in found.values()) > ANNOUNCED_MAX:
         raise FileRefused(f"it left more than {ANNOUNCED_MAX} messages for its sink")
-    return list(found.values())
+    if problems:  # a sink gets all messages of a job, or none
+        return [one._replace(is_message=False) for one in found.values()], problems
+    return list(found.values()), ()
 
 
 @contextmanager
@@ -177,45 +189,38 @@ def _is_same(work: Path, folder: Path, source: str, n_bytes: int) -> bool:
     return True
 
 
-def _matching(
-    top: int, pattern: str, budget: list[int], *, lenient: bool
-) -> Iterator[tuple[str, int]]:
+def _matching(top: int, pattern: str, budget: list[int]) -> Iterator[tuple[str, int, str]]:
     parts = pattern.split("/")
     while parts[-2:] == [_DEEP, "*"]:  # the same, and each directory is looked through once
         parts.pop()
-    yield from _walk(top, parts, (), budget, lenient=lenient)
+    yield from _walk(top, parts, (), budget)
 
 
 def _walk(
-    directory: int, pattern: Sequence[str], at: tuple[str, ...], budget: list[int], *,
-    lenient: bool,
-) -> Iterator[tuple[str, int]]:  # fmt: skip
-    """Yield the files below an open directory that match; links are not followed. `lenient`: pass
-    over what cannot be kept.
+    directory: int, pattern: Sequence[str], at: tuple[str, ...], budget: list[int]
+) -> Iterator[tuple[str, int, str]]:
+    """Yield the files below an open directory that match, with what is wrong with those that
+    cannot be kept; links are not followed.
     """
     first, rest = pattern[0], pattern[1:]
     is_deep = first == _DEEP
     if is_deep and rest:
-        yield from _walk(directory, rest, at, budget, lenient=lenient)
+        yield from _walk(directory, rest, at, budget)
     for name in _names(directory, first, budget):
         if not is_deep and name != first and not fnmatch.fnmatchcase(name, first):
             continue
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         path = (*at, name)
-        if lenient and not _can_be_kept(path, status):
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            _check_name(path)
+        is_directory = stat.S_ISDIR(status.st_mode)
+        if rest and not is_directory:
+            continue  # matched as a directory only
+        problem = _problem_of("/".join(path), status)
+        if is_directory and not problem:
             with entered(directory, [name]) as opened:
                 below = pattern if is_deep else rest or [_DEEP]
-                yield from _walk(opened, below, path, budget, lenient=lenient)
-        elif rest:
-            continue  # matched as a directory only
-        elif not stat.S_ISREG(status.st_mode):
-            raise FileRefused(f"its output {'/'.join(path)!r} is no plain file")
+                yield from _walk(opened, below, path, budget)
         else:
-            _check_name(path)
-            yield "/".join(path), status.st_size
+            yield "/".join(path), status.st_size, problem
 
 
 def _names(directory: int, pattern: str, budget: list[int]) -> Iterator[str]:
@@ -237,17 +242,11 @@ def _names(directory: int, pattern: str, budget: list[int]) -> Iterator[str]:
     yield from sorted(names)
 
 
-def _can_be_kept(path: tuple[str, ...], status: os.stat_result) -> bool:
-    try:
-        file_paths.parts_of("/".join(path))
-    except file_paths.WrongPath:
-        return False
-    return stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
-
-
-def _check_name(parts: tuple[str, ...]) -> None:
-    path = "/".join(parts)
+def _problem_of(path: str, status: os.stat_result) -> str:
+    """Say why something is not kept under this name; empty: it is a file or a directory."""
     try:
         file_paths.parts_of(path)
     except file_paths.WrongPath as error:
-        raise FileRefused(f"its output {path!r} cannot be kept: {error}") from error
+        return f"its output {path!r} cannot be kept: {error}"
+    is_plain = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
+    return "" if is_plain else f"its output {path!r} is no plain file"

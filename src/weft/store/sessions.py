@@ -164,11 +164,13 @@ class Sessions(StorePart):
 
     @calls(
         _caller_in, invitation=("of_hash", digest_of), token=("worker_hash", digest_of),
-        worker="of_worker",
+        worker="of_worker", key="idempotency_key",
     )  # fmt: skip
-    async def accept_invitation(self, invitation: str, token: str, worker: str) -> Caller | None:
-        """Let this token stand for the worker that was invited; `None`: who has invited it is
-        gone. Raise `InvitationRefused`.
+    async def accept_invitation(
+        self, invitation: str, token: str, worker: str, *, key: str | None
+    ) -> Caller | None:
+        """Let this token stand for the worker that was invited, in the place of one that it got
+        with the same key; `None`: who has invited it is gone. Raise `InvitationRefused`.
         """
 
     @calls(documents, user_id=user_id)

@@ -7,6 +7,7 @@ import msgspec
 
 from weft.client.http.invitation import Invitation, pin_of, read_invitation
 from weft.client.http.session import HttpSession, NotTheServer
+from weft.core.access.token_text import new_token
 from weft.core.bounded import read_json
 from weft.core.errors import InvitationRefused
 from weft.run.home import Home, HomeNotUsable, write_private
@@ -33,6 +34,8 @@ def join(word: str, settings: Settings) -> None:
 async def _join(invitation: Invitation, settings: Settings, home: Home) -> None:
     endpoint = invitation.endpoint._replace(ca_file=settings.ca_file)
     token_file, cert_file = home.path / "worker.token", home.path / "api.pem"
+    if not (key_file := home.path / "join.key").exists():
+        write_private(key_file, new_token())  # a join whose reply is lost may be repeated with it
     known = {"connect": endpoint.url, "token_file": str(token_file)}
     if invitation.pin:
         write_private(cert_file, await invitation.certificate())
@@ -47,7 +50,7 @@ async def _join(invitation: Invitation, settings: Settings, home: Home) -> None:
     try:
         answer = await session.request(
             "POST", "/v1/worker-link/join",
-            body=msgspec.json.encode(document), is_repeatable=False,
+            body=msgspec.json.encode(document), key=key_file.read_text(),
         )  # fmt: skip
     except InvitationRefused as error:
         if token_file.exists():
@@ -62,3 +65,4 @@ async def _join(invitation: Invitation, settings: Settings, home: Home) -> None:
         write_private(
             file, "".join(f"{key} = {json.dumps(text)}\n" for key, text in known.items())
         )
+    key_file.unlink()

@@ -11,7 +11,7 @@ import msgspec
 from weft.api.http.parameters import wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, ClientGone, body_of, read_bytes, read_document
+from weft.api.http.requests import AnyRequest, ClientGone, body_of, read_bytes, read_submission
 from weft.api.http.routing import OPEN, Receive, Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.http.trail import record_login
@@ -118,17 +118,19 @@ async def _asker(request: AnyRequest) -> tuple[WorkerLink, int]:
 
 @post("/v1/worker-link/join", OPEN, status_code=200, include_in_schema=False)
 async def join_worker(request: AnyRequest) -> Response[bytes]:
-    """Give a worker that was invited a token of its own, for its name and the invitation's pool.
-    Raise `InvitationRefused`.
+    """Give a worker that was invited a token of its own, for its name and the invitation's pool;
+    a repeat with the same key makes another one in its place. Raise `InvitationRefused`.
     """
     _refuse_open_way(request)
-    document, token = await read_document(request, JoinDocument), new_token()
-    store = request.services.store
+    document, origin = await read_submission(request, JoinDocument)
+    store, token = request.services.store, new_token()
     host = await store.authenticate_invitation(document.invitation)
     if host is not None:
         record_login(request.scope, host, "join_worker")
     try:
-        joined = await store.accept_invitation(document.invitation, token, document.worker)
+        joined = await store.accept_invitation(
+            document.invitation, token, document.worker, key=origin.key
+        )
     except InvitationRefused as error:
         error.login = attempt_with(document.invitation)
         raise

@@ -17,7 +17,8 @@ from worker.spawner_process import VARIANT, Agent, SpawnerProcess, key_of, proce
 
 
 def test_exit_code_output_and_usage_are_reported(agent: Agent) -> None:
-    ended = agent.run("sh", "-c", "echo hi; echo oops >&2; exit 3")
+    work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+    ended = agent.run("sh", "-c", f"{work}; echo hi; echo oops >&2; exit 3")
 
     assert ended.exit_code == 3
     assert (ended.signal, ended.failure, ended.killed_for) == (None, None, None)
@@ -25,11 +26,6 @@ def test_exit_code_output_and_usage_are_reported(agent: Agent) -> None:
     assert (ended.stdout_bytes, ended.stderr_bytes, ended.truncated) == (3, 5, False)
     assert 0 < ended.started_ns < ended.ended_ns
     assert ended.memory_peak_bytes > 0
-
-
-def test_cpu_time_is_measured(agent: Agent) -> None:
-    ended = agent.run("sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
-
     assert ended.cpu_ms > 5
 
 
@@ -177,13 +173,16 @@ def test_environment_is_what_was_sent_and_the_mark(agent: Agent) -> None:
     assert lines == {"A=1", mark, checkpoint, "PATH=/usr/local/bin:/usr/bin:/bin"}
 
 
-def test_signals_are_as_in_a_fresh_program(agent: Agent) -> None:
+def test_signals_and_priority_are_as_in_a_fresh_program(agent: Agent) -> None:
     """Python ignores SIGPIPE; a job that did would not end in `yes | head`."""
-    ended = agent.run("grep", "-E", "Sig(Blk|Ign)", "/proc/self/status")
+    words = "grep -E 'Sig(Blk|Ign)' /proc/self/status; nice; ps -o ni= $PPID; nice -n -10 nice"
+    ended = agent.run("sh", "-c", words)
 
     of_libc = 0x3 << 31  # two that the C library keeps to itself
-    masks = [int(line.split()[1], 16) for line in agent.output(ended)[0].splitlines()]
-    assert [mask & ~of_libc for mask in masks] == [0, 0]
+    *lines, priority, of_spawner, possible = agent.output(ended)[0].splitlines()
+    assert [int(line.split()[1], 16) & ~of_libc for line in lines] == [0, 0]
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    assert (int(priority), int(of_spawner)) == (usual, usual or int(possible))
 
 
 def test_only_the_three_streams_are_open(agent: Agent) -> None:

@@ -25,8 +25,8 @@ class AgentLink:
         self._waiting = bytearray()
         self._waits_for_room = False
         self._decoder = msgspec.msgpack.Decoder(AgentMessage)
-        self.on_message: Callable[[AgentMessage], None] = _ignore
-        self.on_gone: Callable[[], None] = _nothing
+        self.on_message: Callable[[AgentMessage], None] = lambda _message: None
+        self.on_gone: Callable[[], None] = lambda: None
         listener.settimeout(0)
         loop.watch(listener.fileno(), self._accept)
 
@@ -120,11 +120,3 @@ class AgentLink:
         self._waiting = bytearray()
         self._waits_for_room = False
         self.on_gone()
-
-
-def _ignore(_message: AgentMessage) -> None:
-    return
-
-
-def _nothing() -> None:
-    return

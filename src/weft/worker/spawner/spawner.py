@@ -296,7 +296,7 @@ class Spawner:
         if self._room_tries > _ROOM_TRIES:
             return False
         self._wait_for_room_until_ns = time.monotonic_ns() + _ROOM_AGAIN_NS
-        self._loop.at(self._wait_for_room_until_ns, _wake)
+        self._loop.at(self._wait_for_room_until_ns, lambda: None)  # it only wakes the loop
         return True
 
     def _on_free(self, attempt: SpawnerAttempt) -> None:
@@ -400,7 +400,3 @@ def raise_file_limit() -> None:
             sys.stderr.write(
                 f"spawner: cannot open more files: {os.strerror(error.errno or errno.EMFILE)}\n"
             )
-
-
-def _wake() -> None:
-    return

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.live import DEADLINE_S, LiveWorker
-from api.test_logs import ended_job, submit
+from api.test_logs import submit
 from weft.api.http.sse import encode_followed
 from weft.api.services import Services
 from weft.api.use_cases.find_lines import LINE_BYTES_MAX, LineSearch, Position
@@ -193,18 +193,6 @@ async def test_head_is_that_of_a_get(http: AsyncClient) -> None:
         assert [one.status_code for one in heads] == [status] * 3
         assert shown[0] == shown[1]
         assert heads[1].content == b""
-
-
-async def test_head_of_output_says_its_size_and_range(
-    http: AsyncClient, worker: LiveWorker
-) -> None:
-    path = f"{await ended_job(http, worker)}?stream=stdout"
-    whole = await http.head(path)
-    part = await http.head(path, headers={"range": "bytes=2-5"})
-
-    assert (whole.status_code, whole.headers["content-length"]) == (200, "8")
-    assert (part.status_code, part.headers["content-range"]) == (206, "bytes 2-5/8")
-    assert part.content == whole.content == b""
 
 
 async def test_head_of_a_stream_ends_it(http: AsyncClient) -> None:

@@ -30,8 +30,9 @@ def ranged_reply(
     request: Request, size: int, read: Callable[[int, int], AsyncIterator[bytes]],
     headers: Mapping[str, str], *, media: str = "application/octet-stream",
 ) -> Stream:  # fmt: skip
-    """Reply with something of this size, whole or in the range that is asked for."""
-    span = span_of(request.headers.get("range"), size)
+    """Reply with all of it, or with the range asked for unless `If-Range` names another ETag."""
+    is_other = request.headers.get("if-range", headers.get("etag")) != headers.get("etag")
+    span = None if is_other else span_of(request.headers.get("range"), size)
     start, stop = (span.start, span.stop) if span else (0, size)
     facts = {"accept-ranges": "bytes", **headers, "content-length": str(stop - start)}
     if span:

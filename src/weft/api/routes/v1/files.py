@@ -46,11 +46,7 @@ async def read_file(request: AnyRequest) -> Stream:
     found = await open_file(
         request.services, request.caller, batch_id, job_id, path or "", attempt=attempt
     )
-    facts = {
-        "x-weft-attempt": str(found.attempt),
-        "x-content-type-options": "nosniff",
-        "content-disposition": "attachment",
-    }
+    facts = {"x-weft-attempt": str(found.attempt), "content-disposition": "attachment"}
     if found.digest is not None:
         facts["etag"] = f'"{found.digest.hex()}"'
     return ranged_reply(request, found.n_bytes, found.read, facts)

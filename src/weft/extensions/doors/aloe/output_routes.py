@@ -76,9 +76,8 @@ def _reply(
     request: AnyRequest, name: str, usual: str, size: int,
     read: Callable[[int, int], AsyncIterator[bytes]],
 ) -> Stream:  # fmt: skip
-    headers = {"x-content-type-options": "nosniff", "content-disposition": "attachment"}
     media = mimetypes.guess_type(name)[0] or usual
-    return ranged_reply(request, size, read, headers, media=media)
+    return ranged_reply(request, size, read, {"content-disposition": "attachment"}, media=media)
 
 
 async def _list(request: AnyRequest, name: str) -> Response[bytes]:

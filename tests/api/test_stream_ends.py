@@ -10,18 +10,17 @@ import pytest
 from api.field_walk import reads_of
 from api.live import DEADLINE_S, Dsns, LiveApi, LiveWorker, add, make_user
 from contexts import beside
+from weft.api.http.open_requests import LARGE_BYTES, OpenRequests
+from weft.api.http.routing import Message
 from weft.api.use_cases import follow, watch
+from weft.ports.store import Caller
 
 SETTINGS = {"tenant_requests_max": 8}
 Cause = Callable[[httpx.AsyncClient, Mapping[str, str]], Awaitable[httpx.Response]]
 
 
-async def removed(http: httpx.AsyncClient, _: Mapping[str, str]) -> httpx.Response:
-    return await http.request("DELETE", "/v1/users/bob")
-
-
-async def another_role(http: httpx.AsyncClient, _: Mapping[str, str]) -> httpx.Response:
-    return await http.patch("/v1/users/bob", json={"role": "worker"})
+def asked(method: str, path: str, document: object = None) -> Cause:
+    return lambda http, _: http.request(method, path, json=document)
 
 
 async def revoked(http: httpx.AsyncClient, bob: Mapping[str, str]) -> httpx.Response:
@@ -29,11 +28,12 @@ async def revoked(http: httpx.AsyncClient, bob: Mapping[str, str]) -> httpx.Resp
     return await http.request("DELETE", f"/v1/tokens/{token['token_id']}", headers=bob)
 
 
-async def out_of_the_project(http: httpx.AsyncClient, _: Mapping[str, str]) -> httpx.Response:
-    return await http.request("DELETE", "/v1/billing-projects/default/members/bob")
-
-
-CAUSES = (removed, another_role, revoked, out_of_the_project)
+CAUSES = {
+    "removed": asked("DELETE", "/v1/users/bob"),
+    "another role": asked("PATCH", "/v1/users/bob", {"role": "worker"}),
+    "revoked": revoked,
+    "out of the project": asked("DELETE", "/v1/billing-projects/default/members/bob"),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ async def stream(
         yield task
 
 
-@pytest.mark.parametrize("cause", CAUSES, ids=[one.__name__ for one in CAUSES])
+@pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES)
 async def test_open_streams_end(
     http: httpx.AsyncClient, bob: Mapping[str, str], running: int, cause: Cause
 ) -> None:
@@ -152,3 +152,19 @@ async def test_what_users_and_tenants_keep_open_is_bounded(
             told = {(one.status_code, one.headers["retry-after"]) for one in refused}
             assert told == {(429, "1")}
             assert [(await http.get(who, headers=one)).status_code for one in others] == served
+
+
+async def test_large_pieces_of_a_tenant_take_turns() -> None:
+    """A thousand readers of one tenant keep the event loop from others no longer than one does."""
+    requests, sent = OpenRequests(100), list[tuple[int, int]]()
+
+    async def write(tenant_id: int, n_bytes: int) -> None:
+        async def send(message: Message) -> None:
+            sent.append((tenant_id, len(message["body"])))
+
+        with requests.counted(Caller(tenant_id, 1, "ann"), send) as send_in_turn:
+            await send_in_turn({"type": "http.response.body", "body": bytes(n_bytes)})
+
+    large = LARGE_BYTES + 1
+    await asyncio.gather(*(write(*one) for one in [(1, large)] * 9 + [(2, large), (1, 1)]))
+    assert sent[:3] == [(1, 1), (1, large), (2, large)]

@@ -296,7 +296,7 @@ class Authenticate:
             if scope["type"] == "http" and not self.is_open(scope["path"]):
                 try:
                     scope["state"]["caller"] = caller = await self._caller_of(scope)
-                    until_served.enter_context(self.requests.counted(caller))
+                    send = until_served.enter_context(self.requests.counted(caller, send))
                 except WeftError as error:
                     await _refuse(error, scope, send)
                     return

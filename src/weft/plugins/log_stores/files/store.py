@@ -157,7 +157,7 @@ class Watches:
                     grown.tell(name)
 
 
-_BATCH_BYTES = 256 * 1024
+_BATCH_BYTES = 64 * 1024
 _RESULTS_BYTES = 1 << 20
 _Found = tuple[AttemptLog, bytes, Iterator[bytes] | None]
 

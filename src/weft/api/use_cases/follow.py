@@ -55,37 +55,27 @@ class End(NamedTuple):
 Followed = Written | Gap | End
 
 
+@dataclass
 class Follower:
     """One followed job. `attempt` None: all from the present one on; `stream` None: both."""
 
-    def __init__(
-        self,
-        services: Services,
-        caller: Caller,
-        batch_id: int,
-        job_id: int,
-        *,
-        attempt: int | None,
-        stream: str | None,
-        at: FollowPosition,
-    ) -> None:
-        self._services = services
-        self._store = services.store
-        self._logs = services.logs
-        self._caller = caller
-        self._batch_id = batch_id
-        self._job_id = job_id
-        self._wanted = attempt
-        self._stream = stream
-        self._at = at
-        self._outputs = Outputs(services, caller, batch_id)
+    services: Services
+    caller: Caller
+    batch_id: int
+    job_id: int
+    attempt: int | None
+    stream: str | None
+    at: FollowPosition
+
+    def __post_init__(self) -> None:
+        self._outputs = Outputs(self.services, self.caller, self.batch_id)
         self._subscription: Subscription
 
     async def items(self) -> AsyncGenerator[Sequence[Followed]]:
         """Yield what comes, an `End` last, and an empty sequence after `QUIET_S` without anything.
         When the server stops or the caller may no longer read, there is no `End`.
         """
-        async with self._services.feeds.open(self._caller) as self._subscription:
+        async with self.services.feeds.open(self.caller) as self._subscription:
             feed = self._subscription.feed
             while not self._is_over():
                 try:
@@ -97,16 +87,16 @@ class Follower:
                     await feed.changed(AWAY_S)
 
     def _is_over(self) -> bool:
-        return self._services.closing.is_set() or self._subscription.is_over
+        return self.services.closing.is_set() or self._subscription.is_over
 
     async def _step(self, feed: Feed) -> AsyncIterator[Sequence[Followed]]:
         """Look up the job, yield what there is, and wait until something may have changed."""
         # Taken before the look: what happens in between ends the wait below.
-        changes = feed.next_changes(self._batch_id)
-        log = await self._outputs.find(self._job_id, self._wanted)
+        changes = feed.next_changes(self.batch_id)
+        log = await self._outputs.find(self.job_id, self.attempt)
         if log is not None:
-            if log.attempt != self._at.attempt:
-                self._at = FollowPosition(log.attempt)
+            if log.attempt != self.at.attempt:
+                self.at = FollowPosition(log.attempt)
             if not log.ended:
                 if not self._is_elsewhere(log):
                     async for items in self._live(log, feed, changes):
@@ -117,15 +107,15 @@ class Follower:
             if not self._is_elsewhere(log):
                 async for items in self._stored(log):
                     yield items
-        job = await self._store.get_job(self._caller, self._batch_id, self._job_id)
-        if self._wanted is not None or job["state"] in ENDED_WORDS:
+        job = await self.services.store.get_job(self.caller, self.batch_id, self.job_id)
+        if self.attempt is not None or job["state"] in ENDED_WORDS:
             if not await self._has_later(log, job):
                 yield [self._end(log, job)]
         elif not await self._is_told(feed, changes):
             yield ()
 
     def _is_elsewhere(self, log: AttemptLog) -> bool:
-        return missing_output(self._logs, log) is not None
+        return missing_output(self.services.logs, log) is not None
 
     def _end(self, log: AttemptLog | None, job: Row) -> End:
         facts = {name: job.get(name) for name in ("reason", "exit_code", "signal", "message")}
@@ -134,21 +124,21 @@ class Follower:
                 facts["outputs_of"] = job["outputs_of"]
             return End({"state": job["state"], "attempt": None, **facts})
         facts = {name: getattr(log, name) for name in facts}
-        if (missing := missing_output(self._logs, log)) is not None:
+        if (missing := missing_output(self.services.logs, log)) is not None:
             facts["problem"] = problem_document(missing, trace_id="")
         return End({"state": job["state"], "attempt": log.attempt, **facts})
 
     async def _has_later(self, log: AttemptLog | None, job: Row) -> bool:
         """Say whether the job has started (again) and ended since `log` was looked up."""
         known = log.attempt if log is not None else None
-        if self._wanted is not None or job["attempt"] in {None, known}:
+        if self.attempt is not None or job["attempt"] in {None, known}:
             return False
-        last = await self._outputs.find(self._job_id, None)
+        last = await self._outputs.find(self.job_id, None)
         return last is not None and last.attempt != known
 
     async def _stored(self, log: AttemptLog) -> AsyncIterator[Sequence[Followed]]:
         """Yield what an ended attempt has left."""
-        async for pieces in self._logs.pieces(log, self._at.n_pieces):
+        async for pieces in self.services.logs.pieces(log, self.at.n_pieces):
             if items := [item for piece in pieces for item in self._item(piece)]:
                 yield items
 
@@ -156,7 +146,7 @@ class Follower:
         self, log: AttemptLog, feed: Feed, changes: Changes
     ) -> AsyncIterator[Sequence[Followed]]:
         """Yield what a running attempt writes, until an event names the job."""
-        coming = aiter(self._logs.follow(log, self._at.n_pieces))
+        coming = aiter(self.services.logs.follow(log, self.at.n_pieces))
         pieces: asyncio.Task[Sequence[Piece]] = asyncio.ensure_future(anext(coming))
         news = asyncio.create_task(self._told(feed, changes))
         try:
@@ -194,23 +184,23 @@ class Follower:
         """Return when an event names this job, or the stream is to end."""
         while not self._is_over():
             await changes.happened(None)
-            if changes.names(self._batch_id, self._job_id):
+            if changes.names(self.batch_id, self.job_id):
                 return
-            changes = feed.next_changes(self._batch_id)
+            changes = feed.next_changes(self.batch_id)
 
     def _item(self, piece: Piece) -> Sequence[Followed]:
         """Return one piece as an item; nothing for one of another stream, which counts, too."""
-        self._at = FollowPosition(self._at.attempt, self._at.n_pieces + count_pieces(piece))
+        self.at = FollowPosition(self.at.attempt, self.at.n_pieces + count_pieces(piece))
         if piece.kind == CUT:
             stream, count, _ = CUT_BODY.unpack(piece.data)
             name = _NAMES.get(stream, "stdout")
-            if count and self._stream in {None, name}:
-                return [Gap(self._at, name, count)]
+            if count and self.stream in {None, name}:
+                return [Gap(self.at, name, count)]
             return ()
         name = _NAMES[piece.kind]
-        if self._stream not in {None, name}:
+        if self.stream not in {None, name}:
             return ()
-        return [Written(self._at, name, piece.data)]
+        return [Written(self.at, name, piece.data)]
 
 
 async def _end_task(task: asyncio.Future[Any]) -> None:

@@ -341,15 +341,8 @@ async def stream_log(request: AnyRequest) -> Stream:
         request.headers.get("last-event-id") or query.text("from") or "0.0..", stream
     )
     await Outputs(services, caller, batch_id).find(job_id, wanted)  # the status tells of no such
-    follower = Follower(
-        services,
-        caller,
-        batch_id,
-        job_id,
-        attempt=wanted,
-        stream=None if stream == STREAMS[0] else stream,
-        at=position,
-    )
+    only = None if stream == STREAMS[0] else stream
+    follower = Follower(services, caller, batch_id, job_id, wanted, only, position)
     return stream_reply(_messages(follower.items(), position.attempt, text, stream))
 
 

@@ -52,15 +52,9 @@ async def read_log(request: AnyRequest) -> Stream:
     outputs = Outputs(services, caller, batch_id)
     if query.flag("follow"):
         await outputs.find(job_id, attempt)  # so that the status tells what does not exist
-        follower = Follower(
-            services,
-            caller,
-            batch_id,
-            job_id,
-            attempt=attempt,
-            stream=None if stream == "both" else stream,
-            at=follow_position(request.headers.get("last-event-id")),
-        )
+        only = None if stream == "both" else stream
+        at = follow_position(request.headers.get("last-event-id"))
+        follower = Follower(services, caller, batch_id, job_id, attempt, only, at)
         return stream_reply(log_messages(follower.items()))
     log = await outputs.get(job_id, attempt)
     facts = {"x-weft-attempt": str(log.attempt), "x-weft-truncated": str(log.truncated).lower()}

@@ -21,7 +21,7 @@ from api.live import (
     remove_events,
     submit,
 )
-from contexts import connected
+from contexts import beside, connected
 from weft.api import feeds
 from weft.telemetry import metrics
 
@@ -100,12 +100,8 @@ async def test_stream_of_a_quiet_batch_is_kept_alive_while_another_is_busy(
         while True:
             await submit(http)
 
-    async with events(http, f"?batch=b{mine}") as reader:
-        busy = asyncio.create_task(keep_busy())
-        try:
-            await reader.until_kept_alive()
-        finally:
-            busy.cancel()
+    async with events(http, f"?batch=b{mine}") as reader, beside(keep_busy()):
+        await reader.until_kept_alive()
 
 
 async def test_stream_goes_on_after_the_last_id(http: AsyncClient) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +12,7 @@ import pytest
 from httpx import AsyncClient
 
 from api.live import LiveApi, LiveWorker, open_worker
+from contexts import beside
 from one_transport import Delivery, OneTransport
 from weft.api.http.decoding import JSON, decode
 from weft.api.use_cases.taken_submissions import TakenSubmissions
@@ -394,15 +394,9 @@ async def taken(api: LiveApi, *bodies: object, user: str = "tester") -> list[Any
         SubmissionsDocument(tenant="local", user=user),
         lambda body: decode(body, JSON, BatchDocument),
     )
-    serving = asyncio.create_task(intake.serve())
-    try:
-        async with asyncio.timeout(WITHIN_S):
-            for one in deliveries:
-                await one.over.wait()
-    finally:
-        serving.cancel()
-        with suppress(asyncio.CancelledError):
-            await serving
+    async with beside(intake.serve()), asyncio.timeout(WITHIN_S):
+        for one in deliveries:
+            await one.over.wait()
     return [json.loads(one.refused) if one.refused else None for one in deliveries]
 
 

@@ -25,7 +25,7 @@ from weft.run.doors import api_doors
 from weft.store.database import prepare_connection
 
 LIVE_DOORS = api_doors()
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 CANARY, WORD = "canary", "usual"
 DRAWS, DRAWS_OF_ONES_OWN = 24, 400
 OURS, THEIRS, LATER = 300_000, 700_000, 900_000
@@ -197,7 +197,6 @@ async def seen_in_tables(
     return seen
 
 
-@pytest.mark.heavy
 @pytest.mark.timeout(300)  # it calls all functions
 async def test_nothing_tells_or_changes_anything_of_another_tenant(
     tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection, session: Session,
@@ -246,7 +245,6 @@ def switch_checks_off(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"weft.{module}.require_owner", allow)
 
 
-@pytest.mark.heavy
 @pytest.mark.timeout(300)  # it asks all routes for things of two tenants
 async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_only(
     api: LiveApi, tenants: tuple[FullTenant, FullTenant], admin: asyncpg.Connection,
@@ -275,7 +273,6 @@ async def test_without_the_checks_of_the_code_each_route_still_knows_its_tenant_
     assert refused | {"GET /ui/events", "GET /v1/events"} == SKIPPED.keys()
 
 
-@pytest.mark.heavy
 @pytest.mark.usefixtures("no_checks")
 async def test_streams_of_two_tenants_tell_nothing_of_each_other(
     api: LiveApi, tenants: tuple[FullTenant, FullTenant]

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from contexts import beside
+
 DEADLINE_S = 30.0
 
 
@@ -97,14 +99,8 @@ class Receiver:
         async with self.changed:
             self.received.append(request)
             self.changed.notify_all()
-        talking = asyncio.create_task(chosen(writer))
-        leaving = asyncio.create_task(reader.read())
-        try:
+        async with beside(chosen(writer)) as talking, beside(reader.read()) as leaving:
             await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            talking.cancel()
-            leaving.cancel()
-            await asyncio.gather(talking, leaving, return_exceptions=True)
 
     async def close(self) -> None:
         """End what is still being served."""

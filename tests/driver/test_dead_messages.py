@@ -4,13 +4,14 @@ that writes events out: a page is read while the one before it is written.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
 
+from contexts import beside
 from driver.fake_store import FakeDriverStore
 from weft.core.access.rights import UserRole
 from weft.driver.adapters import Adapters
@@ -134,18 +135,12 @@ async def test_what_comes_is_kept_before_it_is_acknowledged_and_sent_again_if_wa
         FakeDriverStore(), 3, Settings(dead_messages_mail="ops@site.example"), bell, DueDate(),
         lambda: None, lambda _: None, adapters=Adapters(transports, post),
     )  # fmt: skip
-    loop = asyncio.ensure_future(dead_messages.LOOP.run(context))
-    try:
-        async with asyncio.timeout(30):
-            for one in deliveries:
-                await one.acknowledged.wait()
-            await store.ended.wait()
-            bell.ring()
-            await mails.came.wait()
-    finally:
-        loop.cancel()
-        with suppress(asyncio.CancelledError):
-            await loop
+    async with beside(dead_messages.LOOP.run(context)), asyncio.timeout(30):
+        for one in deliveries:
+            await one.acknowledged.wait()
+        await store.ended.wait()
+        bell.ring()
+        await mails.came.wait()
 
     assert [(one.queue, len(one.body), one.n_bytes) for one in store.kept] == [
         ("", 1, 70_000), ("typo", 65_536, 100_000), (None, 1, 1),

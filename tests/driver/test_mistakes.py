@@ -5,7 +5,6 @@ the loop that hears foreign programs, with a transport and a store that are list
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -108,12 +107,9 @@ async def test_a_schedule_that_cannot_be_moved_waits(
         [DueSchedule(n, "0 * * * *", "UTC", "skip", now, now) for n in (1, 2, 3)]
     )
     running = Term(store, 0, SETTINGS, Adapters(), loops=[schedules.LOOP])
-    task = asyncio.create_task(running.run())
-    async with asyncio.timeout(30):
+    async with beside(running.run()), asyncio.timeout(30):
         while not store.calls["schedules due"]:
             await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
 
     assert {one.schedule_id: len(one.runs) for one in store.moves} == {1: 1, BAD: 0, 3: 1}
     assert all(one.next_at == now + timedelta(hours=1) for one in store.moves)
@@ -298,16 +294,10 @@ async def test_answers_count_and_are_acknowledged_whatever_they_say() -> None:
         FakeDriverStore(), 3, Settings(), Bell(), DueDate(), lambda: None, lambda _: None,
         adapters=Adapters(transports),
     )  # fmt: skip
-    loop = asyncio.ensure_future(outcomes.LOOP.run(context))
-    try:
-        async with asyncio.timeout(WITHIN_S):
-            for one in deliveries:
-                await one.over.wait()
-            await store.tended.wait()
-    finally:
-        loop.cancel()
-        with suppress(asyncio.CancelledError):
-            await loop
+    async with beside(outcomes.LOOP.run(context)), asyncio.timeout(WITHIN_S):
+        for one in deliveries:
+            await one.over.wait()
+        await store.tended.wait()
 
     assert deliveries[0].refused
     assert not any(one.refused for one in deliveries[1:])

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -26,6 +28,13 @@ def fill(builder: aio.BatchBuilder) -> list[aio.Job]:
     return [*jobs, builder.create_job(name="last", parents=jobs[-2:])]
 
 
+def kill_at(weft: Weft, sent: list[int], numbers: Sequence[int], count: int) -> None:
+    """Note how many jobs a request has sent; at requests of these numbers kill the api."""
+    sent.append(count)
+    if len(sent) in numbers:
+        kill_api(weft)
+
+
 async def names_of(batch: aio.Batch) -> list[str]:
     return [job["name"] async for job in batch.list_jobs()]
 
@@ -37,13 +46,7 @@ async def test_the_api_is_killed_in_the_middle(weft: Weft, client: aio.Client) -
     bb = client.create_batch()
     jobs = fill(bb)
     sent: list[int] = []
-
-    def kill_once(count: int) -> None:
-        sent.append(count)
-        if len(sent) in {3, 12}:
-            kill_api(weft)
-
-    batch_id = await bb.draft.submit(kill_once)
+    batch_id = await bb.draft.submit(partial(kill_at, weft, sent, (3, 12)))
 
     assert sum(sent) == len(EXPECTED)
     assert len(sent) > 20
@@ -61,14 +64,8 @@ async def test_a_submission_that_gave_up_goes_on_where_it_was(
         bb = impatient.create_batch()
         jobs = fill(bb)
         sent: list[int] = []
-
-        def kill_once(count: int) -> None:
-            sent.append(count)
-            if len(sent) == 4:
-                kill_api(weft)
-
         with pytest.raises(Unavailable):
-            await bb.draft.submit(kill_once)
+            await bb.draft.submit(partial(kill_at, weft, sent, (4,)))
         n_before = len(sent)
         more = bb.create_job(name="more")
         await client.api.overview()

@@ -60,7 +60,6 @@ def test_montage_of_25_jobs_runs_in_order(weft: Weft, tmp_path: Path) -> None:
     assert found == {"n_jobs": 25, "n_started": 25, "n_parents": 45, "early": []}
 
 
-@pytest.mark.heavy
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("name", "n_jobs", "n_parents", "scale"),

@@ -4,11 +4,12 @@ way out are written in sets.
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import pytest
 
+from contexts import beside
 from weft.core.states import AttemptKey
 from weft.plugins.runners.simulation.exchange import Exchange, Outbox, Travel
 from weft.plugins.runners.simulation.steps import Adder, Output
@@ -115,17 +116,9 @@ async def test_people_are_told_why_a_run_waits(n_refusals: int, first: str) -> N
     exchange = QuickExchange(topics_of(n_refusals), "owner", Adder(1))
     output = Output(AttemptKey(1, 1, 1), cast("Any", None), 0)
     said: asyncio.Queue[str] = asyncio.Queue()
-
-    tasks = [
-        asyncio.create_task(exchange.run()),
-        asyncio.create_task(exchange.send(TRAVEL, (), output, 1, said.put_nowait)),
-    ]
-    async with asyncio.timeout(20):
+    sending = exchange.send(TRAVEL, (), output, 1, said.put_nowait)
+    async with beside(exchange.run()), beside(sending), asyncio.timeout(20):
         told = [await said.get() for _ in range(2)]
-    for task in tasks:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
     assert told[0] == first
     assert told[1].startswith("nobody has answered its run over kafka yet; asked ")

@@ -408,17 +408,16 @@ async def test_job_that_is_released_before_it_was_parked_is_admitted(
 ) -> None:
     """Its gate had a free place only while it was held, when nobody admits it."""
     batch, worker, (first,) = await world.submit_and_claim(with_gates(key_gate(1), key_gate(1)))
-    api, caller = world.api, world.caller
-    if what == "job":
-        await api.hold_jobs(caller, batch, [2])
-    else:
-        await api.hold_group(caller, batch, 0)
+    api = world.api
+    ways: dict[str, tuple[Any, Any, Any]] = {
+        "job": (api.hold_jobs, api.release_jobs, [2]),
+        "group": (api.hold_group, api.release_group, 0),
+    }
+    hold, release, part = ways[what]
+    await hold(world.caller, batch, part)
     await worker.end(first)
     await visit(world)
-    if what == "job":
-        await api.release_jobs(caller, batch, [2])
-    else:
-        await api.release_group(caller, batch, 0)
+    await release(world.caller, batch, part)
     await park(world)
     await visit(world)
 

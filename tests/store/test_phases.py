@@ -30,7 +30,9 @@ SLEEPERS = """
 """
 
 
-def agent_of(world: World, runner: RemoteRunner, scratch: Path) -> Agent:
+def agent_of(world: World, engine: DirectoryEngine, scratch: Path) -> Agent:
+    handles, logs = Handles(scratch / "state"), FileLogWriter(scratch / "logs")
+    runner = RemoteRunner(engine, handles, logs, "remote")
     store = world.backend.worker_store()
     facts = WorkerFacts(
         name="remote", host="here", pool=world.pool, version="0", cpu_m=100_000,
@@ -71,13 +73,7 @@ async def test_phases_of_a_remote_attempt_are_in_its_documents(
     """Queued elsewhere it does not run and costs nothing."""
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 0.5; exit 3"))
     engine = DirectoryEngine(tmp_path / "engine", queued_s=3600)
-    agent = agent_of(
-        world,
-        RemoteRunner(
-            engine, Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs"), "remote"
-        ),
-        tmp_path / "scratch",
-    )
+    agent = agent_of(world, engine, tmp_path)
     async with stopped_in_order(agent):
         batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
         await until(world, batch, state="running", message="it waits: Priority")
@@ -103,18 +99,15 @@ async def test_orderly_stop_leaves_a_remote_attempt_to_the_next_agent(
 ) -> None:
     """It is neither stopped nor lost, even if its engine is away when that agent starts."""
     engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
-    handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 3600; exit 0"))
     batch = await world.submit(replace(job_rows(1), chunk_body=[encode_chunk([spec])]))
-    async with stopped_in_order(
-        agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
-    ):
+    async with stopped_in_order(agent_of(world, engine, tmp_path)):
         await until(world, batch, state="running", phase="executing")
     (status,) = (await engine.statuses(engine.names())).values()
     engine.queued_s = -3600  # its hour is over
     async with AsyncExitStack() as until_end:
         async with engine.away() as until_refused, asyncio.timeout(WITHIN_S):
-            second = agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
+            second = agent_of(world, engine, tmp_path)
             await until_end.enter_async_context(stopped_in_order(second))
             await until_refused("statuses")
         await until(world, batch, state="success")
@@ -129,9 +122,8 @@ async def test_sleeping_agent_starts_what_a_submission_has_claimed_for_it(
 ) -> None:
     """No heartbeat tells it meanwhile: a minute passes until the next one."""
     engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
-    handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 0; exit 0"))
-    agent = agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
+    agent = agent_of(world, engine, tmp_path)
     async with stopped_in_order(agent):
         async with asyncio.timeout(WITHIN_S):
             while not await world.admin.fetchval(SLEEPERS, world.pool):
@@ -148,8 +140,7 @@ async def test_jobs_wait_for_an_engine_that_is_away_and_go_on_by_themselves(
 ) -> None:
     """The first is on its way all the time; the others wait on one condition."""
     engine = DirectoryEngine(tmp_path / "engine", queued_s=0)
-    handles, logs = Handles(tmp_path / "state"), FileLogWriter(tmp_path / "logs")
-    agent = agent_of(world, RemoteRunner(engine, handles, logs, "remote"), tmp_path)
+    agent = agent_of(world, engine, tmp_path)
     spec = JobSpec(command=("/bin/sh", "-c", "sleep 0; exit 0"))
 
     async def submit(count: int) -> int:

@@ -15,7 +15,6 @@ from weft.callbacks import Callback, verify
 pytestmark = pytest.mark.heavy
 
 
-@pytest.mark.heavy
 def test_killed_driver_is_succeeded_and_the_receiver_told(home: Path) -> None:
     environ = {"WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_HEARTBEAT_S": "5"}
     with receiving() as receiver, up(home, **environ) as weft:
@@ -48,7 +47,6 @@ def _rows(home: Path, batch: int) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.heavy
 def test_what_was_given_up_is_sent_again_at_once_when_somebody_asks(home: Path) -> None:
     with (
         receiving(first_status=410) as receiver,

@@ -116,7 +116,6 @@ def test_passwords_are_kept_when_the_owner_changes() -> None:
     assert "sslmode=require" in after["weft_driver"]
 
 
-@pytest.mark.heavy
 @slow
 @installed
 def test_embedded_database_is_found_again_after_another_one(home: Path, dsn: str) -> None:

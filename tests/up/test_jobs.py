@@ -67,7 +67,6 @@ def test_running_job_is_stopped_with_weft_and_runs_again_at_the_next_start(
     assert job["attempt"] == 2
 
 
-@pytest.mark.heavy
 def test_job_that_ignores_sigterm_does_not_hold_the_stop_up(home: Path, fifo: Path) -> None:
     with up(home) as weft:
         weft.until_ready()

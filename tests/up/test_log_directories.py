@@ -9,7 +9,7 @@ import pytest
 from up.external_server import INSTALLED, external_server
 from up.weft_up import Up, run_weft, up
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.heavy, pytest.mark.timeout(240)]
 
 LONG = 'i=0; while [ $i -lt 9000 ]; do echo "$0 line $i"; i=$((i+1)); done'
 """Long enough for a file of its own."""
@@ -41,7 +41,6 @@ def finish(server: Up) -> None:
     server.finish()
 
 
-@pytest.mark.heavy
 def test_files_of_a_deleted_batch_go(home: Path) -> None:
     with up(home) as server:
         server.until_ready()
@@ -55,7 +54,6 @@ def test_files_of_a_deleted_batch_go(home: Path) -> None:
         assert first_line(home, kept) == "kept line 0"
 
 
-@pytest.mark.heavy
 def test_worker_that_was_away_removes_files_when_it_is_back(home: Path) -> None:
     with up(home) as server:
         server.until_ready()
@@ -80,7 +78,6 @@ def dsn(request: pytest.FixtureRequest) -> Iterator[str]:
         yield server.dsn()
 
 
-@pytest.mark.heavy
 def test_databases_of_one_home_do_not_share_files(home: Path, dsn: str) -> None:
     """The first batch of each has the same number."""
     with up(home, "--database", dsn) as server:
@@ -98,7 +95,6 @@ def test_databases_of_one_home_do_not_share_files(home: Path, dsn: str) -> None:
         assert directories(home) == [batch]
 
 
-@pytest.mark.heavy
 def test_output_of_an_earlier_release_stays_readable(home: Path) -> None:
     """It kept the output of all databases in one directory, with a name of its own."""
     with up(home) as server:

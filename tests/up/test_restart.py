@@ -115,7 +115,6 @@ def test_no_secret_is_in_arguments_or_environment(weft: Up) -> None:
         assert [word for word in [*passwords, client_of(home)["token"]] if word in text] == []
 
 
-@pytest.mark.heavy
 def test_leader_that_was_put_to_sleep_is_ended_and_succeeded() -> None:
     with temporary_home() as home, up(home, WEFT_DRIVERS="2", WEFT_HEARTBEAT_S="5") as weft:
         weft.until_ready()  # a driver says its state first, and then where its pid is

@@ -18,6 +18,7 @@ from worker.agent_process import AgentProcess
 from worker.spawner_process import can_suspend, clocks_of_timers, marked, until_gone
 from worker.worker_process import sh
 
+pytestmark = pytest.mark.slow
 TOKEN = "a token of these tests"
 WITHIN_S = 60.0
 
@@ -110,7 +111,6 @@ async def agent(database: dict[str, str], short_path: Path) -> AsyncIterator[Age
     await asyncio.to_thread(one.end)
 
 
-@pytest.mark.slow
 async def test_killed_agent_is_succeeded_without_a_second_attempt(
     weft: Weft, agent: AgentProcess
 ) -> None:
@@ -129,7 +129,6 @@ async def test_killed_agent_is_succeeded_without_a_second_attempt(
         assert [one["started_at"] for one in leases] == [None] * len(leases)
 
 
-@pytest.mark.slow
 async def test_killed_spawner_leaves_no_process_and_its_jobs_run_again(
     weft: Weft, agent: AgentProcess
 ) -> None:
@@ -154,7 +153,6 @@ async def until_attempts(weft: Weft, batch: int, count: int) -> None:
             await asyncio.sleep(0)
 
 
-@pytest.mark.slow
 async def test_both_killed_at_once(weft: Weft, agent: AgentProcess) -> None:
     batch = await weft.submit(*(sh("sleep 0.01; echo x") for _ in range(200)))
     await weft.until(batch, n_completed=20)
@@ -166,7 +164,6 @@ async def test_both_killed_at_once(weft: Weft, agent: AgentProcess) -> None:
     assert {job["state"] for job in await weft.jobs(batch)} == {JobState.SUCCESS.word}
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not can_suspend(), reason="the kernel lends no time namespace")
 async def test_host_that_was_suspended_before_runs_jobs(
     weft: Weft, database: dict[str, str], short_path: Path
@@ -188,7 +185,6 @@ async def test_host_that_was_suspended_before_runs_jobs(
     assert (job["state"], job["attempt"]) == (JobState.SUCCESS.word, 1)
 
 
-@pytest.mark.slow
 async def test_stopped_worker_gives_its_jobs_back(weft: Weft, agent: AgentProcess) -> None:
     batch = await weft.submit(sh('trap "" TERM; while :; do sleep 0.05; done'), sh("sleep 60"))
     await weft.until(batch, n_running=2)
@@ -199,7 +195,6 @@ async def test_stopped_worker_gives_its_jobs_back(weft: Weft, agent: AgentProces
     await weft.cancel(batch)
 
 
-@pytest.mark.slow
 async def test_cancelled_job_is_killed_with_its_children(weft: Weft, agent: AgentProcess) -> None:
     batch = await weft.submit(sh("setsid sleep 5003 & sleep 5004"))
     await weft.until(batch, n_running=1)
@@ -219,7 +214,6 @@ async def until_exit(agent: AgentProcess) -> int:
     return await asyncio.to_thread(agent.process.wait, WITHIN_S)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_killed", [False, pytest.param(True, marks=pytest.mark.heavy)])
 async def test_drained_worker_ends_in_order_without_a_driver(
     weft: Weft, agent: AgentProcess, tmp_path: Path, *, is_killed: bool
@@ -248,7 +242,6 @@ async def test_drained_worker_ends_in_order_without_a_driver(
     assert await weft.state() == "active"
 
 
-@pytest.mark.slow
 async def test_idle_worker_drains_at_once_and_one_whose_drain_is_taken_back_works(
     weft: Weft, agent: AgentProcess, tmp_path: Path
 ) -> None:
@@ -266,7 +259,6 @@ async def test_idle_worker_drains_at_once_and_one_whose_drain_is_taken_back_work
     assert await weft.state() == "deleted"
 
 
-@pytest.mark.slow
 async def test_slots_are_the_jobs_that_run_at_a_time(
     weft: Weft, database: dict[str, str], short_path: Path
 ) -> None:
@@ -292,7 +284,6 @@ async def test_slots_are_the_jobs_that_run_at_a_time(
     assert (worker["slots"], worker["offers"]["rack"]) == (2, ["12"])
 
 
-@pytest.mark.slow
 async def test_second_agent_of_a_name_is_refused_while_the_first_lives(
     weft: Weft, agent: AgentProcess, tmp_path: Path
 ) -> None:

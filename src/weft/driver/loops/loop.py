@@ -1,7 +1,8 @@
 """The description of a driver's loop, and the context in which it works."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from weft.driver.adapters import Adapter, Adapters
 from weft.driver.loops.bell import Bell, DueDate
@@ -58,7 +59,7 @@ class Loop:
     """
 
     name: str
-    run: Callable[[LoopContext], Awaitable[None]]
+    run: Callable[[LoopContext], Coroutine[Any, Any, None]]
     """Runs until cancelled. `Unavailable` and `EpochStale` end the term; after any other error it
     is run anew."""
     after: tuple[str, ...] = ()

@@ -6,12 +6,13 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import asyncpg
 import httpx
 import pytest
 from httpx import AsyncClient
+from structlog.testing import capture_logs
 
 from api import line_door
 from api.fakes import TOKEN, RecordingStore, SilentNotices, client_of
@@ -120,12 +121,15 @@ KNOWN = {"authorization": f"Bearer {TOKEN}"}
 
 
 class _Away(RecordingStore):
-    """Its database is away for one token."""
+    """Its database is away for one token. For licences the disk of the api has no room."""
 
     async def authenticate(self, token: str) -> Caller | None:
         if token == "away":
             raise Unavailable("the database is away", detail="x", hint="x")
         return await super().authenticate(token)
+
+    async def list_licences(self, caller: Caller) -> NoReturn:
+        raise OSError(errno.ENOSPC, "no space", caller.user_name)
 
 
 @pytest.fixture
@@ -164,6 +168,15 @@ def test_foreign_clients_hear_of_a_full_disk_as_of_what_passes() -> None:
     refusals = {one.name: one.refuse(full, asked).status for one in api_doors() if one.refuse}
 
     assert refusals == {"aloe": 503, "hail": 503, "jobweaver": 507, "tes": 503}
+
+
+async def test_a_full_disk_of_the_api_is_in_its_log(client: httpx.AsyncClient) -> None:
+    with capture_logs() as logs:
+        answer = await client.get("/v1/licences", headers=KNOWN)
+
+    full = [(one["path"], one["error"]) for one in logs if one["event"] == "request.disk_full"]
+    assert full == [("/v1/licences", "[Errno 28] no space: 'somebody'")]
+    assert (answer.status_code, "no space" in answer.text) == (507, False)
 
 
 async def test_a_door_words_too_many_requests(client: httpx.AsyncClient) -> None:

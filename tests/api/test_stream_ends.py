@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
 
 import httpx
 import pytest
@@ -134,6 +136,38 @@ async def test_stream_that_begins_after_the_notice_ends_at_once(
 
     assert answer.status_code == 200
     assert "event:" not in answer.text
+
+
+async def test_streams_of_a_user_read_older_events_in_turn(
+    api: LiveApi, http: httpx.AsyncClient, bob: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of another user do not wait for them."""
+    store, ann, ann_reads = api.app.services.store, await add(http, "ann"), asyncio.Event()
+    since = "{}-{}".format(*await store.events_now())
+    list_events, reading, read = store.list_events, Counter[str](), list[tuple[str, int]]()
+
+    async def counted(caller: Caller, *, limit: int, **asked: Any) -> object:  # noqa: ANN401 (passed on)
+        name, is_older = caller.user_name, limit == watch.CATCH_UP_ROWS  # else the feed reads
+        reading[name] += is_older
+        read.extend([(name, reading[name])] * is_older)
+        if is_older and name == "ann":
+            ann_reads.set()
+        elif is_older:
+            await ann_reads.wait()
+        found = await list_events(caller, limit=limit, **asked)
+        reading[name] -= is_older
+        return found
+
+    monkeypatch.setattr(store, "list_events", counted)
+    async with contextlib.AsyncExitStack() as streams, asyncio.timeout(DEADLINE_S):
+        for user in (bob, bob, bob, ann):
+            await http.post("/v1/batches", json={}, headers=user)
+            path = f"/v1/events?since={since}"
+            _ = await streams.enter_async_context(stream(http, path, user))
+        while len(read) < 4:
+            await asyncio.sleep(0)
+
+    assert set(read) == {("ann", 1), ("bob", 1)}
 
 
 async def test_what_users_and_tenants_keep_open_is_bounded(

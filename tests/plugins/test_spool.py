@@ -1,6 +1,7 @@
 """The spool of workers outside: what it takes, its bounds, and what is removed."""
 
 import hashlib
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +63,17 @@ def test_spool_writes_from_where_its_file_ends(tmp_path: Path) -> None:
     spool.remove(PLACE, ["attempts/b1"])
     assert spool.write(PLACE, OWN, 6, b"") == 0
     assert not (tmp_path / f"spool-{PLACE}" / OWN).exists()
+
+
+def test_what_a_disk_takes_of_a_part_is_told(tmp_path: Path) -> None:
+    spool = spool_at(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40, hard))
+    try:
+        n_bytes = spool.write(PLACE, OWN, 0, b"x" * 64)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (n_bytes, spool.write(PLACE, OWN, 40, b"x" * 24)) == (40, 64)
 
 
 def test_samples_replace_the_older_ones(tmp_path: Path) -> None:

@@ -192,22 +192,27 @@ async def test_permission_includes_those_before_it(
     )
 
 
-async def test_removed_batches_and_users_take_their_grants_along(world: World) -> None:
+async def test_removed_batches_and_users_take_their_grants_and_keys_along(world: World) -> None:
     batch, other = await world.submit(), await world.submit()
     bob = await leave(world, await world.user("bob"))
     for one in (batch, other):
         await grant(world, bob, one, Permission.READ)
     await remove(world, await delete(world, batch))
+    first = {"tenant_id": bob.tenant_id, "user_id": bob.user_id, "repeat_key": "k", "digest": b"d"}
+    await world.call("first_answer", **first, answer={"n": 1})
+    keys = "SELECT count(*) FROM weft.answered_request WHERE user_id = $1"
     count = "SELECT count(*) FROM weft.batch_grant WHERE user_id = $1"
     after_removal = await world.admin.fetchval(count, bob.user_id)
+    n_keys = await world.admin.fetchval(keys, bob.user_id)
     await world.admin.execute(
         "UPDATE weft.tenant_user SET role = 'admin' WHERE user_id = $1", world.caller.user_id
     )
     admin = replace(world.caller, role=UserRole.ADMIN)
     await world.api.remove_user(admin, "bob", may_give=list(UserRole))
 
-    assert after_removal == 1
-    assert await world.admin.fetchval(count, bob.user_id) == 0
+    assert (after_removal, n_keys) == (1, 1)
+    for rest in (count, keys):
+        assert await world.admin.fetchval(rest, bob.user_id) == 0
 
 
 async def test_jobs_of_others_are_left_out_where_others_are_named(world: World) -> None:

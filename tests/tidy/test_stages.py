@@ -103,16 +103,26 @@ def selects(part: str, name: str) -> bool:
     return Expression.compile(part).evaluate(lambda word, /, **_: word in name)
 
 
-def test_each_part_of_the_filter_of_faults_selects_a_test() -> None:
+def filters() -> Iterator[tuple[str, list[str]]]:
+    """Return each choice of tests by names in `.ci/run`, with what pytest chooses from."""
     text = (ROOT / ".ci" / "run").read_text()
-    (wanted,) = re.findall(r"^export WEFT_FULL_FAULTS='(.+)'$", text, re.MULTILINE)
-    words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests/faults"]
-    names = subprocess.check_output(words, cwd=ROOT, text=True).splitlines()
-    parts = re.split(r" or (?![^(]*\))", wanted)
-    empty = [part for part in parts if not any(selects(part, name) for name in names)]
+    for kind, folder in (("FAULTS", "tests/faults"), ("BROKERS", "tests/transports")):
+        yield re.findall(rf"^export WEFT_FULL_{kind}='(.+)'$", text, re.MULTILINE)[0], [folder]
+    for mark, name, wanted in re.findall(r"test-(\w+)s \w+=(\w+) .*-k '(.+)'", text):
+        files = [relative(path) for path in tracked_files() if path.name.startswith("test_")]
+        marked_files = [one for one in files if f"mark.{mark}" in (ROOT / one).read_text()]
+        yield wanted, ["-m", f'{mark}(name="{name}")', *marked_files]
 
-    assert len(names) > 50
-    assert empty == []
+
+@pytest.mark.parametrize(("wanted", "words"), [*filters()], ids=lambda one: str(one)[:30])
+def test_each_word_of_a_choice_by_names_chooses_a_test(wanted: str, words: list[str]) -> None:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *words]
+    names = subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    chosen = " ".join(name for name in names if "::" in name and selects(wanted, name))
+
+    assert [
+        one for one in {*re.findall(r"[\w-]+", wanted)} - {"and", "or"} if one not in chosen
+    ] == []
 
 
 def test_each_fault_point_is_called_and_fired() -> None:

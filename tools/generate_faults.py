@@ -97,7 +97,7 @@ def cells(test: str, result: Result | None) -> Iterator[str]:
     if result is None:
         yield from ("–", "–", "–")
         return
-    cases = f"{result['cases']} cases" if result["cases"] > 1 else ""
+    cases = f"{result['cases']} cases" if result["cases"] > 1 else "1 case"
     jobs = f"{result['jobs']:,} jobs" if "jobs" in result else ""
     yield ", ".join(filter(None, (cases, jobs)))
     outcome = ["**failed**" if result["failed"] else "passed"]

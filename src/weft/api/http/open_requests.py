@@ -29,12 +29,12 @@ class OpenRequests:
     @contextmanager
     def counted(self, caller: Caller, send: Send) -> Iterator[Send]:
         """Count a request while it is served, and yield what sends its reply: of all large pieces
-        of a tenant one goes out in a turn of the event loop. Raise `TooManyAtOnce`.
+        of a tenant, but those of its workers, one goes out in a turn. Raise `TooManyAtOnce`.
         """
         turn = self._turns.setdefault(caller.tenant_id, asyncio.Lock())
 
         async def send_in_turn(message: Message) -> None:
-            if len(message.get("body", b"")) > LARGE_BYTES:
+            if not caller.work and len(message.get("body", b"")) > LARGE_BYTES:
                 async with turn:
                     await asyncio.sleep(0)
             await send(message)

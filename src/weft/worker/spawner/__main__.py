@@ -175,8 +175,8 @@ def go_first() -> None:
     """Let this thread run before jobs if it may, as a place is free until it has started the next
     one; without that it waits behind a job while another core is idle. What it starts is usual.
     """
-    if (os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)) == (os.SCHED_OTHER, 0):
-        with contextlib.suppress(PermissionError):
+    with contextlib.suppress(OSError):  # no right to, or a system that has no such call
+        if (os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)) == (os.SCHED_OTHER, 0):
             os.sched_setscheduler(0, os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.sched_param(0))
             os.setpriority(os.PRIO_PROCESS, 0, _NICE)
 

@@ -22,6 +22,7 @@ _DEEP: Final = "**"
 _PIECE_BYTES: Final = 1 << 20
 _LOOKED_AT: Final = 20
 """Names that are looked at for one that may be kept."""
+_PROBLEMS_MAX, _PROBLEM_CHARS = 100, 1000
 
 
 class FoundFile(NamedTuple):
@@ -51,6 +52,11 @@ def find_outputs(
     found: dict[str, FoundFile] = {}
     problems: dict[str, None] = {}
     budget = [files_max * _LOOKED_AT]
+
+    def note(problem: str) -> None:
+        if len(problems) < _PROBLEMS_MAX:
+            problems[problem[:_PROBLEM_CHARS]] = None
+
     with opened_directory(work) as top:
         for output in outputs:
             is_missing = not output.optional
@@ -59,14 +65,14 @@ def find_outputs(
                 is_missing = False
                 if problem:
                     if not output.optional:
-                        problems[problem] = None
+                        note(problem)
                     continue
                 if output.optional and folder and _is_same(work, folder, source, n_bytes):
                     continue
                 try:
                     target = _target(_told(output, source, product_of), source)
                 except FileProblem as error:
-                    problems[str(error)] = None
+                    note(str(error))
                     continue
                 known = found.setdefault(target, FoundFile(source, target, n_bytes))
                 if known.source != source:
@@ -76,7 +82,7 @@ def find_outputs(
                 if len(found) > files_max:
                     raise FileRefused(f"more than {files_max} files (output_files_max)")
             if is_missing:
-                problems[f"its output {output.from_!r} is missing"] = None
+                note(f"its output {output.from_!r} is missing")
     if (total := sum(one.n_bytes for one in found.values())) > bytes_max:
         raise FileRefused(
             f"its outputs have {total} bytes, at most {bytes_max} (output_bytes_max)"

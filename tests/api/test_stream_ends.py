@@ -15,7 +15,7 @@ from contexts import beside
 from weft.api.http.open_requests import LARGE_BYTES, OpenRequests
 from weft.api.http.routing import Message
 from weft.api.use_cases import follow, watch
-from weft.ports.store import Caller
+from weft.ports.store import Caller, WorkTerms
 
 SETTINGS = {"tenant_requests_max": 8}
 Cause = Callable[[httpx.AsyncClient, Mapping[str, str]], Awaitable[httpx.Response]]
@@ -192,13 +192,14 @@ async def test_large_pieces_of_a_tenant_take_turns() -> None:
     """A thousand readers of one tenant keep the event loop from others no longer than one does."""
     requests, sent = OpenRequests(100), list[tuple[int, int]]()
 
-    async def write(tenant_id: int, n_bytes: int) -> None:
+    async def write(tenant_id: int, n_bytes: int, work: WorkTerms | None = None) -> None:
         async def send(message: Message) -> None:
             sent.append((tenant_id, len(message["body"])))
 
-        with requests.counted(Caller(tenant_id, 1, "ann"), send) as send_in_turn:
+        with requests.counted(Caller(tenant_id, 1, "ann", work=work), send) as send_in_turn:
             await send_in_turn({"type": "http.response.body", "body": bytes(n_bytes)})
 
     large = LARGE_BYTES + 1
-    await asyncio.gather(*(write(*one) for one in [(1, large)] * 9 + [(2, large), (1, 1)]))
-    assert sent[:3] == [(1, 1), (1, large), (2, large)]
+    others = [(2, large), (1, 1), (1, large + 1, WorkTerms("p", "*"))]
+    await asyncio.gather(*(write(*one) for one in [(1, large)] * 9 + others))
+    assert sent[:4] == [(1, 1), (1, large + 1), (1, large), (2, large)]

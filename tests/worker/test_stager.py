@@ -109,6 +109,7 @@ def test_optional_outputs_are_what_can_be_kept_and_is_new(work: Path, tmp_path: 
 
 def test_what_is_missing_or_too_much(work: Path) -> None:
     assert found(work, "none", "a.txt") == ["a.txt", "its output 'none' is missing"]
+    assert len(found(work, *map(str, range(200)))) == 100
     with pytest.raises(FileRefused, match="output_files_max"):
         found(work, "**", files_max=2)
     with pytest.raises(FileRefused, match="output_bytes_max"):

@@ -31,11 +31,10 @@ class OpenRequests:
         """Count a request while it is served, and yield what sends its reply: of all large pieces
         of a tenant, but those of its workers, one goes out in a turn. Raise `TooManyAtOnce`.
         """
-        turn = self._turns.setdefault(caller.tenant_id, asyncio.Lock())
 
         async def send_in_turn(message: Message) -> None:
             if not caller.work and len(message.get("body", b"")) > LARGE_BYTES:
-                async with turn:
+                async with self._turns.setdefault(caller.tenant_id, asyncio.Lock()):
                     await asyncio.sleep(0)
             await send(message)
 

@@ -34,16 +34,16 @@ LONG_S = 7.0
 ROUNDS_MAX = 5
 """Batches until all points were passed: an agent may tell of ends in two ways."""
 MODES = ("kill", "raise", "delay")
-SHIPPING, MIGRATING = "agent.after_pack", "migrate.after_step"
-AT_ROLES = {
-    "roles": {
+FIRED = {
+    "all-roles": {
         "agent.after_claim", "agent.after_report", "agent.after_usage", "agent.before_report",
         "api.after_commit", "driver.after_callback", "driver.after_fold", "driver.after_message",
     },
     "spawner": {"spawner.after_start"},
+    "shipping": {"agent.after_pack"},
+    "migrations": {"migrate.after_step"},
 }  # fmt: skip
-FIRED = {SHIPPING, MIGRATING, *AT_ROLES["roles"], *AT_ROLES["spawner"]}
-"""What the tests below fire, each point in all modes: there is none that one cannot have."""
+"""What the tests below fire, each in all modes, by a word of their names: none cannot have one."""
 ROLES = ("api", "driver", "worker")
 SINK = '[sink.portal]\nkind = "http"\nurl = "URL/message"\nmessage = \'{"job": "{{ job.id }}"}\'\n'
 in_each_mode = pytest.mark.parametrize("mode", MODES)
@@ -68,11 +68,11 @@ def listening() -> Iterator[tuple[str, Counter[tuple[str, str]]]]:
 
 
 @in_each_mode
-@pytest.mark.parametrize("where", AT_ROLES)
+@pytest.mark.parametrize("where", ["all-roles", "spawner"])
 def test_roles_at_their_points(where: str, mode: str, recorded: Facts, tmp_path: Path) -> None:
     fired = tmp_path / "fired"
     settings = {
-        "WEFT_FAULTS": armed(fired, mode, *AT_ROLES[where]), "WEFT_CALLBACK_RETRY_FIRST_S": "1",
+        "WEFT_FAULTS": armed(fired, mode, *FIRED[where]), "WEFT_CALLBACK_RETRY_FIRST_S": "1",
         "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1",
     }  # fmt: skip
     with (
@@ -95,15 +95,15 @@ def test_roles_at_their_points(where: str, mode: str, recorded: Facts, tmp_path:
             else:
                 siege.prove(batch, may_lose=where == "spawner")
             prove_bill(siege, batch)
-            if not AT_ROLES[where] - {one.name for one in fired.iterdir()}:
+            if not FIRED[where] - {one.name for one in fired.iterdir()}:
                 break
-        assert {one.name for one in fired.iterdir()} == AT_ROLES[where]
+        assert {one.name for one in fired.iterdir()} == FIRED[where]
         assert mode == "kill" or pids == pids_of(siege)
         # A mistake about one delivery ends the loop of none.
         assert '"loop":"callback"' not in (home / "log" / "driver.log").read_text()
     again = Counter(path for (path, _), count in got.items() for _ in range(count - 1))
     assert {path for path, _ in got} == {"/callback", "/message"}
-    each = int(where == "roles" and mode != "delay")
+    each = int(where == "all-roles" and mode != "delay")
     assert min(again["/callback"], again["/message"]) >= each
     if mode != "kill":  # no others were in hand and had to be sent again
         assert (again["/callback"], again["/message"]) == (each, each)
@@ -183,7 +183,7 @@ async def ship(root: Path) -> None:
 def test_shipping_at_its_point(mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All output is read from the bucket, each byte once; a mistake does not end what ships it."""
     monkeypatch.setattr(fetching, "LATE_S", 0.0)
-    environ = {**os.environ, "WEFT_FAULTS": armed(tmp_path / "fired", mode, SHIPPING)}
+    environ = {**os.environ, "WEFT_FAULTS": armed(tmp_path / "fired", mode, *FIRED["shipping"])}
     site = site_at(tmp_path)
 
     def texts() -> list[bytes]:
@@ -205,7 +205,7 @@ def test_shipping_at_its_point(mode: str, tmp_path: Path, monkeypatch: pytest.Mo
         whole = [b"of tenant %d\n" % tenant for tenant in TENANTS]
         until(lambda: texts() == whole, "all is in the bucket", within_s=60, explain=texts)
         assert running.poll() is None
-    assert [one.name for one in (tmp_path / "fired").iterdir()] == [SHIPPING]
+    assert {one.name for one in (tmp_path / "fired").iterdir()} == FIRED["shipping"]
 
 
 @in_each_mode
@@ -221,7 +221,7 @@ def test_migrations_at_their_point(
         for n_fired in itertools.count():
             fired = tmp_path / str(next(numbers))
             try:
-                later.call(name, dsn, WEFT_FAULTS=armed(fired, mode, MIGRATING))
+                later.call(name, dsn, WEFT_FAULTS=armed(fired, mode, *FIRED["migrations"]))
             except subprocess.CalledProcessError as error:
                 ended[error.returncode] += 1
             if not any(fired.iterdir()):

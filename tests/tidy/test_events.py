@@ -1,11 +1,10 @@
-"""The catalogue of log events and that of fault points agree with the code."""
+"""The catalogue of log events agrees with the code."""
 
 import ast
 import re
 from pathlib import Path
 
 from tidy.source_files import ROOT, nodes_of, python_files, relative
-from weft.faults import POINTS
 
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical", "log"}
 _NAME = re.compile(r"[a-z_]+(\.[a-z_]+)+")
@@ -55,15 +54,3 @@ def test_every_declared_event_is_logged() -> None:
 def test_every_event_has_a_past_tense_name_and_a_sentence() -> None:
     assert [name for name in EVENTS if not _NAME.fullmatch(name)] == []
     assert [name for name, text in EVENTS.items() if len(text) < 10] == []
-
-
-def test_each_fault_point_stands_in_one_place() -> None:
-    """`tests/faults/test_points.py` fires all of `POINTS`."""
-    named = [
-        ast.literal_eval(call.args[0])
-        for path in python_files("src")
-        for call in nodes_of(path, ast.Call)
-        if isinstance(call.func, ast.Name) and call.func.id == "fault_point"
-    ]
-
-    assert sorted(named) == sorted(POINTS)

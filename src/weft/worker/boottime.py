@@ -9,7 +9,6 @@ import os
 import time
 
 _NS = 1_000_000_000
-_ABSOLUTE = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -45,7 +44,7 @@ class BoottimeTimer:
 
     def set(self, due_ns: int) -> None:
         """Become due once, at a time of `now_ns`; forget what was set before."""
-        self._set(max(1, due_ns))
+        self._set(max(1, due_ns - now_ns()))
 
     def stop(self) -> None:
         """Forget what was set; `fd` is not readable any more."""
@@ -55,9 +54,10 @@ class BoottimeTimer:
         """Close `fd`."""
         os.close(self.fd)
 
-    def _set(self, due_ns: int) -> None:
-        times = _Times(0, 0, *divmod(due_ns, _NS))
-        _checked(_libc.timerfd_settime(self.fd, _ABSOLUTE, ctypes.byref(times), None))
+    def _set(self, in_ns: int) -> None:
+        # From now: what turns the clocks of one process (libfaketime) would turn a time by any.
+        times = _Times(0, 0, *divmod(in_ns, _NS))
+        _checked(_libc.timerfd_settime(self.fd, 0, ctypes.byref(times), None))
 
 
 def _checked(result: int) -> int:

@@ -39,7 +39,7 @@ class Clocks:
         return {
             "LD_PRELOAD": str(self._library), "FAKETIME_TIMESTAMP_FILE": str(self._file(role)),
             "FAKETIME_NO_CACHE": "1", "FAKETIME_DISABLE_SHM": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
         }  # fmt: skip
 
     def turn(self, role: str, act: str, *, anew: bool = True) -> None:

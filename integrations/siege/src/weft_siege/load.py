@@ -16,6 +16,8 @@ from weft_siege.network import SINK
 
 OPEN_JOBS_MAX = 400
 """More wait for those that run, so that a siege ends soon after its last fault."""
+OF_GATEWAY = "of a gateway"
+GATEWAY_OPEN_MAX = 3
 PAUSE_S = (0.1, 0.8)
 LONG_S = 25.0
 STORED_BYTES_MAX = 1 << 20
@@ -241,10 +243,14 @@ class Load:
         await self.submit(client, "stored", evidence, jobs)
 
     async def _of_gateway(self, client: Api, evidence: Evidence) -> None:
-        """Jobs that Slurm runs."""
+        """Jobs that Slurm runs, unless its few nodes are behind."""
+        given = [batch for batch in self.batches if batch.kind == OF_GATEWAY]
+        found = [await find_batch(client, batch) for batch in given[-GATEWAY_OPEN_MAX:]]
+        if sum(not one["complete"] for one in found if one) == GATEWAY_OPEN_MAX:
+            return
         jobs = [*[evidence.quick()] * 10, *[evidence.slow(seconds) for seconds in (1, 2, 3, 9)]]
         jobs = [replace(job, document={**job.document, "executor": "slurm"}) for job in jobs]
-        await self.submit(client, "of a gateway", evidence, jobs)
+        await self.submit(client, OF_GATEWAY, evidence, jobs)
 
     async def _dropped(self, client: Api, evidence: Evidence) -> None:  # noqa: ARG002 (as others)
         """Files for the production line."""

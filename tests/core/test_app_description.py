@@ -10,6 +10,7 @@ from weft.core.errors import InvalidApp
 from weft.extensions.apps.description import parse_description
 
 APP: dict[str, Any] = {"name": "a", "version": "1", "templatePath": "run.sh"}
+TAKEN = ("PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b")
 
 
 def test_toml_says_the_same() -> None:
@@ -24,12 +25,9 @@ def test_toml_says_the_same() -> None:
 @cases(
     ("more", "what"),
     [
-        ({"templatePath": "../run.sh"}, "within the folder"),
-        ({"templatePath": "/bin/sh"}, "within the folder"),
-        ({"name": "../a"}, "with the version"),
-        ({"version": None}, "expected a text"),
-        ({"defaultMaxRunTime": "1h"}, "HH:mm:ss"),
-        ({"defaultNodeCount": 0}, "from 1 to"),
+        *(({"templatePath": path}, "within the folder") for path in ("../run.sh", "/bin/sh")),
+        ({"name": "../a"}, "with the version"), ({"version": None}, "expected a text"),
+        ({"defaultMaxRunTime": "1h"}, "HH:mm:ss"), ({"defaultNodeCount": 0}, "from 1 to"),
         ({"parameters": 7}, "list"),
         ({"parameters": [{"id": "a", "value": {"type": "sql"}}]}, "type"),
         ({"parameters": [{"id": "a", "value": {"validator": "(a{9}){9}"}}]}, "validator"),
@@ -37,12 +35,10 @@ def test_toml_says_the_same() -> None:
         ({"parameters": [{"id": "a", "value": {"validator": "(" * 200}}]}, "200 characters"),
         ({"parameters": [{"id": "a", "value": {"type": "number", "default": "x"}}]}, "default"),
         ({"parameters": [{"id": "a"}, {"id": "a"}]}, "twice"),
-        *(
-            ({"parameters": [{"id": name}]}, "id")
-            for name in ("PATH", "path", "LD_PRELOAD", "AGAVE_JOB_ID", "BASH_ENV", "a.b")
-        ),
+        ({"inputs": [{"id": "a", "value": {"default": [2**64]}}]}, "64"),
+        *(({"parameters": [{"id": name}]}, "id") for name in TAKEN),
     ],
-)
+)  # fmt: skip
 def test_wrong_descriptions_are_refused(more: dict[str, Any], what: str) -> None:
     with pytest.raises(InvalidApp, match=what):
         parse_description("app.json", json.dumps({**APP, **more}).encode())

@@ -4,6 +4,7 @@ that travels with jobs.
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 
 from e2e.conftest import Weft
 from weft import Client
-from weft.core.errors import AppIncomplete, Invalid, InvalidApp, NotFound, TooManyApps, WeftError
+from weft.client.http.client_routes import AppFolderUnreadable
+from weft.core.errors import AppIncomplete, AppNotFound, Invalid, InvalidApp, NotFound, TooManyApps
 
 WRAPPER = """\
 set -e
@@ -47,10 +49,9 @@ def bundle(folder: Path, *, wrapper: str = WRAPPER, version: str = "1.0") -> Pat
 
 def run(client: Client, **parameters: object) -> Any:  # noqa: ANN401 (a job)
     builder = client.create_batch()
-    builder.create_job(app="sayer-1.0", parameters=parameters)
-    batch = builder.submit()
-    batch.wait()
-    return batch.get_job(1)
+    job = builder.create_job(app="sayer-1.0", parameters=parameters)
+    builder.submit().wait()
+    return job
 
 
 def test_application_runs_with_its_parameters(weft: Weft, tmp_path: Path) -> None:
@@ -64,8 +65,7 @@ def test_application_runs_with_its_parameters(weft: Weft, tmp_path: Path) -> Non
     assert b"times" in weft.run("app", "show", "sayer-1.0").stdout
     with Client(home=weft.home) as client:
         job = run(client, say="$(id); rm .", loud=True, flagged=True, many=["a", "b"])
-        first = job.log()
-        shown = job.status()
+        first, shown = job.log(), job.status()
         (folder / "wrapper.sh").write_text("echo other $say\n")
         assert client.add_app(folder)["revision"] == 2
         again = run(client, say="x").log()
@@ -117,12 +117,10 @@ def test_code_travels_with_its_jobs(weft: Weft, tmp_path: Path) -> None:
 
 def test_folders_and_names_that_are_none_are_refused(weft: Weft, tmp_path: Path) -> None:
     with Client(home=weft.home) as client:
-        with pytest.raises(WeftError) as raised:
+        with pytest.raises(AppFolderUnreadable):
             client.add_app(tmp_path)
-        assert raised.value.code == "CLIENT.APP_FOLDER_UNREADABLE"
-        with pytest.raises(WeftError) as raised:
+        with pytest.raises(AppNotFound):
             client.get_app("gone-1.0")
-        assert raised.value.code == "API.APP_NOT_FOUND"
         folder = bundle(tmp_path / "wrong", version="..")
         (folder / "wrapper.sh").unlink()
         with pytest.raises(InvalidApp):
@@ -144,6 +142,12 @@ def test_wrong_parameters_are_refused(weft: Weft, tmp_path: Path) -> None:
         assert what in str([one.message for one in raised.value.errors])
 
 
+def test_of_many_who_add_the_same_at_once_one_changes_it(weft: Weft, tmp_path: Path) -> None:
+    folder = bundle(tmp_path / "sayer", version="2.0")
+    with Client(home=weft.home) as client, ThreadPoolExecutor(16) as pool:
+        saved = list(pool.map(client.add_app, [folder] * 16))
+    assert sum(one["changed"] for one in saved) == 1
+
+
 def test_refusals_of_the_store_have_their_classes() -> None:
-    """The suite of the port provokes them (`AppStoreSuite`)."""
     assert (AppIncomplete.sqlstate, TooManyApps.sqlstate) == ("WF261", "WF162")

@@ -21,7 +21,7 @@ from weft.api.http.parameters import Query
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import as_weft_error, refusal_of
 from weft.api.http.rate_limits import FailedLogins, RateLimits
-from weft.api.http.requests import AnyRequest, ClientGone
+from weft.api.http.requests import AnyRequest
 from weft.api.http.right_checks import Table, check_right, rights_of
 from weft.api.http.routing import Receive, Response, Route, Router, Scope, Send, of_door, routes_in
 from weft.api.http.visits import Visits
@@ -219,7 +219,7 @@ def _answer_error(request: AnyRequest, error: Exception) -> Response[bytes]:
     state["error"] = known.code
     if known.login is not None:
         state["login"] = known.login
-    if isinstance(known, Internal) and not isinstance(error, ClientGone):
+    if isinstance(known, Internal):
         log.error("request.failed", path=scope["path"], exc_info=error)
     elif isinstance(error, OSError):  # which may name the file
         log.warning("request.disk_full", path=scope["path"], error=f"{error}")

@@ -21,6 +21,7 @@ RETRIED = (
     asyncpg.SerializationError,
     asyncpg.LockNotAvailableError,
     asyncpg.UndefinedFunctionError,  # a migration replaced it during the call
+    asyncpg.UniqueViolationError,  # another call made the same just now: this one will find it
 )
 """The whole call may be repeated at once: nothing was done."""
 MIGRATE_HINT = "Run `weft db migrate`, or start `weft up` on it, which does the same."

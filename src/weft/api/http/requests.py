@@ -25,10 +25,6 @@ AnyRequest = Request
 KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
-class ClientGone(Exception):
-    """The client closed the connection before its request was complete."""
-
-
 @dataclass(frozen=True)
 class Body:
     """A body as it came."""
@@ -185,12 +181,14 @@ async def in_time(settings: Settings, hint: str) -> AsyncIterator[None]:
 
 
 async def body_of(request: AnyRequest) -> AsyncIterator[bytes]:
-    """Yield the body as it comes. Raise `ClientGone`."""
+    """Yield the body as it comes. Raise `MalformedBody` if its sender leaves before its end."""
     goes_on = True
     while goes_on:
         message = await request.receive()
         if message["type"] == "http.disconnect":
-            raise ClientGone
+            raise MalformedBody(
+                "the connection was closed before the body had come whole", hint="Send it again."
+            )
         yield message.get("body", b"")
         goes_on = message.get("more_body", False)
 

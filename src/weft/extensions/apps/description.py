@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import msgpack
+
 from weft.core.apps.description import APP, AppDescription, bytes_of
 from weft.core.apps.values import TYPES, Parameter, wrong_default
 from weft.core.bounded import read_json, read_toml
@@ -68,7 +70,8 @@ def parse_description(name: str, text: bytes) -> AppDescription:
     try:
         decoded = text.decode()
         found = read_toml(decoded) if name.endswith(".toml") else read_json(decoded)
-    except ValueError as error:
+        msgpack.encode(found)  # it is told in that: a number has 64 bits
+    except (ValueError, OverflowError) as error:
         raise invalid_app(f"{name} cannot be read", str(error)) from error
     if not isinstance(found, Mapping):
         raise invalid_app(f"{name} cannot be read", "it is not an object")

@@ -9,7 +9,7 @@ from typing import Final
 from weft.api.http.decoding import JSON, decode
 from weft.api.http.parameters import batch_id_of, job_id_of
 from weft.api.http.parts import ApiPart
-from weft.api.http.requests import AnyRequest, ClientGone, body_of, in_time
+from weft.api.http.requests import AnyRequest, body_of, in_time
 from weft.api.http.routing import Receive, Send, Stream, post
 from weft.api.http.trail import PATH_CHARS_MAX, action_of
 from weft.api.services import Services
@@ -129,7 +129,7 @@ class _Answer(Stream):
 
     async def hear(self, receive: Receive) -> None:
         """Give the command what comes for it; return when the client is gone or sends nonsense."""
-        with suppress(ClientGone, MalformedBody):
+        with suppress(MalformedBody):
             async for kind, data in self._frames:
                 if not await self._channel.take(kind, data):
                     return

@@ -11,7 +11,7 @@ import msgspec
 from weft.api.http.parameters import wrong_parameter
 from weft.api.http.parts import ApiPart
 from weft.api.http.problem_documents import reply
-from weft.api.http.requests import AnyRequest, ClientGone, body_of, read_bytes, read_submission
+from weft.api.http.requests import AnyRequest, body_of, read_bytes, read_submission
 from weft.api.http.routing import OPEN, Receive, Response, Stream, get, post
 from weft.api.http.sse import KEEP_ALIVE, KEEP_ALIVE_S, message, stream_reply
 from weft.api.http.trail import record_login
@@ -85,7 +85,7 @@ async def open_exec(request: AnyRequest) -> Stream:
 
 
 async def _frames(request: AnyRequest) -> wire.Frames:
-    with suppress(ClientGone, MalformedBody):
+    with suppress(MalformedBody):
         async for one in wire.frames(body_of(request)):
             yield one
 

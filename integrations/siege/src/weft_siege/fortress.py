@@ -85,6 +85,8 @@ class Fortress:
         if bucket:
             self.wires["bucket"] = bucket.wire
         self.receiver = Receiver()
+        self._keepers: list[asyncio.Task[None]] = []
+        """Start again what ends: none of them may end."""
         self._told: dict[str, float] = {}
         """When a role that runs apart was last told to end."""
         self.slowest_s: dict[str, float] = {}
@@ -95,11 +97,10 @@ class Fortress:
         """Start all; leave no process behind."""
         self.home.mkdir(mode=0o700)
         self._environ["WEFT_MAIL_SERVER"] = f"127.0.0.1:{self.receiver.mailbox.port}"
-        keepers = []
         words = ["-m", "weft.cli", "up"]
         if self._pair:
             await self._pair.start()
-            keepers = [asyncio.create_task(self._pair.keep())]
+            self._keepers.append(asyncio.create_task(self._pair.keep()))
             words += ["--database", self._pair.dsn]
         environ = {"WEFT_PORT": str(self.ports[0])}
         up = await self._start("up", environ, sys.executable, *words)
@@ -108,12 +109,12 @@ class Fortress:
             if self._linked:
                 await self._invite()
             if self.slurm:
-                keepers.append(asyncio.create_task(self.slurm.keep()))
-            keepers += [asyncio.create_task(self._keep(name)) for name in self._apart]
+                self._keepers.append(asyncio.create_task(self.slurm.keep()))
+            self._keepers += [asyncio.create_task(self._keep(name)) for name in self._apart]
             await self._until_ready(*self._apart)
             yield self
         finally:
-            for keeper in keepers:
+            for keeper in self._keepers:
                 keeper.cancel()
             self.releases.stop()
             self.wake()
@@ -210,7 +211,12 @@ class Fortress:
             await until(ready.exists, f"{name} is ready")
 
     async def inflict(self, fault: Fault) -> bool:
-        """Do what a fault says, and undo it in time; say whether it met anything."""
+        """Do what a fault says, and undo it in time; say whether it met anything. Raise what has
+        ended a keeper: nothing would come back.
+        """
+        for keeper in self._keepers:
+            if keeper.done():
+                keeper.result()
         self.releases.bring_schema(self._start)
         later = asyncio.get_running_loop().call_later
         if wire := self.wires.get(fault.target):

@@ -20,6 +20,7 @@ from weft.store.embedded.server import (
     new_password,
     run_program,
 )
+from weft.store.errors import AWAY
 from weft_siege.processes import send
 
 OPTIONS = ("wal_retrieve_retry_interval=500ms", "wal_keep_size=2GB")
@@ -30,6 +31,8 @@ HAS_ALL = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_
 ASK_S = 2.0
 PROMOTE_S = 30.0
 STEP_S = 0.2
+_AWAY = (asyncpg.PostgresError, *AWAY)
+"""What a server that ends meanwhile may answer, asyncpg's own errors among it."""
 
 
 class Pair:
@@ -63,7 +66,7 @@ class Pair:
         """
         while True:
             async with self._changing:
-                with suppress(EmbeddedServerFailed, OSError, asyncpg.PostgresError):
+                with suppress(EmbeddedServerFailed, *_AWAY):
                     if self._primary.pid is None:
                         await self._start(self._primary)
                     if self._is_alone:
@@ -95,7 +98,7 @@ class Pair:
         self._primary.stop(fast=False)
 
     async def _has_all(self) -> bool:
-        with suppress(OSError, asyncpg.PostgresError):
+        with suppress(*_AWAY):
             return bool(await self._ask(self._primary, HAS_ALL))
         return False
 

@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 # With it pytest would rewrite each file for each of its processes, and each process that a test starts compile its modules:
 # a third of all work.
 unset PYTHONDONTWRITEBYTECODE
+# All processes of pytest, and the second run, draw faults from one seed.
+export FAULT_SEED="${FAULT_SEED:-$RANDOM}"
 cache=$(mktemp -d)
 trap 'rm -rf "$cache"' EXIT
 .venv/bin/pytest -o "cache_dir=$cache" "$@" && exit 0

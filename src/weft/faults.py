@@ -20,7 +20,7 @@ POINTS: Final = (
     "driver.after_message", "migrate.after_step", "spawner.after_start",
 )  # fmt: skip
 DELAY_S: Final = 2.0
-_LATEST: Final = 20
+LATEST: Final = 5
 _ENTRIES: Final = [one.partition("=") for one in os.environ.get("WEFT_FAULTS", "").split(",")]
 ARMED: Final = {name: how for name, _, how in _ENTRIES if how}
 _TERMS: Final = dict(name.split(":", 1) for name, _, how in _ENTRIES if name and not how)
@@ -39,7 +39,7 @@ def fault_point(name: str) -> Callable[[], None]:
     kind, _, nth = ARMED[name].partition("@")
     if kind not in ("kill", "raise", "delay") or not Path(_TERMS.get("fired", "")).is_absolute():
         raise ValueError(f"WEFT_FAULTS, which is for tests: {name} is not armed as they do it")
-    drawn = Random(f"{_TERMS.get('seed')} {name}").randint(1, _LATEST)  # noqa: S311 (no secret)
+    drawn = Random(f"{_TERMS.get('seed')} {name}").randint(1, LATEST)  # noqa: S311 (no secret)
     left, fired = int(nth or drawn), Path(_TERMS["fired"], name)
 
     def pass_point() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from obstore.store import LocalStore
+from weft_siege.load import after
 
 from faults.books import query, read_books
 from faults.conftest import Facts
@@ -25,12 +26,15 @@ from plugins.test_bucket_log_store import Site
 from up.weft_up import run_weft, temporary_home
 from web_server import Answer, Question, web_server
 from weft.core.states import AttemptKey, Reason
+from weft.faults import LATEST
 from weft.plugins.log_stores.s3 import fetching
 
 __all__ = ["later"]
 JOBS = 40
 LONG_S = 7.0
 """Longer than the time between two heartbeats: a part of it is billed before it ends."""
+CHAIN = 4 * LATEST
+"""Jobs that are claimed and end one after the other: after a kill passes are counted anew."""
 ROUNDS_MAX = 5
 """Batches until all points were passed: an agent may tell of ends in two ways."""
 MODES = ("kill", "raise", "delay")
@@ -44,6 +48,8 @@ FIRED = {
     "migrations": {"migrate.after_step"},
 }  # fmt: skip
 """What the tests below fire, each in all modes, by a word of their names: none cannot have one."""
+ONCE = {"agent.after_usage", "api.after_commit", "driver.after_callback", "migrate.after_step"}
+"""Passed once in a batch, or stepped through; at which pass others fire the seed says."""
 ROLES = ("api", "driver", "worker")
 SINK = '[sink.portal]\nkind = "http"\nurl = "URL/message"\nmessage = \'{"job": "{{ job.id }}"}\'\n'
 in_each_mode = pytest.mark.parametrize("mode", MODES)
@@ -51,7 +57,10 @@ in_each_mode = pytest.mark.parametrize("mode", MODES)
 
 def armed(fired: Path, mode: str, *points: str) -> str:
     fired.mkdir()
-    return ",".join([f"fired:{fired},seed:{SEED}", *(f"{one}={mode}@1" for one in points)])
+    how = [f"{one}={mode}" + "@1" * (one in ONCE) for one in points]
+    text = ",".join([f"fired:{fired},seed:{SEED}", *how])
+    sys.stdout.write(f"FAULT_SEED={SEED}: {text}\n")  # pytest shows it with a failure
+    return text
 
 
 @contextmanager
@@ -125,6 +134,8 @@ def prove_one_is_settled(siege: Siege, batch: Batch) -> None:
 def submitted(siege: Siege, callback: str, *, key: str) -> Batch:
     evidence = siege.evidence()
     jobs = [*evidence.mix(JOBS - 2, SEED), evidence.slow(LONG_S), evidence.slow(LONG_S)]
+    for n in range(1, CHAIN):
+        jobs[n] = after(jobs[n], {"of": n, "need": "end"})
     document = {
         "name": "points", "callback": callback, "sink": "portal",
         "jobs": [job.document for job in jobs],
@@ -156,7 +167,7 @@ from faults.test_points import ship
 asyncio.run(ship(Path(sys.argv[1])))
 """
 """The role of a worker that matters here, in a process of its own."""
-TENANTS = (1, 2, 3)
+TENANTS = range(1, LATEST + 1)
 
 
 def site_at(root: Path) -> Site:

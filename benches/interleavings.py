@@ -8,9 +8,10 @@ what must be true of them is checked where they are used.
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from random import Random
 from typing import Final
 
+from benches.simulated_draws import Draws
+from benches.simulated_preemption import PREEMPT_AFTER_S
 from benches.simulated_roles import Agent, Attempt, Driver
 from benches.simulated_tables import LOSSES_MAX, Job, Tables, User, Worker
 from benches.simulated_waits import check_that_why_is_said
@@ -29,7 +30,8 @@ POOL: Final = Pool(
 )  # fmt: skip
 SIZES: Final = {one.name: one for one in POOL.flavours}
 TICK_S: Final = 5.0
-PREEMPT_AFTER_S: Final = 5.0
+LASTS_S: Final = 2 * TICK_S
+"""What is left of a limit that is near lasts so long at least, whatever it lets start."""
 WAIT_MAX_S: Final = 600.0
 """Without faults a job has ended after this time, whatever others do."""
 READY_MAX: Final = 12
@@ -39,8 +41,8 @@ class Simulation:
     """A world of one seed."""
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)  # noqa: S311 (no secret)
-        self.tables = Tables(self.random)
+        self.draws = Draws(seed)
+        self.tables = Tables(self.draws)
         self.agents: dict[str, Agent] = {}
         self.driver, self.old = Driver(1, 0.0, 0.0), list[Driver]()
         self.limited = self.tables.users[3]
@@ -52,27 +54,32 @@ class Simulation:
             self.tables.release, self.tables.lose_silent, *[self.provide] * 2, self.test, self.ask,
             *[self.tables.pass_gates] * 2,
         ]  # fmt: skip
-        self._faulty = [*self._usual * 8, *[self.submit] * 4, *[self.fail] * 2, self.set_limit]
+        self._faulty = [
+            *self._usual * 8,
+            *[self.submit] * 4,
+            *[self.fail] * 2,
+            *[self.set_limit] * 3,
+        ]
         self._busy = [*self._faulty, *[self.submit] * 30]
 
     def run(self, n_steps: int) -> None:
         """Do steps with faults, then show that everything ends without them, again and again."""
         last = self.n_steps + n_steps
         while self.n_steps < last:
-            actions = self.random.choice((self._faulty, self._busy))
+            actions = self.draws.steps.choice((self._faulty, self._busy))
             for _ in range(3000):
                 self.step(actions)
             self.settle()
 
     def step(self, actions: list[Callable[[], None]]) -> None:
         self.n_steps += 1
-        self.tables.now += self.random.random() / 5
-        self.random.choice(actions)()
+        self.tables.now += self.draws.steps.random() / 5
+        self.draws.steps.choice(actions)()
 
     # ------------------------------------------------------------------ users and faults
 
     def submit(self) -> None:
-        draw, tables = self.random, self.tables
+        draw, tables = self.draws.users, self.tables
         user = draw.choice(tables.users)
         for _ in range(draw.choice((1, 1, 2, 6)) if len(user.ready) < READY_MAX else 0):
             size = draw.choice((1000, 1000, 1000, 2000, 4000, 8000))
@@ -86,11 +93,11 @@ class Simulation:
         """Ask why a job waits."""
         waiting = [job for job in self.tables.jobs.values() if job.owner is None]
         if waiting:
-            check_that_why_is_said(self.random.choice(waiting), self.tables, POOL)
+            check_that_why_is_said(self.draws.questions.choice(waiting), self.tables, POOL)
             self.counts["asked"] += 1
 
     def set_limit(self) -> None:
-        self._set_limit(self.random.choice((3, 10, 30, 60, 200)))
+        self._set_limit(self.draws.limits.choice((3, 10, 30, 60, 200)))
 
     def _set_limit(self, left: float) -> None:
         user = self.limited
@@ -107,7 +114,7 @@ class Simulation:
 
     def fail(self) -> None:
         """Break something: of the driver, of the clock, or of an agent."""
-        draw, tables = self.random, self.tables
+        draw, tables = self.draws.faults, self.tables
         kind = draw.choice(
             ("driver", "clock", "lost", "all", "again", "away", "repeated", "unheard")
         )
@@ -147,10 +154,10 @@ class Simulation:
         """Let an agent do some of what it does again and again."""
         if not self.agents:
             return
-        agent, now = self.random.choice([*self.agents.values()]), self.tables.now
+        agent, now = self.draws.agents.choice([*self.agents.values()]), self.tables.now
         self._turn(agent, now)
         for do in (self._report, self._claim, self._beat):
-            if self.random.random() < 0.5 and now >= agent.away_until_s:
+            if self.draws.agents.random() < 0.5 and now >= agent.away_until_s:
                 do(agent, now)
 
     def _turn(self, agent: Agent, now: float) -> None:
@@ -175,10 +182,10 @@ class Simulation:
 
     def _outcome(self) -> str:
         """Return how a job ends: some fail, some ask to wait for a condition, by its number."""
-        drawn = self.random.random()
+        drawn = self.draws.ends.random()
         if drawn < 0.05:
             return "failed"
-        return str(self.random.randrange(3)) if drawn < 0.08 and self.has_faults else "success"
+        return str(self.draws.ends.randrange(3)) if drawn < 0.08 and self.has_faults else "success"
 
     def _claim(self, agent: Agent, now: float) -> None:
         load = Load(
@@ -192,7 +199,7 @@ class Simulation:
                 agent.held[job.number] = Attempt(job, now)
 
     def _report(self, agent: Agent, _: float) -> None:
-        for _ in range(min(len(agent.outbox), self.random.choice((1, 4, 100)))):
+        for _ in range(min(len(agent.outbox), self.draws.agents.choice((1, 4, 100)))):
             (number, attempt), outcome = agent.outbox.pop(0)
             self.tables.end(agent.worker, number, attempt, outcome)
         worker = agent.worker
@@ -220,7 +227,7 @@ class Simulation:
                 held = agent.held.values() if agent else ()
                 live = [one.key for one in held if self.tables.is_its(row, *one.key)]
                 assert not live, f"machine {row.name} is deleted, and runs {live}"
-            elif row.state == "creating" and row.comes and self.random.random() < 0.3:
+            elif row.state == "creating" and row.comes and self.draws.machines.random() < 0.3:
                 row.state, row.since_s = "active", self.tables.now
                 self.tables.register(row)
                 self.agents[row.name] = Agent(row)
@@ -280,15 +287,15 @@ class Simulation:
                 continue
             row = Worker(f"m{self.counts[one.kind]}", SIZES[one.flavour], tables.now)
             tables.workers[row.name] = row
-            row.comes = not self.has_faults or self.random.random() < 0.9
+            row.comes = not self.has_faults or self.draws.machines.random() < 0.9
 
     # ------------------------------------------------------------------ drivers
 
     def act(self) -> None:
         """Do what a driver decided earlier; one whose term is over changes nothing."""
-        driver = self.random.choice([self.driver] * 4 + self.old)
-        if driver.todo and self.random.random() >= driver.lag:
-            do = driver.todo.pop(self.random.choice([*driver.todo]))
+        driver = self.draws.drivers.choice([self.driver] * 4 + self.old)
+        if driver.todo and self.draws.drivers.random() >= driver.lag:
+            do = driver.todo.pop(self.draws.drivers.choice([*driver.todo]))
             if driver.epoch == self.tables.epoch:
                 do()
 
@@ -305,7 +312,7 @@ class Simulation:
             after_s=PREEMPT_AFTER_S, losses_max=LOSSES_MAX,
         )  # fmt: skip
         driver.since = dict(found.since)
-        self._check_stops(found.plans, {host.name: host for host in hosts})
+        driver.looks.check(found.plans, waiting, hosts, self.tables.now)
         driver.todo["preempt"] = lambda: self._preempt(found.plans)
 
     def _waiting(self, job: Job, worker: str = "") -> WaitingJob:
@@ -331,22 +338,6 @@ class Simulation:
             name=worker.name, cpu_m=worker.cpu_m, memory_mib=1000, running=running, leases=waiting
         )
 
-    def _check_stops(self, plans: Sequence[Preemption], hosts: dict[str, Host]) -> None:
-        """Each is stopped once, for a higher one that has room then, and can start again."""
-        stopped = [one for plan in plans for one in plan.stopped]
-        assert len({one.job_id for one in stopped}) == len(stopped)
-        assert all(one.may_be_stopped and one.losses < LOSSES_MAX for one in stopped)
-        for plan in plans:
-            host = hosts[plan.worker]
-            left = [one.cpu_m for one in host.running if one not in stopped]
-            assert plan.stopped
-            assert plan.waiting.cpu_m + sum(left) <= host.cpu_m, "stopped, and no room"
-            for one in plan.stopped:
-                assert one.priority is None or one.priority < plan.waiting.priority, (
-                    f"job {one.job_id} is stopped for {plan.waiting.job_id}, which is not above "
-                    "it: they would stop each other for ever"
-                )
-
     def _preempt(self, plans: Sequence[Preemption]) -> None:
         for plan in plans:
             cause = self.tables.jobs.get(plan.waiting.job_id)
@@ -364,7 +355,7 @@ class Simulation:
         due = [one.number for one in tables.conditions.values() if one.next_s <= tables.now]
         if "test" in driver.todo or not due:
             return
-        passed = not self.has_faults or self.random.random() < 0.3
+        passed = not self.has_faults or self.draws.conditions.random() < 0.3
 
         def record() -> None:
             tables.note_test(due[0], passed=passed)
@@ -377,13 +368,14 @@ class Simulation:
         if "spend" in self.driver.todo or tables.now < user.seen_s + TICK_S - 0.1:
             return
         user.seen_s = seen_s = tables.now
-        grown_m, version, is_new = user.grown_m, user.version, user.version != user.judged
+        grown_m, taken_m = user.grown_m, user.taken_m
+        version, is_new = user.version, user.version != user.judged
         seen = user.spending(tables.now, tables.could_m())
         stage = stage_of(seen, is_new=is_new, lookahead_s=TICK_S)
         near = stage is not Stage.REACHED and is_near(seen, is_new=is_new, lookahead_s=TICK_S)
         admits = near and seen.near
         room = room_per_hour(seen, lookahead_s=TICK_S) if admits else None
-        could_start_m = float(seen.used_per_hour + seen.admitted_per_hour)
+        fits_m = (user.amount - user.used) * 3600 / LASTS_S
 
         def judge() -> None:
             if user.version != version:
@@ -395,20 +387,24 @@ class Simulation:
             if seen.could_use_per_hour:
                 user.was_near = near
             user.stage, user.near, user.judged = stage, near, version
-            user.most_m = math.inf if room is None else float(room) + could_start_m
+            user.most_m = fits_m if admits else math.inf
             self.counts[stage] += 1
             user.due_s, user.grown_m = seen_s + TICK_S, user.grown_m - grown_m
+            user.unseen_m = user.taken_m - taken_m
             user.weight = 0.5 if stage is Stage.SLOWED else 1.0
             if room is not None:
                 count, is_short = user.admit(float(room), tables.now)
                 if is_short and not (count or seen.used_per_hour or seen.admitted_per_hour):
+                    least_m = min(job.cpu_m for job in user.ready.values())
+                    assert least_m > fits_m - 1, f"{least_m} fit below a limit that is at its end"
                     user.stage, user.near = Stage.REACHED, False
 
         self.driver.todo["spend"] = judge
 
     def _check_limit(self, user: User, stage: Stage) -> None:
         """Until the next look is due no limit is passed, but by what workers use that came since
-        the last one, if it was not near before; and what is at its end stays there.
+        the last one, if it was not near before, and by what started since then until that look
+        was acted on; and what is at its end stays there.
         """
         now = self.tables.now
         user.accrue(now)
@@ -418,7 +414,7 @@ class Simulation:
         begin_s, end_s = max(user.due_s, user.fresh_until_s), user.due_s + TICK_S
         if begin_s <= now <= end_s and not user.is_slow and user.version == user.judged:
             over = user.used_due - user.amount
-            assert over <= user.grown_m * TICK_S / 3600, (
+            assert over <= (user.grown_m + user.unseen_m) * TICK_S / 3600, (
                 f"{over:g} beyond the limit when a look was due"
             )
 
@@ -461,7 +457,7 @@ class Simulation:
         """Let every user have more short jobs than there is room for."""
         for user in self.tables.users:
             while len(user.ready) < READY_MAX:
-                self.tables.submit(user, 1000, self.random.choice((1, 2, 3)))
+                self.tables.submit(user, 1000, self.draws.users.choice((1, 2, 3)))
         self._go(seconds)
 
     def _share(self) -> None:

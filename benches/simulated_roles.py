@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from benches.simulated_preemption import Looks
 from benches.simulated_tables import Job, Worker
 from weft.core.scheduling.lease import Pace
 from weft.core.scheduling.preemption import Key
@@ -34,6 +35,7 @@ class Driver:
     def __init__(self, epoch: int, clock_s: float, lag: float) -> None:
         self.epoch, self.clock_s, self.lag = epoch, clock_s, lag
         self.since: dict[Key, float] = {}
+        self.looks = Looks()
         self.idle: dict[str, tuple[int, float]] = {}
         self.todo: dict[str, Callable[[], None]] = {}
         """By loop: each does what it decided before it looks again."""

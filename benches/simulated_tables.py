@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 from decimal import Decimal
-from random import Random
 from typing import Any, Final
 
+from benches.simulated_draws import Draws
 from weft.core.billing.spending import Spending, Stage
 from weft.core.ends import retry_policy
 from weft.core.pools import Flavour
@@ -84,6 +84,8 @@ class User:
         self.version, self.judged, self.grown_m, self.is_slow = 0, 0, 0, True
         self.was_near, self.most_m = False, math.inf
         """When a machine was there last; up to what it may run by the last look."""
+        self.taken_m = self.unseen_m = 0
+        """All that it ever started; of that, what came between the last look and its decision."""
         self.at_s = self.seen_s = self.due_s = self.fresh_until_s = self.used_due = 0.0
         self.admitted: dict[int, tuple[int, float]] = {}
         """By job: for which attempt, and when."""
@@ -160,8 +162,8 @@ class Worker:
 class Tables:
     """All rows, and the functions that change them."""
 
-    def __init__(self, random: Random) -> None:
-        self.random, self.now, self.epoch = random, 0.0, 1
+    def __init__(self, draws: Draws) -> None:
+        self.draws, self.now, self.epoch = draws, 0.0, 1
         self.n_jobs = 0
         self.users = [User(number, weight) for number, weight in enumerate((1.0, 1.0, 2.0, 1.0))]
         self.jobs: dict[int, Job] = {}
@@ -222,7 +224,7 @@ class Tables:
     def _take(self, worker: Worker, job: Job) -> None:
         user, now_m = job.user, job.user.running_m + job.cpu_m
         assert user.near or not user.was_near, "near its end, a limit lets start all that waits"
-        assert now_m <= user.most_m, f"{now_m} start, and {user.most_m:g} fit below the limit"
+        assert now_m < user.most_m + 1, f"{now_m} start, and {user.most_m:g} fit below the limit"
         del user.ready[job.number]
         assert job.owner is None
         assert not any(job.number in one.jobs for one in self.conditions.values())
@@ -233,8 +235,9 @@ class Tables:
         job.attempt += 1
         worker.jobs[job.number] = job
         worker.n_claims += 1
-        job.user.accrue(self.now)
-        job.user.running_m += job.cpu_m
+        user.accrue(self.now)
+        user.running_m += job.cpu_m
+        user.taken_m += job.cpu_m
 
     def is_its(self, worker: Worker, number: int, attempt: int) -> bool:
         return number in worker.jobs and worker.jobs[number].attempt == attempt
@@ -252,7 +255,7 @@ class Tables:
         job.user.running_m -= job.cpu_m
         if job.gate is not None:
             del job.gate.holders[number]
-            if self.random.random() < 0.5:  # else the gate is busy, and the driver does it
+            if self.draws.gates.random() < 0.5:  # else the gate is busy, and the driver does it
                 self.pass_gates()
         job.owner, wait_s = None, self._wait_s(job, outcome)
         if outcome.isdigit():
@@ -268,7 +271,7 @@ class Tables:
         """Return how long a job is blocked now; None: it has failed for good."""
         if outcome == "failed":
             job.tries += 1
-            draw = self.random.random()
+            draw = self.draws.retries.random()
             return retry_policy.wait_s(POLICY, job.tries, draw=draw) if job.tries < TRIES else None
         if outcome in ("lost", "preempted") and job.start_s is not None:
             job.losses += 1

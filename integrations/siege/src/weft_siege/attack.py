@@ -119,6 +119,8 @@ class Attack:
             self.facts["objects"] = len(expected(load.batches))
             self.facts["output said"] = len(said(load.batches))
             wrong |= await bucket.wrong(load.batches)
+        if pair := self.fortress.pair:
+            self.facts["failovers"] = pair.failovers
         if self.fortress.slurm:
             wrong["left in Slurm"] = await self.fortress.slurm.left()
         return wrong

@@ -60,7 +60,7 @@ class Fortress:
         clocks: Clocks | None = None, slurm: Slurm | None = None,
     ) -> None:  # fmt: skip
         self.home = home
-        self._pair = Pair(home) if standby else None
+        self.pair = Pair(home) if standby else None
         self._environ = outer_environment() | SETTINGS | {
             "WEFT_HOME": str(home), "WEFT_SOURCE_PATHS": str(home.parent),
             "WEFT_TESTER_PATHS": str(home.parent),
@@ -98,10 +98,10 @@ class Fortress:
         self.home.mkdir(mode=0o700)
         self._environ["WEFT_MAIL_SERVER"] = f"127.0.0.1:{self.receiver.mailbox.port}"
         words = ["-m", "weft.cli", "up"]
-        if self._pair:
-            await self._pair.start()
-            self._keepers.append(asyncio.create_task(self._pair.keep()))
-            words += ["--database", self._pair.dsn]
+        if self.pair:
+            await self.pair.start()
+            self._keepers.append(asyncio.create_task(self.pair.keep()))
+            words += ["--database", self.pair.dsn]
         environ = {"WEFT_PORT": str(self.ports[0])}
         up = await self._start("up", environ, sys.executable, *words)
         try:
@@ -127,8 +127,8 @@ class Fortress:
                 await until(
                     lambda: not any(map(self.pids, self._apart)), "all end", within_s=END_S
                 )
-            if self._pair:
-                self._pair.stop()
+            if self.pair:
+                self.pair.stop()
             send(signal.SIGKILL, self.leftovers())
             if self._disk:
                 self._disk.empty()
@@ -234,7 +234,7 @@ class Fortress:
             later(fault.lasts_s, self._clocks.turn_back, fault.target, fault.act)
             return bool(self.pids(fault.target))
         if fault.act == "failover":
-            return bool(self._pair and await self._pair.fail_over())
+            return bool(self.pair and await self.pair.fail_over())
         pids = self.pids(fault.target)
         if fault.act == "rollback":
             self.releases.roll_back(fault.target)
@@ -275,8 +275,8 @@ class Fortress:
         part, _, number = target.partition("-")
         if part == "postgres":
             return list(server_pids(self.home / "pg"))
-        if part == "standby" and self._pair:
-            return self._pair.pids(target)
+        if part == "standby" and self.pair:
+            return self.pair.pids(target)
         if part == "spawner":
             end = f"spawner-worker{number and '-' + number}.sock"
             return spawner_pids(self.home, end)
@@ -289,7 +289,7 @@ class Fortress:
 
     def leftovers(self) -> Sequence[int]:
         """Return every live process of this home."""
-        servers = self._pair.pids() if self._pair else server_pids(self.home / "pg")
+        servers = self.pair.pids() if self.pair else server_pids(self.home / "pg")
         return [
             *pids_of_home(self.home, "-m"),
             *pids_of_home(self.home, "-c"),

@@ -45,6 +45,7 @@ class Pair:
             EmbeddedServer(data, data) for data in (home / "pg-a", home / "pg-b")
         )
         self._is_alone = True
+        self.failovers = 0
         self._changing = asyncio.Lock()
         self.dsn = EmbeddedServer(self._address, self._address).dsn(SUPERUSER, self._password)
 
@@ -90,6 +91,7 @@ class Pair:
             moved.symlink_to(self._primary.data_dir)
             moved.rename(self._address)
             self._is_alone = True
+        self.failovers += 1
         return True
 
     def stop(self) -> None:

@@ -35,7 +35,7 @@ class Refused(Exception):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
-        self.text = text
+        self.text = text[:4000]
 
 
 def bad_request(text: str) -> Refused:

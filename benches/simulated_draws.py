@@ -1,7 +1,7 @@
 """Chance in `interleavings`, of each concern by itself.
 
-One more draw of one concern leaves those of the others as they were. A seed is yet the same world
-only while its draws and the decisions stay what they are.
+One more draw of one concern leaves those of the others as they were. Still, a seed is the same
+world only while its draws and the decisions stay what they are.
 """
 
 from random import Random

@@ -54,18 +54,13 @@ def test_field_with_the_name_of_an_option_is_called_like_it() -> None:
 @cases(
     ("pointer", "command", "place"),
     [
-        ("", "run", "the command line"),
-        ("/jobs/0", "run", "the command line"),
-        ("/inherit_env", "run", "the environment"),
-        ("/inherit_env/PATH", "each", "the variable PATH"),
-        ("/jobs/3/resources", "each", "--cpu and --memory"),
-        ("/max_running", "each", "--jobs"),
-        ("/name", "rename", "the new name"),
-        ("/attributes/a~1b", "set", "the attribute a/b"),
-        ("?q", "jobs", "the query"),
-        ("?limit", "ls", "--limit"),
+        ("", "run", "the command line"), ("/jobs/0", "run", "the command line"),
+        ("/inherit_env", "run", "the environment"), ("/name", "rename", "the new name"),
+        ("/inherit_env/PATH", "each", "the variable PATH"), ("/max_running", "each", "--jobs"),
+        ("/jobs/3/resources", "each", "--cpu and --memory"), ("?q", "jobs", "the query"),
+        ("/attributes/a~1b", "set", "the attribute a/b"), ("?limit", "ls", "--limit"),
     ],
-)
+)  # fmt: skip
 def test_place(pointer: str, command: str, place: str) -> None:
     assert option_of(pointer, command) == place
 

@@ -51,22 +51,13 @@ def test_an_endless_line_does_not_fill_the_memory_and_the_next_one_is_whole() ->
 @cases(
     ("placeholder", "line", "expected"),
     [
-        ("{}", "a b/c.tar.gz", "a b/c.tar.gz"),
-        ("{.}", "a b/c.tar.gz", "a b/c.tar"),
-        ("{.}", "dir.d/file", "dir.d/file"),
-        ("{.}", "d/.rc", "d/"),
-        ("{.}", "d/x.", "d/x."),
-        ("{/}", "a/b/c.txt", "c.txt"),
-        ("{/.}", "a/b.d/c.txt", "c"),
-        ("{//}", "a/b/c.txt", "a/b"),
-        ("{//}", "c.txt", "."),
-        ("{//}", "/c.txt", "/"),
-        ("{#}", "x", "7"),
-        ("<{}>{#}", "x", "<x>7"),
-        ("{}", "{/}", "{/}"),
-        ("{other}", "x", "{other}"),
+        ("{}", "a b/c.tar.gz", "a b/c.tar.gz"), ("{.}", "a b/c.tar.gz", "a b/c.tar"),
+        ("{.}", "dir.d/file", "dir.d/file"), ("{.}", "d/.rc", "d/"), ("{.}", "d/x.", "d/x."),
+        ("{/}", "a/b/c.txt", "c.txt"), ("{/.}", "a/b.d/c.txt", "c"), ("{//}", "a/b/c.txt", "a/b"),
+        ("{//}", "c.txt", "."), ("{//}", "/c.txt", "/"), ("{#}", "x", "7"),
+        ("<{}>{#}", "x", "<x>7"), ("{}", "{/}", "{/}"), ("{other}", "x", "{other}"),
     ],
-)
+)  # fmt: skip
 def test_placeholders(placeholder: str, line: str, expected: str) -> None:
     template = CommandTemplate(("{}", placeholder))
 

@@ -142,11 +142,11 @@ def test_wrong_parameters_are_refused(weft: Weft, tmp_path: Path) -> None:
         assert what in str([one.message for one in raised.value.errors])
 
 
-def test_of_many_who_add_the_same_at_once_one_changes_it(weft: Weft, tmp_path: Path) -> None:
-    folder = bundle(tmp_path / "sayer", version="2.0")
+def test_of_many_who_add_at_once_each_makes_a_revision(weft: Weft, tmp_path: Path) -> None:
+    folders = [bundle(tmp_path / f"{n}", wrapper=f"{n}", version="2") for n in range(16)]
     with Client(home=weft.home) as client, ThreadPoolExecutor(16) as pool:
-        saved = list(pool.map(client.add_app, [folder] * 16))
-    assert sum(one["changed"] for one in saved) == 1
+        saved = list(pool.map(client.add_app, folders))
+    assert sorted(one["revision"] for one in saved) == [*range(1, 17)]
 
 
 def test_refusals_of_the_store_have_their_classes() -> None:

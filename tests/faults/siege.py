@@ -23,7 +23,8 @@ from faults.waiting import until
 from up.weft_up import Up, ask, kill, post, processes_of, prove_audit
 from weft.store.embedded.leftovers import server_pids
 
-SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1_000_000))))
+SEED = int(os.environ.get("FAULT_SEED") or random.SystemRandom().randrange(1_000_000))
+os.environ["FAULT_SEED"] = str(SEED)
 JOBS = int(os.environ.get("FAULT_JOBS") or 20_000)
 """Jobs during which one process is killed, over all moments together."""
 REQUEST_JOBS = 10_000

@@ -135,6 +135,15 @@ def test_jobs_that_were_not_renewed_before_a_suspension_are_killed(short_path: P
     assert ended.ended_ns > begun_ns
 
 
+def test_timer_is_due_if_it_was_stopped_while_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    look, timer = boottime.now_ns, boottime.BoottimeTimer()
+    looks = iter([look(), look() - 60_000 * MS])
+    monkeypatch.setattr(boottime, "now_ns", lambda: next(looks, 0) or look())
+    timer.set(look() + MS)
+
+    assert select.select([timer.fd], [], [], 20)[0]
+
+
 class DueTimer(boottime.BoottimeTimer):
     """Rings at once, whenever it is set: the times of a test are not those of this machine, which
     may have been started a minute ago.

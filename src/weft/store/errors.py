@@ -21,7 +21,7 @@ RETRIED = (
     asyncpg.SerializationError,
     asyncpg.LockNotAvailableError,
     asyncpg.UndefinedFunctionError,  # a migration replaced it during the call
-    asyncpg.UniqueViolationError,  # another call made the same just now: this one will find it
+    asyncpg.UniqueViolationError,  # another call made the same just now: the next try finds it
 )
 """The whole call may be repeated at once: nothing was done."""
 MIGRATE_HINT = "Run `weft db migrate`, or start `weft up` on it, which does the same."

@@ -9,6 +9,7 @@ import os
 import time
 
 _NS = 1_000_000_000
+_SOON_NS = 10_000_000
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -25,12 +26,8 @@ def suspended_ns() -> int:
 class _Times(ctypes.Structure):
     """`struct itimerspec`."""
 
-    _fields_ = (
-        ("interval_s", ctypes.c_long),
-        ("interval_ns", ctypes.c_long),
-        ("due_s", ctypes.c_long),
-        ("due_ns", ctypes.c_long),
-    )
+    _names = ("interval_s", "interval_ns", "due_s", "due_ns")
+    _fields_ = tuple(zip(_names, [ctypes.c_long] * 4, strict=True))
 
 
 class BoottimeTimer:
@@ -44,7 +41,10 @@ class BoottimeTimer:
 
     def set(self, due_ns: int) -> None:
         """Become due once, at a time of `now_ns`; forget what was set before."""
-        self._set(max(1, due_ns - now_ns()))
+        now = 0
+        while now_ns() - now > _SOON_NS:  # again if it was stopped or suspended in between
+            now = now_ns()
+            self._set(max(1, due_ns - now))
 
     def stop(self) -> None:
         """Forget what was set; `fd` is not readable any more."""
@@ -55,7 +55,7 @@ class BoottimeTimer:
         os.close(self.fd)
 
     def _set(self, in_ns: int) -> None:
-        # From now: what turns the clocks of one process (libfaketime) would turn a time by any.
+        # From now: libfaketime turns a time that a timer is set to, whatever its clock.
         times = _Times(0, 0, *divmod(in_ns, _NS))
         _checked(_libc.timerfd_settime(self.fd, 0, ctypes.byref(times), None))
 

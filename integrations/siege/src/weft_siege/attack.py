@@ -168,6 +168,7 @@ class Attack:
         deadline = time.monotonic() + PATIENCE_S + len(self.faults)
         for batch in tenant.load.batches:
             while (found := await find_batch(tenant.clients[0], batch)) and not found["complete"]:
+                self.fortress.check_keepers()
                 if time.monotonic() > deadline:
                     return
                 await asyncio.sleep(STEP_S)

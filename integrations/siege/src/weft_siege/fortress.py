@@ -210,13 +210,15 @@ class Fortress:
                 ready = self._outside / "run" / f"{name}-{name}.ready"
             await until(ready.exists, f"{name} is ready")
 
-    async def inflict(self, fault: Fault) -> bool:
-        """Do what a fault says, and undo it in time; say whether it met anything. Raise what has
-        ended a keeper: nothing would come back.
-        """
+    def check_keepers(self) -> None:
+        """Raise what has ended a keeper: nothing would come back."""
         for keeper in self._keepers:
             if keeper.done():
                 keeper.result()
+
+    async def inflict(self, fault: Fault) -> bool:
+        """Do what a fault says, and undo it in time; say whether it met anything."""
+        self.check_keepers()
         self.releases.bring_schema(self._start)
         later = asyncio.get_running_loop().call_later
         if wire := self.wires.get(fault.target):

@@ -16,7 +16,6 @@ from weft_siege.network import SINK
 
 OPEN_JOBS_MAX = 400
 """More wait for those that run, so that a siege ends soon after its last fault."""
-OF_GATEWAY = "of a gateway"
 GATEWAY_OPEN_MAX = 3
 PAUSE_S = (0.1, 0.8)
 LONG_S = 25.0
@@ -70,6 +69,7 @@ class Load:
         self.queue = ""
         """One that travels over a broker, if there is one."""
         self.has_gateway = False
+        self._at_gateway: list[Batch] = []
         self.store = ""
         """One where jobs leave files, if there is one."""
         self.chance = random.Random(seed)  # noqa: S311 (to be repeated, not to be secret)
@@ -244,13 +244,16 @@ class Load:
 
     async def _of_gateway(self, client: Api, evidence: Evidence) -> None:
         """Jobs that Slurm runs, unless its few nodes are behind."""
-        given = [batch for batch in self.batches if batch.kind == OF_GATEWAY]
-        found = [await find_batch(client, batch) for batch in given[-GATEWAY_OPEN_MAX:]]
-        if sum(not one["complete"] for one in found if one) == GATEWAY_OPEN_MAX:
+        self._at_gateway = [
+            batch for batch in self._at_gateway
+            if (found := await find_batch(client, batch)) and not found["complete"]
+        ]  # fmt: skip
+        if len(self._at_gateway) == GATEWAY_OPEN_MAX:
             return
         jobs = [*[evidence.quick()] * 10, *[evidence.slow(seconds) for seconds in (1, 2, 3, 9)]]
         jobs = [replace(job, document={**job.document, "executor": "slurm"}) for job in jobs]
-        await self.submit(client, OF_GATEWAY, evidence, jobs)
+        batch = await self.submit(client, "of a gateway", evidence, jobs)
+        self._at_gateway.append(batch)
 
     async def _dropped(self, client: Api, evidence: Evidence) -> None:  # noqa: ARG002 (as others)
         """Files for the production line."""

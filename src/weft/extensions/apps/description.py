@@ -70,7 +70,7 @@ def parse_description(name: str, text: bytes) -> AppDescription:
     try:
         decoded = text.decode()
         found = read_toml(decoded) if name.endswith(".toml") else read_json(decoded)
-        msgpack.encode(found)  # it is told in that: a number has 64 bits
+        msgpack.encode(found)  # answers may be in that, whose numbers have 64 bits
     except (ValueError, OverflowError) as error:
         raise invalid_app(f"{name} cannot be read", str(error)) from error
     if not isinstance(found, Mapping):

@@ -1,5 +1,5 @@
 -- save_app: make a packed folder the content of an application. The same content as before changes nothing.
--- Safe to repeat: yes.   Locks: app (of one name).   Plan: by key, and the applications of the tenant.
+-- Safe to repeat: yes.   Locks: saved_app, app (of one name).   Plan: by key, and the applications of the tenant.
 -- for_user: the name of who may run it; NULL: everybody.
 -- Returns: its document, and whether it is new or other content.
 -- Raises: WF118 (no such user), WF162 (too many), WF261 (parts are missing).   Owner: weft_tenant.  Granted to: weft_api.
@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION weft.save_app(tenant_id int, user_id int, of_name tex
 DECLARE
     v_for int; v_old weft.app_revision; v_new weft.app_revision;
 BEGIN
+    PERFORM pg_advisory_xact_lock(7710, save_app.tenant_id);
     v_for := weft._app_user(save_app.tenant_id, save_app.for_user);
     PERFORM weft._sweep_apps(save_app.tenant_id, save_app.at);
     IF (SELECT count(*) FROM weft.app_part p WHERE p.tenant_id = save_app.tenant_id AND p.digest = of_digest AND p.n_bytes = of_bytes)

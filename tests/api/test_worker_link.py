@@ -415,12 +415,10 @@ async def test_one_connection_listens_for_all_workers(
 @pytest.mark.parametrize(
     ("origin", "scheme", "status"),
     [
-        ("203.0.113.9", "http", 403),
-        ("203.0.113.9", "https", 200),
-        ("::ffff:203.0.113.9", "http", 403),
-        ("127.0.0.1", "http", 200),
+        ("203.0.113.9", "http", 403), ("203.0.113.9", "https", 200),
+        ("::ffff:203.0.113.9", "http", 403), ("127.0.0.1", "http", 200),
     ],
-)
+)  # fmt: skip
 async def test_api_takes_no_frames_over_a_network_without_tls(
     database: dict[str, str], tmp_path: Path, origin: str, scheme: str, status: int
 ) -> None:

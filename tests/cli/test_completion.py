@@ -52,48 +52,22 @@ def test_the_words_of_every_command_are_known() -> None:
 @cases(
     ("line", "asks"),
     [
-        ("status ", "batches"),
-        ("status b1 ", ""),
-        ("status --limit 3 b", "batches"),
-        ("status --limit ", ""),
-        ("logs --grep x -f b", "batches"),
-        ("jobs --state=failed b", "batches"),
-        ("jobs b1 st", ""),
-        ("cancel b1 b", "batches"),
-        ("dag ", "batches"),
-        ("timeline ", "batches"),
-        ("worker drain ", "workers"),
-        ("worker drain n1 n", "workers"),
-        ("worker ", ""),
-        ("billing project show ", "projects"),
-        ("billing project create ", ""),
-        ("run --queue ", "queues"),
-        ("run --queue=de", "queues"),
-        ("query rm ", "queries"),
-        ("ls @", "@queries"),
-        ("schedule pause ", "schedules"),
-        ("condition test ", "conditions"),
-        ("user rm ", "users"),
-        ("user add ", ""),
-        ("share b1 --with ", "users"),
-        ("billing project members p --add ", "users"),
-        ("quota set --tenant ", "tenants"),
-        ("login --tenant ", ""),
-        ("token revoke ", "tokens"),
-        ("session rm ", "sessions"),
-        ("operation cancel ", "operations"),
-        ("run --secret ", "secrets"),
-        ("submit --machine ", "flavours"),
-        ("cancel --batches ", "@queries"),
-        ("run -- cancel ", ""),
-        ("run cancel ", ""),
-        ("status -- b", "batches"),
-        ("nonsense ", ""),
-        ("status -", ""),
-        ("", ""),
-        ("sta", ""),
+        ("status ", "batches"), ("status b1 ", ""), ("status --limit 3 b", "batches"),
+        ("status --limit ", ""), ("logs --grep x -f b", "batches"),
+        ("jobs --state=failed b", "batches"), ("jobs b1 st", ""), ("cancel b1 b", "batches"),
+        ("dag ", "batches"), ("timeline ", "batches"), ("worker drain ", "workers"),
+        ("worker drain n1 n", "workers"), ("worker ", ""), ("billing project show ", "projects"),
+        ("billing project create ", ""), ("run --queue ", "queues"), ("run --queue=de", "queues"),
+        ("query rm ", "queries"), ("ls @", "@queries"), ("schedule pause ", "schedules"),
+        ("condition test ", "conditions"), ("user rm ", "users"), ("user add ", ""),
+        ("share b1 --with ", "users"), ("billing project members p --add ", "users"),
+        ("quota set --tenant ", "tenants"), ("login --tenant ", ""), ("token revoke ", "tokens"),
+        ("session rm ", "sessions"), ("operation cancel ", "operations"),
+        ("run --secret ", "secrets"), ("submit --machine ", "flavours"),
+        ("cancel --batches ", "@queries"), ("run -- cancel ", ""), ("run cancel ", ""),
+        ("status -- b", "batches"), ("nonsense ", ""), ("status -", ""), ("", ""), ("sta", ""),
     ],
-)
+)  # fmt: skip
 def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> None:
     assert cursor_of(line.split(" "), TABLE).asks == asks
 
@@ -101,18 +75,12 @@ def test_the_server_is_asked_only_for_what_it_knows(line: str, asks: str) -> Non
 @cases(
     ("line", "word"),
     [
-        ("sta", "status"),
-        ("billing project ", "show"),
-        ("failures ", "ack"),
-        ("status --", "--watch"),
-        ("dag b1 --format ", "svg"),
-        ("dag b1 --format=", "svg"),
-        ("completion ", "zsh"),
-        ("signal b1.j1 ", "USR1"),
-        ("block --tester ", "tcp"),
+        ("sta", "status"), ("billing project ", "show"), ("failures ", "ack"),
+        ("status --", "--watch"), ("dag b1 --format ", "svg"), ("dag b1 --format=", "svg"),
+        ("completion ", "zsh"), ("signal b1.j1 ", "USR1"), ("block --tester ", "tcp"),
         ("up --log-level ", "warning"),
     ],
-)
+)  # fmt: skip
 def test_words_of_commands_are_offered(line: str, word: str) -> None:
     assert word in cursor_of(line.split(" "), TABLE).words
 
@@ -160,15 +128,11 @@ def test_each_shell_is_answered_in_its_own_way(capsys: pytest.CaptureFixture[str
 @cases(
     ("line", "last", "quote"),
     [
-        ("weft status b1/a\\ b", "b1/a b", ""),
-        ("weft status 'b1/a b", "b1/a b", "'"),
-        ('weft status "b1/a b', "b1/a b", '"'),
-        ("weft status b1/a\\", "b1/a", ""),
-        ("weft status ", "", ""),
-        ("weft status it's", "its", "'"),
-        ("", "", ""),
+        ("weft status b1/a\\ b", "b1/a b", ""), ("weft status 'b1/a b", "b1/a b", "'"),
+        ('weft status "b1/a b', "b1/a b", '"'), ("weft status b1/a\\", "b1/a", ""),
+        ("weft status ", "", ""), ("weft status it's", "its", "'"), ("", "", ""),
     ],
-)
+)  # fmt: skip
 def test_a_line_is_read_as_bash_reads_it(line: str, last: str, quote: str) -> None:
     words, found = words_of(line)
 
@@ -211,13 +175,10 @@ def test_the_server_is_that_of_the_line(
 @pytest.mark.parametrize(
     ("line", "visit"),
     [
-        ("status --visit acme b", "acme"),
-        ("status --visit=acme b", "acme"),
-        ("user rm --visit acme ", "acme"),
-        ("status --visit ac", ""),
-        ("status b", None),
+        ("status --visit acme b", "acme"), ("status --visit=acme b", "acme"),
+        ("user rm --visit acme ", "acme"), ("status --visit ac", ""), ("status b", None),
     ],
-)
+)  # fmt: skip
 async def test_words_are_those_of_the_tenant_that_is_visited(
     line: str,
     visit: str | None,

@@ -160,14 +160,11 @@ def _told(body: str, form: Format, *errors: tuple[str, str]) -> list[str]:
 @cases(
     ("written", "kind", "needed"),
     [
-        ("0644", "a number", "text"),
-        ("1.10", "a number", "text"),
-        ("0x1F", "a number", "text"),
-        ("yes", "true or false", "text"),
-        ("null", "nothing", "text"),
+        ("0644", "a number", "text"), ("1.10", "a number", "text"), ("0x1F", "a number", "text"),
+        ("yes", "true or false", "text"), ("null", "nothing", "text"),
         ("18:00", "a number", "a time"),
     ],
-)
+)  # fmt: skip
 def test_value_that_needs_quotes_is_advised_as_it_was_written(
     written: str, kind: str, needed: str
 ) -> None:

@@ -200,13 +200,10 @@ def test_times_have_a_zone_or_count_from_now() -> None:
 @cases(
     ("text", "expected"),
     [
-        ("18:00", "2026-11-21 18:00"),
-        ("9:30", "2026-11-22 09:30"),
-        ("12:00", "2026-11-22 12:00"),
-        ("2h", "2026-11-21 14:00"),
-        ("1h30m", "2026-11-21 13:30"),
+        ("18:00", "2026-11-21 18:00"), ("9:30", "2026-11-22 09:30"), ("12:00", "2026-11-22 12:00"),
+        ("2h", "2026-11-21 14:00"), ("1h30m", "2026-11-21 13:30"),
     ],
-)
+)  # fmt: skip
 def test_clock_times_are_those_of_today_or_tomorrow(text: str, expected: str) -> None:
     now = datetime.fromisoformat("2026-11-21 12:00").astimezone()
 

@@ -124,13 +124,10 @@ def test_attribute_with_the_name_of_a_field_is_not_taken_for_the_field(
 @cases(
     ("line", "is_told"),
     [
-        ("run --bogus date", True),
-        ("each sort -n", True),
-        ("run --bogus -- date", False),
-        ("each --retries x -- date", False),
-        ("ls --bogus", False),
+        ("run --bogus date", True), ("each sort -n", True), ("run --bogus -- date", False),
+        ("each --retries x -- date", False), ("ls --bogus", False),
     ],
-)
+)  # fmt: skip
 def test_two_hyphens_are_advised_where_they_are_missing(
     line: str, capsys: pytest.CaptureFixture[str], *, is_told: bool
 ) -> None:

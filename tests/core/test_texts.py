@@ -78,13 +78,10 @@ WORDS = ("name", "jobs", "env", "timeout_s", "command", "--jobs", "--env", "-q",
 @cases(
     ("written", "meant"),
     [
-        ("comand", "command"),
-        ("timeout", "timeout_s"),
-        ("jbos", "jobs"),
-        ("--job", "--jobs"),
+        ("comand", "command"), ("timeout", "timeout_s"), ("jbos", "jobs"), ("--job", "--jobs"),
         ("priorty", "priority"),
     ],
-)
+)  # fmt: skip
 def test_a_typing_error_is_corrected(written: str, meant: str) -> None:
     assert nearest(written, WORDS) == meant
 

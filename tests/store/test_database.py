@@ -75,6 +75,23 @@ async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> No
             await store.call("schema_range")
 
 
+async def test_a_cancelled_call_ends_so_whatever_its_connection_says(
+    database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a loop that outlives outages goes on, and who waits for its end does so for ever."""
+
+    async def fail(_: object, connection: asyncpg.Connection) -> None:
+        connection.terminate()
+        raise asyncpg.InternalClientError("cannot switch to state 11")
+
+    async with open_database(database["weft_api"], connections_max=1, timeout_s=10) as store:
+        await store.call("schema_range")
+        monkeypatch.setattr(asyncpg.Pool, "release", fail)
+        await _cancelled_call(store)
+        monkeypatch.undo()
+        await store.call("schema_range")
+
+
 async def test_the_end_waits_for_a_call_under_way(database: dict[str, str]) -> None:
     async with (
         asyncio.timeout(60),

@@ -103,14 +103,10 @@ def test_parameters_are_no_double_plurals() -> None:
 @pytest.mark.parametrize(
     ("name", "is_double"),
     [
-        ("stdout_bytess", True),
-        ("cpu_mss", True),
-        ("truncateds", True),
-        ("stdout_bytes_list", False),
-        ("statuses", False),
-        ("job_ids", False),
+        ("stdout_bytess", True), ("cpu_mss", True), ("truncateds", True),
+        ("stdout_bytes_list", False), ("statuses", False), ("job_ids", False),
     ],
-)
+)  # fmt: skip
 def test_double_plurals_are_found(name: str, *, is_double: bool) -> None:
     assert bool(_DOUBLE_PLURAL.search(name)) is is_double
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from weft.core.states import Reason
-from weft.wire.spawner import ProcessEnd, Renew
+from weft.wire.spawner import ProcessEnd, Renew, Start, frame
 from weft.worker import boottime
 from weft.worker.spawner import fence
 from weft.worker.spawner.loop import EventLoop
 from worker.spawner_process import (
+    PATH,
     SUSPENDED_S,
     Agent,
     SpawnerProcess,
@@ -133,6 +134,16 @@ def test_jobs_that_were_not_renewed_before_a_suspension_are_killed(short_path: P
 
     assert ended.killed_for == Reason.LOST
     assert ended.ended_ns > begun_ns
+
+
+def test_a_renewal_that_is_over_lets_nothing_start(agent: Agent, tmp_path: Path) -> None:
+    """As one that a database answered late: both come in one piece."""
+    start = Start([{"PATH": PATH}], [process(1, "touch", str(tmp_path / "ran"))])
+    over = Renew(boottime.now_ns() - MS, "", 2500 * MS)
+    agent.send_bytes(frame(over) + frame(start))
+
+    assert agent.until_ended(1).killed_for == Reason.LOST
+    assert not (tmp_path / "ran").exists()
 
 
 def test_timer_is_due_if_it_was_stopped_while_set(monkeypatch: pytest.MonkeyPatch) -> None:

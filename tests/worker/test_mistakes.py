@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from weft.extensions.link.worker import shipping
 from weft.extensions.link.worker.calls import Looking
 from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.runners.spawner import SpawnerRunner
+from weft.ports import patience
 from weft.ports.patience import tasks_beside
 from weft.ports.store import WorkerStore
 from weft.ports.transport import Route
@@ -359,6 +361,29 @@ async def test_agent_of_a_worker_that_fails_elsewhere_does_not_adopt_again(worke
     assert spawners
     await asyncio.to_thread(until_gone, *spawners)
     assert len(worker.store.incarnations) == 1
+
+
+async def test_task_that_lost_its_cancellation_is_cancelled_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it closed on its way out had failed."""
+    monkeypatch.setattr(patience, "_CANCELLED_AGAIN_S", 0.01)
+    closings = iter([OSError("closed by the other side")] * 2)
+
+    async def go_on() -> None:
+        while True:
+            with suppress(OSError):
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    for error in closings:
+                        raise error
+
+    going_on = asyncio.create_task(go_on())
+    await asyncio.sleep(0)
+    async with asyncio.timeout(20):
+        (end,) = await patience.end_tasks([going_on])
+    assert isinstance(end, asyncio.CancelledError)
 
 
 async def test_idle_spawner_waits_for_the_successor_of_a_dead_agent(worker: Worker) -> None:

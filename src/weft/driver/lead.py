@@ -23,7 +23,7 @@ from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import Loop, LoopContext, Rest
-from weft.ports.patience import Failures, follow, retry_s
+from weft.ports.patience import Failures, end_tasks, follow, retry_s
 from weft.ports.store import Notices
 from weft.settings import Settings, sql_settings
 from weft.store import DriverStore
@@ -93,9 +93,7 @@ class Term:
             # the next `asyncio.timeout` of 3.11.3 and older takes for a cancellation.
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in tasks:
-                task.cancel()
-            ends = await asyncio.gather(*tasks, return_exceptions=True)
+            ends = await end_tasks(tasks)
         raise _worst([end for end in ends if isinstance(end, Exception)])
 
     async def _run_always(self, loop: Loop) -> None:

@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from weft.core.backoff import backoff_s
 from weft.core.errors import Unavailable
@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # the supervisor of `weft up` ends tasks only, and the store 
 _FIRST_S = 0.05
 _LONGEST_S = 2.0
 _LISTEN_S = 5.0
+_CANCELLED_AGAIN_S = 5.0
+RETRY_LONGEST_S: Final = 5.0
 _FORGOTTEN_S = 30.0
 """After so long without one, failures are no longer in a row."""
 
@@ -32,6 +34,11 @@ def retry_s(failures: int, *, first_s: float, longest_s: float) -> float:
     """
     jitter = random.random()  # noqa: S311 (spreads retries, guards nothing)
     return backoff_s(max(failures, 1), first_s=first_s, longest_s=longest_s, jitter=jitter)
+
+
+async def pause_after(failures: int) -> None:
+    """Wait before what is elsewhere is asked again, after this number of failures in a row."""
+    await asyncio.sleep(retry_s(failures, first_s=0.2, longest_s=RETRY_LONGEST_S))
 
 
 class Failures:
@@ -91,12 +98,22 @@ async def wait_at_most(seconds: float | None, event: asyncio.Event) -> bool:
     return event.is_set()  # both in the same moment
 
 
-async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:
-    """Cancel tasks, and return when they have ended, however they did."""
-    ending = [*tasks]
-    for task in ending:
-        task.cancel()
-    await asyncio.gather(*ending, return_exceptions=True)
+async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> list[Any]:
+    """Cancel tasks, and return what they ended with when all have. One that goes on is cancelled
+    again: what it closed on its way out may have failed, and a loop have gone on after that error.
+    """
+    loop, ending = asyncio.get_running_loop(), [*tasks]
+
+    def cancel() -> asyncio.TimerHandle:
+        for task in ending:
+            task.cancel()
+        return loop.call_later(_CANCELLED_AGAIN_S, lambda: again.append(cancel()))
+
+    again = [cancel()]
+    try:
+        return await asyncio.gather(*ending, return_exceptions=True)
+    finally:
+        again[-1].cancel()
 
 
 @asynccontextmanager

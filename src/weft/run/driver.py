@@ -8,6 +8,7 @@ from contextlib import ExitStack
 
 from weft import __version__
 from weft.driver.lead import Driver
+from weft.ports.patience import end_tasks
 from weft.run.driver_adapters import driver_adapters
 from weft.run.home import Home
 from weft.run.login import login_dsn
@@ -46,8 +47,7 @@ async def _drive(settings: Settings, name: str, told: Told) -> int:
             running = asyncio.create_task(driver.run())
             await until_told(told, running, schema_check)
             begun = time.monotonic()
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            await end_tasks([running])
     log.info("role.stopped", ms=round((time.monotonic() - begun) * 1000))
     return 0
 

@@ -217,7 +217,9 @@ class Database:
                 kept.note(user)
                 self._kept.append(kept)
             else:
-                await self._pool.release(kept.connection)
+                # It is closed if that fails; nobody is told, as that would hide a cancellation.
+                with suppress(asyncpg.PostgresError, *AWAY):
+                    await self._pool.release(kept.connection)
         return result
 
     async def _acquire(self) -> Kept:

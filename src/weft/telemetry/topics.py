@@ -1,9 +1,8 @@
 """What is said of records of topics, by all who read them."""
 
-import asyncio
 from contextlib import suppress
 
-from weft.ports.patience import retry_s
+from weft.ports.patience import pause_after
 from weft.ports.topics import Arrival, Record, Topics
 from weft.ports.transport import DEAD, Route, TransportError, refusal_of
 from weft.telemetry import metrics
@@ -29,4 +28,4 @@ async def keep_poison(topics: Topics, tenant: str, arrival: Arrival, why: str) -
             if all(await topics.publish([Record(dead, "", body, headers)])):
                 return
         failures += 1
-        await asyncio.sleep(retry_s(failures, first_s=0.1, longest_s=5.0))
+        await pause_after(failures)

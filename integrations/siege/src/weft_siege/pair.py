@@ -44,7 +44,7 @@ class Pair:
         self._primary, self._standby = (
             EmbeddedServer(data, data) for data in (home / "pg-a", home / "pg-b")
         )
-        self._is_alone = True
+        self._is_alone, self._is_awaited = True, False
         self.failovers = 0
         self._changing = asyncio.Lock()
         self.dsn = EmbeddedServer(self._address, self._address).dsn(SUPERUSER, self._password)
@@ -60,6 +60,7 @@ class Pair:
         self._address.symlink_to(self._primary.data_dir)
         await self._start(self._primary)
         await self._follow()
+        await self._await()
 
     async def keep(self) -> None:
         """Start again what has ended, as a host's manager of services does; who leads alone gets
@@ -74,6 +75,8 @@ class Pair:
                         await self._follow()
                     elif self._standby.pid is None:
                         await self._start(self._standby)
+                    elif not self._is_awaited:
+                        await self._await()
             await asyncio.sleep(STEP_S)
 
     async def fail_over(self) -> bool:
@@ -105,7 +108,7 @@ class Pair:
         return False
 
     async def _follow(self) -> None:
-        """Make the standby from a copy of the primary, and let commits wait for it."""
+        """Make the standby from a copy of the primary, for which no commit waits yet."""
         data = self._standby.data_dir
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir(mode=0o700)
@@ -118,9 +121,13 @@ class Pair:
             "--write-recovery-conf", cwd=data, account=account, PGPASSWORD=self._password,
         )  # fmt: skip
         await self._start(self._standby)
-        self._is_alone = False
+        self._is_alone = self._is_awaited = False
+
+    async def _await(self) -> None:
+        """Let commits wait for the standby."""
         await self._ask(self._primary, "ALTER SYSTEM SET synchronous_standby_names = '*'")
         await self._ask(self._primary, "SELECT pg_reload_conf()")
+        self._is_awaited = True
 
     async def _start(self, server: EmbeddedServer) -> None:
         log = server.data_dir.with_suffix(".siege.log")  # not in what is copied

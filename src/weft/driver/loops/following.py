@@ -3,15 +3,11 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
-from typing import Final
 
 from weft.core.settling import OF_THE_TERM
-from weft.ports.patience import end_tasks, retry_s
+from weft.ports.patience import RETRY_LONGEST_S, end_tasks, pause_after
 from weft.ports.transport import TransportError
 from weft.telemetry.log import log
-
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
 
 Key = tuple[str, str]
 """A transport and a tenant, by name."""
@@ -63,9 +59,7 @@ class Following:
             except Exception as error:
                 if not isinstance(error, TransportError):
                     log.exception("transport.hearing_failed", transport=key[0])
-                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
+                failures = 1 if time.monotonic() - begun > RETRY_LONGEST_S else failures + 1
                 if failures == 1:
                     log.warning("transport.away", transport=key[0], error=str(error))
-            await asyncio.sleep(
-                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
-            )
+            await pause_after(failures)

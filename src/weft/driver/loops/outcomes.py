@@ -27,7 +27,7 @@ from weft.driver.loops.following import Following, Key
 from weft.driver.loops.foreign_jobs import record
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
-from weft.ports.patience import tasks_beside, wait_at_most
+from weft.ports.patience import end_tasks, tasks_beside, wait_at_most
 from weft.ports.store import ForeignCommand, Listening
 from weft.ports.topics import Record
 from weft.ports.transport import OUTCOMES, Delivery, Route, TransportError
@@ -188,8 +188,7 @@ class ForeignCommands:
     async def end(self) -> None:
         """Tell nothing any more."""
         if self._telling is not None:
-            self._telling.cancel()
-            await asyncio.gather(self._telling, return_exceptions=True)
+            await end_tasks([self._telling])
 
     async def _tell(self) -> None:
         store, names = self._transports.store, sorted(self._transports.sinks)

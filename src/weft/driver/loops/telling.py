@@ -7,14 +7,12 @@ from typing import Final, Protocol, TypeVar
 from weft.core.settling import OF_THE_TERM
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.loop import LoopContext
-from weft.ports.patience import retry_s
+from weft.ports.patience import pause_after
 from weft.ports.transport import TransportError
 from weft.telemetry.log import log
 
 BEHIND_S: Final = 0.1
 """When it is looked again, if older writers have not committed."""
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
 
 
 class _Told(Protocol):
@@ -62,9 +60,7 @@ async def _tell_always(
             failures += 1
             if failures == 1:
                 log.warning("transport.away", transport=told.name, error=str(error))
-            await asyncio.sleep(
-                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
-            )
+            await pause_after(failures)
             continue
         if failures:
             log.info("transport.back", transport=told.name)

@@ -22,8 +22,15 @@ from weft.core.bounded import read_json
 from weft.core.consumer_limits import OFFERS_MAX, Allowance
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.states import AttemptKey
-from weft.ports.patience import end_tasks, retry_s, tasks_beside, until_answered, wait_at_most
-from weft.ports.store import Claimed, OfferAnswer
+from weft.ports.patience import (
+    RETRY_LONGEST_S,
+    end_tasks,
+    pause_after,
+    tasks_beside,
+    until_answered,
+    wait_at_most,
+)
+from weft.ports.store import Claimed, OfferAnswer, ServerReplaced
 from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import log
@@ -41,8 +48,6 @@ QUEUES_S: Final = 10.0
 ASKED_MAX: Final = 200
 """In one call."""
 BODY_BYTES_MAX: Final = 65_536
-_RETRY_FIRST_S: Final = 0.2
-_RETRY_LONGEST_S: Final = 5.0
 
 
 @dataclass(eq=False)
@@ -117,18 +122,16 @@ class Consuming:
             try:
                 await self._consume(consumer)
             except Exception as error:  # a mistake, too, must not end the consumer in silence
-                failures = 1 if time.monotonic() - begun > _RETRY_LONGEST_S else failures + 1
+                failures = 1 if time.monotonic() - begun > RETRY_LONGEST_S else failures + 1
                 if isinstance(error, TransportError):
                     log.warning("transport.away", transport=consumer.name, error=str(error))
-                else:
+                elif not isinstance(error, ServerReplaced):  # which soon ends the session
                     log.exception(
                         "transport.consumer_failed", transport=consumer.name,
                         queue=consumer.route.queue,
                     )  # fmt: skip
             consumer.held.clear()  # the transport brings them again
-            await asyncio.sleep(
-                retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)
-            )
+            await pause_after(failures)
 
     async def _consume(self, consumer: _Consumer) -> None:
         """Take what comes, and ask about it. Raise `TransportError` when the connection ends."""

@@ -50,6 +50,13 @@ class Fence:
         self.has_expired = False
         """True: nothing may be started until the next renewal."""
 
+    @property
+    def holds(self) -> bool:
+        """Say by the clock whether jobs may be started: this process may have been stopped since
+        it looked, or have been renewed with a time that is over.
+        """
+        return not self._until_ns or now_ns() < self._until_ns
+
     def renew(self, renewal: Renew) -> None:
         """Restart the time limit."""
         self._timer.stop()

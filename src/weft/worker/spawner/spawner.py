@@ -226,7 +226,7 @@ class Spawner:
             self._start_first(self._passing)
 
     def _start_first(self, queue: deque[SpawnerAttempt]) -> None:
-        while queue and self._wait_for_room_until_ns <= time.monotonic_ns():
+        while queue and self._wait_for_room_until_ns <= time.monotonic_ns() and self._fence.holds:
             attempt = queue[0]
             if not attempt.queued:
                 queue.popleft()

@@ -20,7 +20,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
-from weft.ports.patience import retry_s, tasks_beside, until_answered
+from weft.ports.patience import pause_after, tasks_beside, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer, Topics
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
@@ -68,8 +68,6 @@ class Outbox:
 
 _ASK_AGAIN_S: Final = 1.0
 """When a run is asked about again that somebody else has."""
-_RETRY_FIRST_S: Final = 0.1
-_RETRY_LONGEST_S: Final = 5.0
 _PATIENCE_MAX_S: Final = 3600.0
 _KNOWN_MAX: Final = 100_000
 """Ids of outcomes that are remembered, to know repeats by."""
@@ -214,7 +212,7 @@ class Exchange:
             except TransportError as error:
                 log.warning("transport.away", transport=self._site.name, error=str(error))
             failures += 1
-            await asyncio.sleep(_wait_s(failures))
+            await pause_after(failures)
 
     async def _follow(self) -> None:
         async with self._site.topics.follow(wire.OUTCOMES, self._positions) as arrivals:
@@ -361,7 +359,7 @@ class Exchange:
         failures = 0
         while not await self._outbox.write(record):
             failures += 1
-            await asyncio.sleep(_wait_s(failures))
+            await pause_after(failures)
 
 
 def _waits_s(steps: Sequence[Step]) -> float:
@@ -372,7 +370,3 @@ def _waits_s(steps: Sequence[Step]) -> float:
         if isinstance(step, Sleep | HttpCall)
     ]
     return sum(waits_ms) / 1000
-
-
-def _wait_s(failures: int) -> float:
-    return retry_s(failures, first_s=_RETRY_FIRST_S, longest_s=_RETRY_LONGEST_S)

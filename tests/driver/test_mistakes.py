@@ -25,6 +25,7 @@ from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.foreign_jobs import bodies_of
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.release import Transports
+from weft.ports import patience
 from weft.ports.store import DueOffer, DueSchedule, ForeignQueues, Listening, OfferEnd
 from weft.ports.transport import OUTCOMES, Route, Transport
 from weft.settings import Settings
@@ -167,7 +168,7 @@ async def test_a_job_of_which_no_message_can_be_made_ends_alone(
 async def test_a_listener_that_fails_is_heard_anew_and_the_others_go_on(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "_RETRY_FIRST_S", 0.0)
+    monkeypatch.setattr(patience, "RETRY_LONGEST_S", 0.0)
     heard, both = list[str](), asyncio.Event()
 
     async def hear(key: tuple[str, str]) -> None:

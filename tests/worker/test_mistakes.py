@@ -230,8 +230,7 @@ async def test_a_consumer_that_fails_is_told_and_begins_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also by what no transport raises."""
-    monkeypatch.setattr(consuming, "_RETRY_FIRST_S", 0.0)
-    monkeypatch.setattr(consuming, "_RETRY_LONGEST_S", 0.0)
+    monkeypatch.setattr(patience, "RETRY_LONGEST_S", 0.0)
     again = asyncio.Event()
     tries = iter([KeyError("a mistake"), None])
 

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from weft.client.api import Api
 from weft.run.role_process import RoleFailed
 from weft_siege.bucket import STORE, expected, said
 from weft_siege.checks import check
@@ -77,7 +78,7 @@ class Attack:
                     tenant.clients, tenant.load.batches, tenant.events, receiver.names()
                 )).items():  # fmt: skip
                     wrong.setdefault(promise, []).extend(words)
-            wrong |= await self._left_in_parts(first.load)
+            wrong |= await self._left_in_parts(first)
             wrong["seen by others"] = await seen_by_others(tenants)
             checks_s = time.monotonic() - begun
             releases = self.fortress.releases
@@ -112,9 +113,20 @@ class Attack:
             load.store = STORE
         load.has_gateway = bool(self.fortress.slurm)
 
-    async def _left_in_parts(self, load: Load) -> Mapping[str, list[str]]:
-        """Return what is wrong in these."""
-        wrong: dict[str, list[str]] = {}
+    async def _silent_workers(self, client: Api) -> list[str]:
+        """Return the workers that do not come back though nothing befalls them any more."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            found = [one for one in await client.list_workers() if one["state"] == "active"]
+            silent = sorted(self.fortress.workers - {one["worker"] for one in found})
+            if not silent or time.monotonic() > deadline:
+                return silent
+            await asyncio.sleep(STEP_S)
+
+    async def _left_in_parts(self, tenant: Tenant) -> Mapping[str, list[str]]:
+        """Return what is wrong in workers, and in what the siege was given."""
+        wrong = {"standing still": await self._silent_workers(tenant.clients[0])}
+        load = tenant.load
         if bucket := self.fortress.bucket:
             self.facts["objects"] = len(expected(load.batches))
             self.facts["output said"] = len(said(load.batches))

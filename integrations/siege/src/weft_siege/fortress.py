@@ -92,6 +92,11 @@ class Fortress:
         self.slowest_s: dict[str, float] = {}
         """The longest time until one of a kind had ended after it was told to."""
 
+    @property
+    def workers(self) -> set[str]:
+        """Return the names of all workers."""
+        return {"worker", *(name for name in self._apart if name.startswith("worker"))}
+
     @asynccontextmanager
     async def standing(self) -> AsyncIterator["Fortress"]:
         """Start all; leave no process behind."""

@@ -23,9 +23,10 @@ from weft.store.embedded.server import (
 from weft.store.errors import AWAY
 from weft_siege.processes import send
 
-OPTIONS = ("wal_retrieve_retry_interval=500ms", "wal_keep_size=2GB")
+OPTIONS = ("wal_retrieve_retry_interval=500ms", "wal_keep_size=2GB", "max_connections=300")
 """A standby that was left alone asks again that often, and finds what it lacks: until it has that,
-each commit waits.
+each commit waits. Twenty workers have four connections each, and who waited for a commit in vain
+asks again with another one.
 """
 HAS_ALL = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'"
 ASK_S = 2.0

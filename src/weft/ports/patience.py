@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # the supervisor of `weft up` ends tasks only, and the store 
 _FIRST_S = 0.05
 _LONGEST_S = 2.0
 _LISTEN_S = 5.0
-_CANCELLED_AGAIN_S = 5.0
+_CANCELLED_AGAIN_S = 12.0  # longer than anything that closes in order, as the last shipping
 RETRY_LONGEST_S: Final = 5.0
 _FORGOTTEN_S = 30.0
 """After so long without one, failures are no longer in a row."""

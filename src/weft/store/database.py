@@ -218,7 +218,7 @@ class Database:
                 self._kept.append(kept)
             else:
                 # It is closed if that fails; nobody is told, as that would hide a cancellation.
-                with suppress(asyncpg.PostgresError, *AWAY):
+                with suppress(Exception):
                     await self._pool.release(kept.connection)
         return result
 

@@ -109,8 +109,7 @@ class Consuming:
             lambda: self._store.list_consumed(self._incarnation_id, sorted(self._transports))
         )
         wanted = {(name, Route(tenant, queue)) for name, tenant, queue in found}
-        for key in self._tasks.keys() - wanted:
-            self._tasks.pop(key).cancel()
+        await end_tasks([self._tasks.pop(key) for key in self._tasks.keys() - wanted])
         for name, route in sorted(wanted - self._tasks.keys()):
             consumer = _Consumer(name, route)
             self._tasks[name, route] = asyncio.create_task(self._consume_always(consumer))

@@ -17,6 +17,7 @@ _ADVISORY = re.compile(r"pg_(?:try_)?advisory_(?:xact_)?lock(?:_shared)?\((?:(77
 _BY_KEY = {
     "7701": "announcements", "7702": "leader", "7703": "incarnation", "7704": "lanes",
     "7705": "new_work", "7706": "quotas", "7707": "setups", "7708": "unique_key", "7709": "repeat",
+    "7710": "saved_app",
     None: "batch",
 }  # fmt: skip
 _ROW_LOCK = re.compile(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")

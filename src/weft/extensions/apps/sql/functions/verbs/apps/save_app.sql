@@ -1,5 +1,5 @@
 -- save_app: make a packed folder the content of an application. The same content as before changes nothing.
--- Safe to repeat: yes.   Locks: saved_app, app (of one name).   Plan: by key, and the applications of the tenant.
+-- Safe to repeat: yes.   Locks: saved_app; app (of one name).   Plan: by key, and the applications of the tenant.
 -- for_user: the name of who may run it; NULL: everybody.
 -- Returns: its document, and whether it is new or other content.
 -- Raises: WF118 (no such user), WF162 (too many), WF261 (parts are missing).   Owner: weft_tenant.  Granted to: weft_api.

@@ -146,6 +146,13 @@ def test_a_renewal_that_is_over_lets_nothing_start(agent: Agent, tmp_path: Path)
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_renewal_without_end_lifts_one_that_is_over(agent: Agent) -> None:
+    over = Renew(boottime.now_ns() - MS, "", 2500 * MS)
+    agent.send_bytes(frame(over) + frame(Renew(0)))
+
+    assert agent.run("true").killed_for is None
+
+
 def test_timer_is_due_if_it_was_stopped_while_set(monkeypatch: pytest.MonkeyPatch) -> None:
     look, timer = boottime.now_ns, boottime.BoottimeTimer()
     looks = iter([look(), look() - 60_000 * MS])

@@ -64,6 +64,7 @@ class Fence:
         self.has_expired = False
         self._renewal = renewal
         self._look_for_suspension()
+        self._until_ns = 0
         if renewal.until_ns:
             # A call that waited for a sleeping database renews with a time before that sleep.
             self._until_ns = max(renewal.until_ns, self._away_until_ns)

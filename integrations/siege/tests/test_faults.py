@@ -46,21 +46,23 @@ def test_gateway_and_controller_fail_only_where_there_is_a_slurm() -> None:
     }
 
 
-def test_agent_and_spawner_are_never_frozen_together() -> None:
+@cases(("workers", "outside"), [(4, "4"), (20, "19 20")])
+def test_agent_and_spawner_are_never_frozen_together(workers: int, outside: str) -> None:
     """Else nobody could end what runs there when the worker is lost, and it runs twice."""
     until: dict[tuple[bool, str], float] = {}
     frozen = [
-        fault for fault in plan_faults(2031, seconds=20_000, workers=4)
+        fault for fault in plan_faults(2031, seconds=5_000 * workers, workers=workers)
         if fault.act in {"cut", "hang", "stop"}
         and fault.target.partition("-")[0] in {"link", "spawner", "worker"}
     ]  # fmt: skip
     assert len(frozen) > 500
     for fault in frozen:
         part, _, number = fault.target.partition("-")
-        worker, is_spawner = "4" if part == "link" else number or "1", part == "spawner"
-        assert until.get((not is_spawner, worker), 0.0) <= fault.at_s
-        begun = until.get((is_spawner, worker), 0.0)
-        until[is_spawner, worker] = max(begun, fault.at_s + fault.lasts_s)
+        is_spawner = part == "spawner"
+        for worker in outside.split() if part == "link" else [number or "1"]:
+            assert until.get((not is_spawner, worker), 0.0) <= fault.at_s
+            begun = until.get((is_spawner, worker), 0.0)
+            until[is_spawner, worker] = max(begun, fault.at_s + fault.lasts_s)
 
 
 def test_clocks_of_what_the_siege_starts_are_turned() -> None:

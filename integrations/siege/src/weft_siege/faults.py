@@ -21,7 +21,7 @@ ACTS = {
     "standby": ("failover", "failover", "kill", "stop"),
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
-last worker is outside, behind a link; see `network.Wire` for what that and the ways to the
+last workers are outside, behind a link; see `network.Wire` for what that and the ways to the
 broker and the bucket suffer. failover: the primary is killed for good, and the standby takes
 over. fill: less is free than weft keeps. rollback: SIGTERM, and the role is one of another release
 until it is upgraded. clock: that of such a role is turned by seconds or an hour.
@@ -66,6 +66,12 @@ def apart(workers: int) -> Sequence[str]:
     return ["api-2", "driver-2", *targets_of("worker", workers)[1:]]
 
 
+def linked(workers: int) -> Sequence[str]:
+    """Return the names of the workers outside: the last one of each eight."""
+    count = max(1, workers // 8) if workers > 1 else 0
+    return apart(workers)[len(apart(workers)) - count :]
+
+
 class Halves:
     """Until when agents and spawners are frozen, agents also by their link. The other half is
     never frozen meanwhile: of a worker that is lost the spawner ends what runs, and of one whose
@@ -73,7 +79,7 @@ class Halves:
     """
 
     def __init__(self, workers: int) -> None:
-        self._linked = workers
+        self._linked = [int(name.partition("-")[2]) for name in linked(workers)]
         self._until: dict[tuple[bool, int], float] = {}
 
     def spared(self, fault: Fault) -> Fault:
@@ -83,11 +89,12 @@ class Halves:
         if part not in {"link", "spawner", "worker"} or not is_frozen:
             return fault
         is_spawner = part == "spawner"
-        worker = self._linked if part == "link" else int(number or 1)
-        if self._until.get((not is_spawner, worker), 0.0) > fault.at_s:
+        workers = self._linked if part == "link" else [int(number or 1)]
+        if any(self._until.get((not is_spawner, one), 0.0) > fault.at_s for one in workers):
             return fault._replace(act="slow") if part == "link" else fault.killed()
-        until = max(self._until.get((is_spawner, worker), 0.0), fault.at_s + fault.lasts_s)
-        self._until[is_spawner, worker] = until
+        for one in workers:
+            until = max(self._until.get((is_spawner, one), 0.0), fault.at_s + fault.lasts_s)
+            self._until[is_spawner, one] = until
         return fault
 
 

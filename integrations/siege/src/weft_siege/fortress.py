@@ -1,5 +1,5 @@
-"""The weft that is attacked: a home, `weft up` on it, more apis and workers beside that, and one
-worker outside, which knows nothing but a wire to the api.
+"""The weft that is attacked: a home, `weft up` on it, more apis and workers beside that, and
+workers outside, which know nothing but a wire to the api.
 
 Signals reach only processes of this home, which nobody else has.
 """
@@ -26,7 +26,7 @@ from weft_siege.broker import Broker
 from weft_siege.bucket import Bucket
 from weft_siege.clocks import ACT, Clocks
 from weft_siege.disk import Disk
-from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart
+from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart, linked
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
 from weft_siege.patience import until
@@ -76,8 +76,7 @@ class Fortress:
             self._environ["WEFT_TRANSPORTS_FILE"] = str(broker.transports)
         self._apart = [*apart(workers), *([GATEWAY] if slurm else ())]
         self.releases = Releases(other)
-        self._outside = home / "outside"
-        self._linked = apart(workers)[-1] if workers > 1 else ""
+        self._linked = linked(workers)
         self.ports = _free_ports(2)
         self.wires = {"link": Wire("127.0.0.1", self.ports[0])}
         if broker:
@@ -111,8 +110,8 @@ class Fortress:
         up = await self._start("up", environ, sys.executable, *words)
         try:
             await self._until_ready("api", "driver", "worker")
-            if self._linked:
-                await self._invite()
+            for name in self._linked:
+                await self._invite(name)
             if self.slurm:
                 self._keepers.append(asyncio.create_task(self.slurm.keep()))
             self._keepers += [asyncio.create_task(self._keep(name)) for name in self._apart]
@@ -172,14 +171,18 @@ class Fortress:
             raise RoleFailed(f"weft {words[0]} has failed", detail=error.decode())
         return said
 
-    async def _invite(self) -> None:
-        """Give the worker outside a home, and in it a token for its name alone."""
-        self._outside.mkdir(mode=0o700)
-        name = self._linked
+    def _outside(self, name: str) -> Path:
+        """Return the home of a worker outside."""
+        return self.home / f"outside-{name}"
+
+    async def _invite(self, name: str) -> None:
+        """Give a worker outside a home, and in it a token for its name alone."""
+        outside = self._outside(name)
+        outside.mkdir(mode=0o700)
         words = ("token", "create", name, "--pool", "default", "--workers", name)
         token = await self.command(*words)
-        (self._outside / "token").touch(0o600)
-        (self._outside / "token").write_bytes(token)
+        (outside / "token").touch(0o600)
+        (outside / "token").write_bytes(token)
 
     async def _keep(self, name: str) -> None:
         """Run one role, and start it again whenever it ends."""
@@ -192,17 +195,18 @@ class Fortress:
         if self._clocks:
             environ |= self._clocks.environment(name)
         words = ["-m", f"weft.run.{name.partition('-')[0]}"]
-        if name == self._linked:
+        if name in self._linked:
+            outside = self._outside(name)
             words = ["-c", _AS_CHILD, words[1]]
             environ |= {
-                "WEFT_HOME": str(self._outside), "WEFT_TOKEN_FILE": str(self._outside / "token"),
+                "WEFT_HOME": str(outside), "WEFT_TOKEN_FILE": str(outside / "token"),
                 "WEFT_CONNECT": f"http://127.0.0.1:{self.wires['link'].port}",
             }  # fmt: skip
         while True:
             process = await self._start(name, environ, self.releases.python(name), *words)
             await process.wait()
             if told := self._told.pop(name, None):
-                kinds = {self._linked: "linked", GATEWAY: "gateway"}
+                kinds = {**dict.fromkeys(self._linked, "linked"), GATEWAY: "gateway"}
                 kind = f"seconds until {kinds.get(name, name.partition('-')[0])} was out"
                 lasted_s = round(time.monotonic() - told, 1)
                 self.slowest_s[kind] = max(lasted_s, self.slowest_s.get(kind, 0.0))
@@ -211,8 +215,8 @@ class Fortress:
     async def _until_ready(self, *names: str) -> None:
         for name in names:
             ready = self.home / "run" / f"{name}.ready"
-            if name == self._linked:
-                ready = self._outside / "run" / f"{name}-{name}.ready"
+            if name in self._linked:
+                ready = self._outside(name) / "run" / f"{name}-{name}.ready"
             await until(ready.exists, f"{name} is ready")
 
     def check_keepers(self) -> None:

@@ -12,7 +12,8 @@ from weft.core.states import Reason
 ONE_BESIDE_ANOTHER = """
 WITH small AS (UPDATE weft.worker_incarnation SET cpu_m = 1000 WHERE incarnation_id = $2),
 first AS (
-    UPDATE weft.attempt SET started_at = now() - interval '60 s', ended_at = now(), reason = $4
+    UPDATE weft.attempt SET claimed_at = now() - interval '60 s', ended_at = now(), reason = $4,
+        started_at = now() - interval '60 s' + $5 * interval '1 s'
     WHERE batch_id = $1 RETURNING batch_id, job_id, attempt, tenant_id),
 second AS (
     UPDATE weft.job SET started_at = now() - interval '10 s' WHERE batch_id = $1 AND job_id = 2)
@@ -48,14 +49,16 @@ async def test_a_worker_with_an_impossible_capacity_changes_nothing(world: World
     assert [(one.batch_id, one.job_id) for one in claimed] == [(batch, 1), (batch, 2)]
 
 
-async def test_audit_counts_an_attempt_until_its_outputs_are_stored(world: World) -> None:
-    """Its processes have ended then, and others may begin; of a lost one nobody knows when."""
+async def test_audit_counts_an_attempt_while_it_surely_ran(world: World) -> None:
+    """Its processes have ended while outputs are stored, and others may begin; when those of a
+    lost one ended nobody knows. What was reported late began and ended earlier than it says.
+    """
     batch, worker, (ended, _) = await world.submit_and_start(2)
     await worker.end(ended)
-    beyond = [("cpu_m", 2000, 1000)]
-    for storing_ms, reason, wrong in ((20_000, None, []), (0, None, beyond), (0, Reason.LOST, [])):
-        found = await world.findings_after(
-            ONE_BESIDE_ANOTHER, batch, worker.id, storing_ms, reason
-        )
+    beyond, lost = [("cpu_m", 2000, 1000)], Reason.LOST
+    for *facts, wrong in (
+        (0, lost, 0, []), (20_000, None, 0, []), (0, None, 9, beyond), (0, None, 11, []),
+    ):  # fmt: skip
+        found = await world.findings_after(ONE_BESIDE_ANOTHER, batch, worker.id, *facts)
         rows = found.get("workers_stay_within_capacity", [])
         assert [(row["name"], row["amount"], row["amount_max"]) for row in rows] == wrong

@@ -194,15 +194,6 @@ class Evidence:
         """Return how many runs have begun."""
         return sum(line.word == "begin" for line in self.lines())
 
-    @property
-    def lasted_s(self) -> float:
-        """Return the time from the first run that holds a lock to the last line, by the disk's
-        clock, which nobody turns.
-        """
-        locks = self.path.parent.glob(f"{self.path.name}.*.j*")
-        first = min((lock.stat().st_mtime for lock in locks), default=0.0)
-        return self.path.stat().st_mtime - first
-
     def doubled(self, word: str = "begin") -> int:
         """Return how often a job began, or wrote another word, beyond its first time."""
         runs = Counter(line.job_id for line in self.lines() if line.word == word)

@@ -2,16 +2,22 @@
 
 import asyncio
 import time
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from weft.client.api import Api
+from weft.client.api import Api, Document
+from weft.core.errors import ProjectExists
 from weft_siege.evidence import CPU_M, MEMORY_MIB, Evidence
 from weft_siege.load import PAUSE_S, Batch, Load, after
 
 KIND = "limited"
 LIMIT_CPU_S = 4.0
-PAUSED_WITHIN_S = 60.0
+SETTLED_WITHIN_S = 60.0
+"""For so long after the last fault a batch may neither stand still nor be paused."""
+LOOKS = 2
+"""So often a driver looks at all limits before a batch that is still beyond its own is wrong."""
 OVERRUN_S = 25.0
 """For so long a worker that is stopped may go on with what it runs when a limit is reached: until
 it is given up, with the time in which a driver follows another.
@@ -29,7 +35,7 @@ async def limited(load: Load, measure: Measure, client: Api, evidence: Evidence)
     changes = {"measure": measure, "amount_max": LIMIT_CPU_S * of_cpu_s}
     await client.set_limit(changes, batch_id=batch.batch_id)
     await client.answer_job(batch.batch_id, 1)
-    load.watch(_watch(client, batch, measure, of_cpu_s))
+    load.watch(Watch(load, client, batch, measure, of_cpu_s).run())
 
 
 async def _price_of_cpu_s(client: Api) -> float:
@@ -40,41 +46,106 @@ async def _price_of_cpu_s(client: Api) -> float:
     return a_second / (CPU_M / 1000)
 
 
-async def _watch(client: Api, batch: Batch, measure: Measure, of_cpu_s: float) -> None:
-    """Wait until a batch is paused, see that it stands still, and lift its limit. Where very many
-    workers run it at once, it may end before a driver has seen that it is beyond its limit: by
-    what the jobs wrote, since many requests may be needed to learn of it.
-    """
-    begun_at = time.monotonic()
-    while (used := await _used_at_standstill(client, batch)) is None:
-        if time.monotonic() > begun_at + PAUSED_WITHIN_S:
-            batch.overspent.append(f"it was not paused at its limit of {measure}")
-            break
-        await asyncio.sleep(PAUSE_S[1])
-    else:
-        begun = batch.evidence.begun
-        await asyncio.sleep(STANDSTILL_S)
-        if more := batch.evidence.begun - begun:
-            batch.overspent.append(f"{more} runs began while it was paused")
-        most = LIMIT_CPU_S + begun * CPU_M / 1000 * OVERRUN_S
-        if used / of_cpu_s > most:
-            used_s = f"{used / of_cpu_s:.0f} s of CPU"
-            batch.overspent.append(f"it used {used_s}, or their {measure}, {most:.0f} at most")
-    await client.set_limit({"measure": measure, "amount_max": None}, batch_id=batch.batch_id)
+@dataclass(frozen=True)
+class Seen:
+    """A batch at one look."""
+
+    limit_state: str
+    used_cpu_s: float
+    n_running: int
+    complete: bool
+
+    @property
+    def is_still(self) -> bool:
+        """Say whether it runs no more, because it is paused, or because all of it has ended: where
+        very many workers run it at once, that may be before a driver looks at its limit.
+        """
+        return not self.n_running and (self.limit_state == "paused" or self.complete)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Say whether it goes on beyond its limit, by what weft itself has counted."""
+        goes_on = not self.complete and self.limit_state != "paused"
+        return goes_on and self.used_cpu_s > LIMIT_CPU_S
 
 
-async def _used_at_standstill(client: Api, batch: Batch) -> float | None:
-    """Return what a batch has used, in the measure of its limit, if it runs no more, because it is
-    paused or all of it ran within `OVERRUN_S`: 0 if what had begun was lost.
-    """
-    limits = [
-        limit
-        async for limit in client.list_limits(batch.batch_id)
-        if limit["batch_id"] == batch.batch_id
-    ]
-    now = await client.get_batch(batch.batch_id)
-    is_over = now["complete"] and batch.evidence.lasted_s < OVERRUN_S
-    for limit in limits:
-        if not now["n_running"] and (limit["limit_state"] == "paused" or is_over):
-            return float(limit["amount"])
-    return None
+@dataclass
+class Watch:
+    """Wait until a batch is paused, see that it stands still, and lift its limit."""
+
+    load: Load
+    client: Api
+    batch: Batch
+    measure: Measure
+    of_cpu_s: float
+    _late_at: float = field(default=float("inf"), init=False)
+
+    async def run(self) -> None:
+        """Watch until its limit is lifted."""
+        if seen := await self._until_still():
+            begun = self.batch.evidence.begun
+            await asyncio.sleep(STANDSTILL_S)
+            if more := self.batch.evidence.begun - begun:
+                self.batch.overspent.append(f"{more} runs began while it was paused")
+            most = LIMIT_CPU_S + begun * CPU_M / 1000 * OVERRUN_S
+            if seen.used_cpu_s > most:
+                used = f"{seen.used_cpu_s:.0f} s of CPU, or their {self.measure}"
+                self.batch.overspent.append(f"it used {used}, {most:.0f} at most")
+        lifted = {"measure": self.measure, "amount_max": None}
+        await self.client.set_limit(lifted, batch_id=self.batch.batch_id)
+
+    async def _until_still(self) -> Seen | None:
+        """Return how it stands still; None if something is wrong, which is noted.
+
+        No clock says that it should have been paused by now: servers are away, and a machine with
+        many workers is slow. That a driver has looked at all limits meanwhile says it.
+        """
+        n_looks = 0
+        while not (seen := await self._look()).is_still:
+            if seen.is_beyond and n_looks == LOOKS:
+                self._note("it was not paused", seen)
+                return None
+            if self._is_late():
+                self._note("it did not come to rest", seen)
+                return None
+            n_looks = n_looks + 1 if seen.is_beyond and await self._driver_looks() else 0
+            await asyncio.sleep(PAUSE_S[1])
+        return seen
+
+    def _note(self, what: str, seen: Seen) -> None:
+        self.batch.overspent.append(f"{what} at its limit of {self.measure}: {seen}")
+
+    async def _look(self) -> Seen:
+        found = [one async for one in self._limits() if one["batch_id"] == self.batch.batch_id]
+        now = await self.client.get_batch(self.batch.batch_id)
+        state, amount = found[0]["limit_state"], float(found[0]["amount"])
+        return Seen(state, amount / self.of_cpu_s, now["n_running"], now["complete"])
+
+    def _limits(self) -> AsyncIterator[Document]:
+        return self.client.list_limits(self.batch.batch_id)
+
+    def _is_late(self) -> bool:
+        """Say whether the last fault is long ago."""
+        if self.load.is_over():
+            self._late_at = min(self._late_at, time.monotonic() + SETTLED_WITHIN_S)
+        return time.monotonic() > self._late_at
+
+    async def _driver_looks(self) -> bool:
+        """Say whether a driver has looked at all limits: it has seen that a project of ours may
+        use nothing, and, at a later look, that it may again.
+        """
+        project = f"of-{self.batch.evidence.path.name}"
+        with suppress(ProjectExists):
+            await self.client.create_project(project)
+        for amount_max in (0, None):
+            changes = {"measure": "cpu", "amount_max": amount_max}
+            await self.client.set_limit(changes, project=project)
+            while await self._is_paused(project) is (amount_max is None):
+                if self._is_late():
+                    return False
+                await asyncio.sleep(PAUSE_S[0])
+        return True
+
+    async def _is_paused(self, project: str) -> bool:
+        found = [one async for one in self.client.list_limits() if one["project"] == project]
+        return any(one["limit_state"] == "paused" for one in found)

@@ -76,13 +76,9 @@ class RecordingStore(ApiStore):
         return len(self.created), True
 
     async def submit(
-        self,
-        caller: Caller,
-        new: NewBatch | int,
-        groups: Sequence[NewGroup],
-        jobs: JobRows | None,
-        *_: object,
-    ) -> tuple[int, Reserved, datetime | None]:
+        self, caller: Caller, new: NewBatch | int, groups: Sequence[NewGroup],
+        jobs: JobRows | None, *_: object,
+    ) -> tuple[int, Reserved, datetime | None]:  # fmt: skip
         self.created.append((new, groups, jobs))
         n_jobs = jobs.n_jobs if jobs else 0
         reserved = Reserved(1, 1, 1, n_jobs, len(groups), committed=True)

@@ -215,14 +215,9 @@ class LiveWorker:
         assert await self.store.ask_block(self.incarnation_id, key, ask)
 
     async def end(
-        self,
-        claimed: Sequence[Claimed],
-        *,
-        exit_code: int = 0,
-        output: tuple[int, int] = (0, 0),
-        reason: Reason | None = None,
-        message: str = "",
-    ) -> None:
+        self, claimed: Sequence[Claimed], *, exit_code: int = 0, output: tuple[int, int] = (0, 0),
+        reason: Reason | None = None, message: str = "",
+    ) -> None:  # fmt: skip
         if reason is None and exit_code:
             reason = Reason.EXIT
         sizes = {"stdout_bytes": output[0], "stderr_bytes": output[1]}
@@ -244,13 +239,9 @@ class LiveWorker:
 
 @contextlib.asynccontextmanager
 async def open_worker(
-    dsn: str,
-    logs: Path,
-    *,
-    name: str = "w1",
-    memory_mib: int = 4096,
+    dsn: str, logs: Path, *, name: str = "w1", memory_mib: int = 4096,
     executors: Sequence[str] = ("process", "function", "simulation", "app", "container"),
-) -> AsyncIterator[LiveWorker]:
+) -> AsyncIterator[LiveWorker]:  # fmt: skip
     """Register a worker of two cores."""
     async with open_worker_store(dsn) as store:
         registered = await store.register_worker(

@@ -74,16 +74,10 @@ async def test_browser_shows_the_description_without_a_token(api: LiveApi, tmp_p
     if browser is None:
         pytest.skip("there is no Chromium")
     process = await asyncio.create_subprocess_exec(
-        browser,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path}",
-        "--dump-dom",
-        f"{api.url}/docs",
-        stdout=asyncio.subprocess.PIPE,
+        browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}",
+        "--dump-dom", f"{api.url}/docs", stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-    )
+    )  # fmt: skip
     page, _ = await process.communicate()
 
     for part in (

@@ -38,12 +38,9 @@ async def test_job_waits_until_its_date_which_its_document_shows_in_utc(
     http: httpx.AsyncClient, worker: LiveWorker
 ) -> None:
     batch = await create(
-        http,
-        {"not_before": f"{LATE}+02:00"},
-        {"not_before": "1999-12-31T23:59:59Z"},
-        {},
+        http, {"not_before": f"{LATE}+02:00"}, {"not_before": "1999-12-31T23:59:59Z"}, {},
         {"not_before": f"{LATE}Z", "count": 2},
-    )
+    )  # fmt: skip
     jobs = await documents(http, batch)
 
     assert await worker.work() == 2
@@ -107,11 +104,9 @@ async def test_job_asks_for_licences_in_its_resources(
     answer = await http.put("/v1/licences/matlab", json={"n": 2})
     assert answer.json()["n"] == 2
     batch = await create(
-        http,
-        {"resources": {"cpu": 1, "matlab": 2}, "count": 2},
-        {"resources": {"matlab": 0}},
+        http, {"resources": {"cpu": 1, "matlab": 2}, "count": 2}, {"resources": {"matlab": 0}},
         {"resources": {"matlab": 1}},
-    )
+    )  # fmt: skip
     jobs = await documents(http, batch)
     waiting = (await http.get(f"/v1/batches/{batch}/jobs/2/why")).json()["causes"][0]
     refused = await http.post("/v1/batches", json={"jobs": [{"resources": {"matlab": 3}}]})

@@ -39,13 +39,9 @@ SETTINGS = Settings(
 
 @asynccontextmanager
 async def driving(
-    dsns: Mapping[str, str],
-    settings: Settings = SETTINGS,
-    *,
-    make: MakeMessage | None = None,
-    sinks: Sink | None = None,
-    keys: Callable[[], SecretKeys] = SecretKeys,
-) -> AsyncIterator[None]:
+    dsns: Mapping[str, str], settings: Settings = SETTINGS, *, make: MakeMessage | None = None,
+    sinks: Sink | None = None, keys: Callable[[], SecretKeys] = SecretKeys,
+) -> AsyncIterator[None]:  # fmt: skip
     """Let a driver live; it ends in the middle of whatever it does."""
     timeouts = settings.section(HttpSettings)
     sender = HttpCallbackSender(

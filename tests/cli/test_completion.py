@@ -231,12 +231,9 @@ def test_numbers_are_found_by_their_first_digits(digits: str, is_found: set[int]
     ],
 )
 async def test_what_the_server_lists_becomes_words(
-    kind: str,
-    answered: list[object],
-    words: dict[str, str],
-    tmp_path: Path,
+    kind: str, answered: list[object], words: dict[str, str], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     page = json.dumps({"items": answered, "cursor": None}).encode()
     async with serving(answer_of(200, page)) as server:
         monkeypatch.setenv("WEFT_URL", server.url)

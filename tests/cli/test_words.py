@@ -134,12 +134,9 @@ def test_config_shows_all_and_where_a_setting_is_wrong(
     ],
 )
 async def test_what_stays_and_who_may_cancel_is_told(
-    line: str,
-    told: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    line: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     Path("hrsi.toml").write_text("[sink.wekeo]")
     sink = {"setup": "hrsi", "n_open": 1, "n_given_up": 2, "n_held": 0}

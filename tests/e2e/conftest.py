@@ -45,13 +45,9 @@ class Weft:
         return {**os.environ, "WEFT_HOME": str(self.home), **(more or {})}
 
     def run(
-        self,
-        *arguments: str,
-        stdin: bytes | None = None,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        timeout_s: float = 60,
-    ) -> "subprocess.CompletedProcess[bytes]":
+        self, *arguments: str, stdin: bytes | None = None, cwd: Path | None = None,
+        env: Mapping[str, str] | None = None, timeout_s: float = 60,
+    ) -> "subprocess.CompletedProcess[bytes]":  # fmt: skip
         """Run one command to its end. No input is an empty one, never that of the tests.
 
         It is really started if it is about processes, or what an interpreter begins with.

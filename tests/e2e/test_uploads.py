@@ -124,13 +124,9 @@ async def main():
 asyncio.run(main())
 """
     done = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-c", script],
-        check=False,
-        env=weft.environment(),
-        capture_output=True,
-        timeout=60,
-    )
+        subprocess.run, [sys.executable, "-c", script], check=False, env=weft.environment(),
+        capture_output=True, timeout=60,
+    )  # fmt: skip
 
     assert done.returncode == -signal.SIGKILL
     found = [b async for b in client.api.list_batches(name="killed")]

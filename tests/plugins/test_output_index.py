@@ -48,13 +48,9 @@ def write_parts(own: Path, pieces: list[Piece], bounds: list[int]) -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(PIECES, st.lists(st.integers(1, 30), max_size=3), st.integers(0, 60), st.integers(0, 60))
 def test_windows_are_what_one_pass_gives(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    pieces: list[Piece],
-    bounds: list[int],
-    start: int,
-    size: int,
-) -> None:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: list[Piece], bounds: list[int],
+    start: int, size: int,
+) -> None:  # fmt: skip
     monkeypatch.setattr("weft.plugins.log_stores.files.reader._MARK_BYTES", 40)
     for old in tmp_path.iterdir():
         old.unlink()

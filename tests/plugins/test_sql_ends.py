@@ -430,12 +430,9 @@ class TestStatements(SinkSuite):
         body = json.dumps({"tile": "'); DROP TABLE got --", "n": "3", "tags": ["a", {"b": None}]})
         text = "INSERT INTO product VALUES (:delivery, :tile, :n, :message)"
         message = SinkMessage(
-            1,
-            "default",
-            "018f0000-0000-7000-8000-000000000001",
-            body.encode(),
+            1, "default", "018f0000-0000-7000-8000-000000000001", body.encode(),
             {"statement": text},
-        )
+        )  # fmt: skip
         answered = await sink.send(self.document(), message)
         again = await sink.send(self.document(), message)
         await sink.close()

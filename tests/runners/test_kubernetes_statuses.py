@@ -40,13 +40,9 @@ def at(seconds_ago: float) -> str:
 
 
 def pod(
-    phase: str,
-    state: object = None,
-    *,
-    is_deleted: bool = False,
-    node: str = "n1",
+    phase: str, state: object = None, *, is_deleted: bool = False, node: str = "n1",
     **status: object,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Return a pod with one container."""
     meta: dict[str, Any] = {"name": "weft-x-b1-j1-a1", "annotations": {}}
     if is_deleted:

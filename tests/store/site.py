@@ -75,12 +75,9 @@ class Site:
     ) -> int:  # fmt: skip
         """Submit jobs and commit them; return their batch."""
         batch_id, _reserved, _added_at = await self.api.submit(
-            self.caller,
-            NewBatch(**new) if batch is None else batch,
-            groups,
-            job_rows(jobs) if isinstance(jobs, int) else jobs,
-            UNKEYED,
-        )
+            self.caller, NewBatch(**new) if batch is None else batch, groups,
+            job_rows(jobs) if isinstance(jobs, int) else jobs, UNKEYED,
+        )  # fmt: skip
         return batch_id
 
     async def worker(self) -> tuple[WorkerStore, int]:

@@ -37,12 +37,9 @@ async def ask(
 ) -> int:  # fmt: skip
     """Ask for a resubmission; return the operation."""
     return await world.api.resubmit_batch(
-        world.caller,
-        batch,
-        Origin(key=key, digest=digest, trace_id=""),
-        failed=failed,
+        world.caller, batch, Origin(key=key, digest=digest, trace_id=""), failed=failed,
         changes=changes,
-    )
+    )  # fmt: skip
 
 
 async def advance(world: World, operation_id: int, keys: Keys = SecretKeys) -> Mapping[str, Any]:

@@ -276,27 +276,18 @@ class FakeStore(FakeNotes):
         return [None for _ in names]
 
     async def record_products(
-        self,
-        incarnation_id: int,
-        key: AttemptKey,
-        products: Sequence[dict[str, Any]],
-        *,
+        self, incarnation_id: int, key: AttemptKey, products: Sequence[dict[str, Any]], *,
         inputs: Sequence[dict[str, Any]] | None,
-    ) -> bool:
+    ) -> bool:  # fmt: skip
         assert incarnation_id >= 0
         assert key.batch_id == BATCH
         self.products += [(one, inputs) for one in products]
         return True
 
     async def record_files(
-        self,
-        incarnation_id: int,
-        key: AttemptKey,
-        files: Sequence[KeptFile],
-        *,
-        staging_ms: int,
+        self, incarnation_id: int, key: AttemptKey, files: Sequence[KeptFile], *, staging_ms: int,
         storing_ms: int,
-    ) -> bool:
+    ) -> bool:  # fmt: skip
         assert incarnation_id >= 0
         assert key.batch_id == BATCH
         assert min(staging_ms, storing_ms) >= 0

@@ -99,15 +99,10 @@ class SpawnerProcess:
     """One spawner below a directory; `connect` as often as agents come."""
 
     def __init__(
-        self,
-        root: Path,
-        *,
-        logs: Path | None = None,
-        namespace: bool = False,
-        program: Sequence[str] = ("-m", "weft.worker.spawner"),
-        after_suspension: bool = False,
+        self, root: Path, *, logs: Path | None = None, namespace: bool = False,
+        program: Sequence[str] = ("-m", "weft.worker.spawner"), after_suspension: bool = False,
         modes: Sequence[str] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.root = root
         self.logs = logs or root / "logs"
         self.scratch = root / "scratch"
@@ -136,14 +131,9 @@ class SpawnerProcess:
         return int(children.read_text().split()[0])
 
     def connect(
-        self,
-        *,
-        cpu_m: int = 2000,
-        memory_mib: int = 1000,
-        gpus: tuple[str, ...] = (),
-        sample_ms: int = 0,
-        samples_max: int = 1000,
-    ) -> "Agent":
+        self, *, cpu_m: int = 2000, memory_mib: int = 1000, gpus: tuple[str, ...] = (),
+        sample_ms: int = 0, samples_max: int = 1000,
+    ) -> "Agent":  # fmt: skip
         """Return an agent that has been welcomed."""
         hello = Hello(cpu_m, memory_mib, gpus=gpus, sample_ms=sample_ms, samples_max=samples_max)
         agent = Agent(self, hello)

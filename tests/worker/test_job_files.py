@@ -25,11 +25,9 @@ def sh(
     script: str, *, inputs: tuple[FileInput, ...] = (), outputs: tuple[str, ...] = ()
 ) -> JobSpec:
     return JobSpec(
-        ("/bin/sh", "-c", script),
-        inputs=inputs or None,
-        outputs=tuple(map(FileOutput, outputs)) or None,
-        requires=(FILES,),
-    )
+        ("/bin/sh", "-c", script), inputs=inputs or None,
+        outputs=tuple(map(FileOutput, outputs)) or None, requires=(FILES,),
+    )  # fmt: skip
 
 
 def kept(worker: Worker) -> dict[str, bytes]:

@@ -68,6 +68,9 @@ class Ear:
     def acknowledge(self, keys: Sequence[AttemptKey]) -> None:
         self.acknowledged += keys
 
+    def keep_until(self, *_: object, **__: object) -> None:
+        """Nothing runs."""
+
 
 REGISTERED = Registered(worker_id=1, incarnation_id=1, pool_id=1, live=())
 FACTS = WorkerFacts(

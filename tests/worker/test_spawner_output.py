@@ -210,11 +210,9 @@ def test_what_is_larger_than_everything_runs_alone(agent: Agent) -> None:
 def test_ends_are_kept_until_they_are_acknowledged(spawner: SpawnerProcess) -> None:
     first = spawner.connect()
     first.start(
-        process(1, "echo", "x"),
-        process(2, "sleep", "60"),
-        process(3, "sleep", "60"),
+        process(1, "echo", "x"), process(2, "sleep", "60"), process(3, "sleep", "60"),
         process(4, "true"),
-    )
+    )  # fmt: skip
     first.until_ended(1)
     first.until_started(3)
     first.close()

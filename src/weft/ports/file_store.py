@@ -50,9 +50,12 @@ class HeldFile(NamedTuple):
     n_bytes: int
     digest: bytes
     """SHA-256 of all its bytes."""
+    check: Callable[[], None] = lambda: None
+    """Raises `StoreAway` while it must not appear; a store asks right before that step, too."""
 
     def read(self, offset: int, n_bytes: int) -> bytes:
-        """Return a part, in a thread: it may wait for a disk."""
+        """Return a part, in a thread: it may wait for a disk. Raise as `check`."""
+        self.check()
         return os.pread(self.fd, min(n_bytes, self.n_bytes - offset), offset)
 
 

@@ -84,6 +84,7 @@ class Agent:
             raise
         session = self._session = Session(self._site, registered)
         if known.is_over:
+            session.fence.renew(self._asked_ns)
             await session.tell_ends(registered, known)
             return
         session.reconcile(registered, known)

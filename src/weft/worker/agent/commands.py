@@ -22,13 +22,9 @@ class Commands:
     """
 
     def __init__(
-        self,
-        store: WorkerStore,
-        incarnation_id: int,
-        held: HeldAttempts,
-        runner: Runner,
+        self, store: WorkerStore, incarnation_id: int, held: HeldAttempts, runner: Runner,
         messages: MessageFiles,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._store = store
         self._incarnation_id = incarnation_id
         self._held = held

@@ -30,15 +30,9 @@ class Contact:
     """Heartbeats and notices of one incarnation."""
 
     def __init__(
-        self,
-        incarnation: Incarnation,
-        *,
-        attempts: Attempts,
-        claiming: Claiming,
-        commands: Commands,
-        fence: Fence,
-        log_removal: LogRemoval,
-    ) -> None:
+        self, incarnation: Incarnation, *, attempts: Attempts, claiming: Claiming,
+        commands: Commands, fence: Fence, log_removal: LogRemoval,
+    ) -> None:  # fmt: skip
         site = incarnation.site
         self._store = site.store
         self._notices = site.notices

@@ -25,7 +25,7 @@ from weft.worker.agent.held import HeldAttempts
 from weft.worker.agent.job_files import JobFiles
 from weft.worker.agent.outbox import Outbox
 from weft.worker.agent.parts import ArgumentFiles, Folders
-from weft.worker.agent.site import AgentSite
+from weft.worker.agent.site import AgentSite, Fence
 
 HINTS_MAX: Final = 64
 
@@ -120,15 +120,17 @@ class Incarnation:
     progress: ProgressFiles
     files: JobFiles
     checkpoints: CheckpointTravel
+    fence: Fence
 
 
 def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
     """Begin an incarnation, without any attempts."""
     facts, block_files = site.facts, BlockFiles(site.scratch / BLOCKS)
+    fence, incarnation_id = Fence(site.runner, site.fence), registered.incarnation_id
     held = HeldAttempts(cpu_m=facts.cpu_m, memory_mib=facts.memory_mib, slots=facts.slots)
     return Incarnation(
         site=site,
-        incarnation_id=registered.incarnation_id,
+        incarnation_id=incarnation_id,
         pool_id=registered.pool_id,
         held=held,
         outbox=Outbox(block_files),
@@ -139,10 +141,9 @@ def incarnation_of(site: AgentSite, registered: Registered) -> Incarnation:
         environments=Environments(site, held),
         block_files=block_files,
         message_files=MessageFiles(site.scratch / MESSAGES),
-        products=ProductFiles(
-            site.scratch / PRODUCTS, site.settings, site.store, registered.incarnation_id
-        ),
-        progress=ProgressFiles(site.scratch / PROGRESS, site.store, registered.incarnation_id),
-        files=JobFiles(site.files, site.store, registered.incarnation_id, site.scratch / "files"),
+        products=ProductFiles(site.scratch / PRODUCTS, site.settings, site.store, incarnation_id),
+        progress=ProgressFiles(site.scratch / PROGRESS, site.store, incarnation_id),
+        files=JobFiles(site.files, site.store, incarnation_id, site.scratch / "files", fence),
         checkpoints=CheckpointTravel(site.checkpoint_travel, held),
+        fence=fence,
     )

@@ -28,6 +28,7 @@ from weft.telemetry.log import log
 from weft.wire.documents.files import ANNOUNCED_BYTES_MAX, FileInput, FileOutput
 from weft.worker.agent.job_inputs import JobInputs
 from weft.worker.agent.object_uploads import FileSite, ObjectUploads
+from weft.worker.agent.site import Fence
 from weft.worker.stager.directories import JobDirectories, Plan
 from weft.worker.stager.finding import FoundFile as LeftFile
 from weft.worker.stager.finding import find_outputs, opened_output, product_in
@@ -47,9 +48,11 @@ class JobFiles:
     """What attempts of one incarnation get and leave."""
 
     def __init__(
-        self, site: FileSite, store: WorkerStore, incarnation_id: int, directory: Path
-    ) -> None:
+        self, site: FileSite, store: WorkerStore, incarnation_id: int, directory: Path,
+        fence: Fence,
+    ) -> None:  # fmt: skip
         self._site = site
+        self._fence = fence
         self._store = store
         self._incarnation_id = incarnation_id
         self._directories = JobDirectories(directory, for_accounts=site.for_accounts)
@@ -217,6 +220,7 @@ class JobFiles:
     async def _keep_one(self, key: AttemptKey, one: LeftFile, owner: int | None) -> KeptFile:
         work, n_away, n_changed = self._directories.work_of(key), 0, 0
         while True:
+            await self._fence.until_it_holds()
             async with self._inputs.places.of(await self._inputs.tenants.id_of(key)):
                 try:
                     return await self._keep_now(key, work, one, owner)
@@ -225,7 +229,7 @@ class JobFiles:
                     if n_changed >= _TRIES:
                         raise FileDiffers(f"its output {one.source!r}: {error}") from error
                 except StoreAway:
-                    n_away += 1
+                    n_away += self._fence.holds
                     if n_away >= _AWAY_TRIES:
                         raise
             if n_away:
@@ -237,7 +241,7 @@ class JobFiles:
         with opened_output(work, one.source, owner=owner) as fd:
             message = _message(fd, one.source) if one.is_message else None
             digest, n_bytes = await asyncio.to_thread(_digest_of, fd)
-            held, target = HeldFile(fd, n_bytes, digest), one.target
+            held, target = HeldFile(fd, n_bytes, digest, self._fence.check), one.target
             if not in_store(target):
                 await self._site.kept.write(f"b{key.batch_id}/{digest.hex()}", held)
                 return KeptFile(target, n_bytes, digest, message=message)

@@ -22,7 +22,7 @@ from weft.worker.agent.hand_over import HandOver
 from weft.worker.agent.held import DatabaseWentBack
 from weft.worker.agent.incarnation import incarnation_of
 from weft.worker.agent.reporting import Reporting
-from weft.worker.agent.site import AgentSite, Fence
+from weft.worker.agent.site import AgentSite
 
 _TELL_S = 5.0
 
@@ -44,7 +44,7 @@ class Session:
         self._incarnation = incarnation
         self.incarnation_id = incarnation.incarnation_id
         self.held = incarnation.held
-        self.fence = Fence(site.runner, site.fence)
+        self.fence = incarnation.fence
         self.attempts = Attempts(incarnation)
         self._commands = Commands(
             site.store, self.incarnation_id, self.held, site.runner, incarnation.message_files

@@ -1,5 +1,6 @@
 """What an agent works with: chosen by `run/worker.py`, the same until the process ends."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft.core.scheduling.offers import Offer
+from weft.ports.file_store import StoreAway
 from weft.ports.function_signatures import FunctionSignatures
 from weft.ports.log_store import LogKeeper
 from weft.ports.runner import Runner
@@ -15,6 +17,7 @@ from weft.ports.transport import Transport
 from weft.settings import Settings
 from weft.telemetry.log import log
 from weft.wire.sealed import OpensSecrets, SecretKeys
+from weft.worker import boottime
 from weft.worker.agent.checkpoints import CheckpointRemoval, TravelSite
 from weft.worker.agent.job_accounts import JobAccounts
 from weft.worker.agent.object_uploads import FileSite
@@ -54,23 +57,39 @@ class FenceTerms:
 
 
 class Fence:
-    """The runner's permission to continue, for one incarnation."""
+    """The permission to continue, for the runner and for outputs, of one incarnation."""
 
     def __init__(self, runner: Runner, terms: FenceTerms) -> None:
         self._runner = runner
         self._terms = terms
         self._database = terms.find_database()
+        self._until_ns = 0
+        self._renewed = asyncio.Event()
 
     def renew(self, known_ns: int) -> None:
-        """Let the runner continue: the database confirmed this worker at that time."""
-        if self._terms.after_s is None:
-            self._runner.keep_until(0)
-            return
-        self._runner.keep_until(
-            known_ns + int(self._terms.after_s * 1e9),
-            database=self._database,
-            return_ns=int(self._terms.return_s * 1e9),
-        )
+        """Let all continue: the database confirmed this worker at that time."""
+        after_s, return_ns = self._terms.after_s, int(self._terms.return_s * 1e9)
+        self._until_ns = 0 if after_s is None else known_ns + int(after_s * 1e9)
+        self._runner.keep_until(self._until_ns, database=self._database, return_ns=return_ns)
+        self._renewed.set()
+
+    @property
+    def holds(self) -> bool:
+        """Say by the clock whether no other worker can have got the attempts of this one."""
+        return not self._until_ns or boottime.now_ns() < self._until_ns
+
+    def check(self) -> None:
+        """Raise `StoreAway` unless it holds: what another attempt has left would be replaced."""
+        if not self.holds:
+            raise StoreAway("its worker may have been declared lost")
+
+    async def until_it_holds(self) -> None:
+        """Wait for the renewal. If this worker was declared lost instead, its session ends."""
+        while not self.holds:
+            if self._renewed.is_set():
+                log.warning("worker.outputs_wait")
+            self._renewed.clear()
+            await self._renewed.wait()
 
 
 @dataclass

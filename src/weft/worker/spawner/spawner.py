@@ -52,21 +52,10 @@ class Spawner:
     """
 
     def __init__(
-        self,
-        loop: EventLoop,
-        link: AgentLink,
-        *,
-        logs: str,
-        scratch: Scratch,
-        checkpoints: Checkpoints,
-        memory_files: MemoryFiles,
-        cgroups: Cgroups,
-        ends: str,
-        incarnation: str,
-        pid_namespace: bool,
-        execs: socket.socket,
-        uses_accounts: bool = False,
-    ) -> None:
+        self, loop: EventLoop, link: AgentLink, *, logs: str, scratch: Scratch,
+        checkpoints: Checkpoints, memory_files: MemoryFiles, cgroups: Cgroups, ends: str,
+        incarnation: str, pid_namespace: bool, execs: socket.socket, uses_accounts: bool = False,
+    ) -> None:  # fmt: skip
         self._loop = loop
         self._link = link
         self._scratch = scratch

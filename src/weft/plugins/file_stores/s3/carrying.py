@@ -94,6 +94,7 @@ class HttpCarrier:
                 f"it has {file.n_bytes} bytes; its store takes at most {most} GiB"
             )
         length = ("Content-Length", str(file.n_bytes))
+        file.check()  # an empty one is never read
         async with self.asked("PUT", url, [length], None) as exchange:
             try:
                 await self._send(exchange, file)

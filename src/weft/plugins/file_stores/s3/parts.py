@@ -171,7 +171,12 @@ class _PartsUpload:
             raise file_store.StoreAway("its store did not put the parts together")
 
     async def _asked(self, method: str, url: str, body: bytes = b"") -> str:
-        async with self._carrier.asked(method, url, body=body) as exchange:
+        length = [("Content-Length", str(len(body)))] if method == "POST" else []
+        async with self._carrier.asked(method, url, length, None) as exchange:
+            if body:  # with it the object appears
+                self._file.check()
+                await exchange.send(body)
+            await exchange.end()
             await accepted(exchange, GOOD)
             try:
                 return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")

@@ -9,7 +9,8 @@ from store.world import Worker, World
 from weft.core.notes import Note
 from weft.core.states import AttemptKey, Phase, Reason
 from weft.ports.store import Claimed, EndReport, PhaseReport, ProgressReport
-from weft.store.end_columns import end_columns
+from weft.store.database import call_values
+from weft.store.end_columns import end_columns, ends_of
 
 SECOND_US = 1_000_000
 
@@ -244,8 +245,10 @@ async def test_repeated_start_keeps_the_first_date(world: World) -> None:
     assert (await world.attempts(batch))[0]["started_at"] == before
 
 
-async def test_report_that_was_held_up_makes_an_attempt_no_longer(world: World) -> None:
-    """The database slept while it travelled; the worker has measured how long the job ran."""
+async def test_report_that_was_held_up_makes_an_attempt_no_longer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database slept, or the worker; that has measured before how long the job ran."""
     batch, worker, (claimed,) = await world.submit_and_start()
     late = await world.admin.fetchval("SELECT clock_timestamp() + interval '20 seconds'")
     report = end_report(claimed, start_age_us=8 * SECOND_US)
@@ -253,6 +256,9 @@ async def test_report_that_was_held_up_makes_an_attempt_no_longer(world: World) 
     (attempt,) = await world.attempts(batch)
 
     assert attempt["ended_at"] - attempt["started_at"] == timedelta(seconds=8)
+    monkeypatch.setattr("time.perf_counter_ns", [10**9, 10**8, 10**6, 0].pop)
+    *_, start_ages_us, end_ages_us = call_values(ends_of([report]))[:5]
+    assert (start_ages_us, end_ages_us) == ([8_001_000], [1000])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -47,8 +48,8 @@ _USUAL = MappingProxyType(
 def ends_of(reports: Sequence[EndReport]) -> dict[str, Any]:
     """Return reports as they are sent, with their ages at that moment."""
     ends: dict[str, Any] = dict(end_columns(reports))
-    for ages in ("start_ages_us", "end_ages_us"):
-        ends[ages] = growing(ends[ages])
+    ages = ends["start_ages_us"], ends["end_ages_us"]
+    ends["start_ages_us"], ends["end_ages_us"] = growing(*ages)
     return ends
 
 
@@ -72,17 +73,18 @@ def without_usual(values: Mapping[str, list[Any]]) -> dict[str, list[Any] | None
     }
 
 
-def growing(ages_us: Sequence[int | None]) -> Callable[[], list[int | None]]:
-    """Return ages of now as they will be when they are sent: a connection may have to be made
-    first, or a deadlock be waited out.
+def growing(*ages_us: Sequence[int | None]) -> list[Callable[[], list[int | None]]]:
+    """Return ages of now as they will be when the first of them are sent: a connection may have to
+    be made first, or a deadlock be waited out. All grow alike, so that durations stay as they are.
     """
-    asked_ns = time.perf_counter_ns()
+    asked_ns, late_us = time.perf_counter_ns(), 0
 
-    def grown() -> list[int | None]:
-        late_us = (time.perf_counter_ns() - asked_ns) // 1000
-        return [None if age_us is None else age_us + late_us for age_us in ages_us]
+    def grown(number: int) -> list[int | None]:
+        nonlocal late_us
+        late_us = late_us if number else (time.perf_counter_ns() - asked_ns) // 1000
+        return [None if age_us is None else age_us + late_us for age_us in ages_us[number]]
 
-    return grown
+    return [partial(grown, number) for number in range(len(ages_us))]
 
 
 def _text(message: str) -> str | None:

@@ -183,15 +183,13 @@ class PostgresWorkerStore(OfferedJobs, WorkerFiles, Looks):
         lambda rows: [(row["call"], claimed_of(row, row["chunk"])) for row in rows]
     )(GivingStore.list_given)
     start_attempts = calls(
-        value, **_OF_REPORTS, ages_us=lambda reports: growing([one.age_us for one in reports])
+        value, **_OF_REPORTS, ages_us=lambda reports: growing([one.age_us for one in reports])[0]
     )(WorkerStore.start_attempts)
     record_phases = calls(
-        value,
-        **_OF_REPORTS,
-        phases=column("reports", "phase"),
+        value, **_OF_REPORTS, phases=column("reports", "phase"),
         messages=column("reports", "message"),
-        ages_us=lambda reports: growing([one.age_us for one in reports]),
-    )(WorkerStore.record_phases)
+        ages_us=lambda reports: growing([one.age_us for one in reports])[0],
+    )(WorkerStore.record_phases)  # fmt: skip
     record_progress = calls(
         nothing,
         **_OF_REPORTS,

@@ -19,6 +19,8 @@ from typing import Any, Literal, TypeVar
 import asyncpg
 import pytest
 
+from weft.ports.patience import tasks_beside
+
 Scope = Literal["function", "module", "session"]
 _T = TypeVar("_T")
 Fixture = Any
@@ -95,11 +97,8 @@ def fill_disk(file: Path) -> None:
 async def beside(work: Coroutine[Any, Any, _T]) -> AsyncIterator[asyncio.Task[_T]]:
     """Let something go on beside a block; it is cancelled then, whatever came of it."""
     task = asyncio.create_task(work)
-    try:
+    async with tasks_beside([task]):
         yield task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Literal
 
+from weft.ports.patience import end_tasks, tasks_beside
+
 Way = Literal["up", "down"]
 """To the server, or from it."""
 ANSWER = b"HTTP/1.1 200 Connection established\r\n\r\n"
@@ -72,9 +74,7 @@ class Middle:
         server.close()
         self._abort_all()
         while others := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
+            await end_tasks(others)
 
     def _abort_all(self) -> None:
         for writer in self._writers:
@@ -103,10 +103,8 @@ class Middle:
                     asyncio.create_task(self._pump("up", reader, far_writer)),
                     asyncio.create_task(self._pump("down", far_reader, writer)),
                 ]
-                await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-                for pump in pumps:
-                    pump.cancel()
-                await asyncio.gather(*pumps, return_exceptions=True)
+                async with tasks_beside(pumps):
+                    await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
             finally:
                 self._writers.discard(far_writer)
                 far_writer.close()

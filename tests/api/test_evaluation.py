@@ -23,6 +23,7 @@ from weft.core.errors import InvalidSetup, NothingEvaluates
 from weft.core.lines.line import Setup
 from weft.extensions.lines.rules.setup import parse_each_setup, parse_setup
 from weft.ports.evaluation import TooCostly, evaluate
+from weft.ports.patience import end_tasks
 from weft.run.isolated.asking.evaluation import Evaluation
 from weft.settings import Settings
 
@@ -74,9 +75,7 @@ async def test_others_are_served_while_a_tenant_takes_its_time(evaluation: Evalu
     slow = [asyncio.create_task(evaluation.each(1, answer, "-", [SLOW] * 2)) for _ in range(9)]
     assert await evaluation.each(2, answer, "-", ["a"]) == ["-a"]
     assert not all(one.done() for one in slow)
-    for one in slow:
-        one.cancel()
-    await asyncio.gather(*slow, return_exceptions=True)
+    await end_tasks(slow)
 
 
 async def test_what_somebody_else_has_killed_is_nobodys_fault(evaluation: Evaluation) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contexts import beside
+from weft.ports.patience import end_tasks
 
 DEADLINE_S = 30.0
 
@@ -104,9 +105,7 @@ class Receiver:
 
     async def close(self) -> None:
         """End what is still being served."""
-        for task in self._serving:
-            task.cancel()
-        await asyncio.gather(*self._serving, return_exceptions=True)
+        await end_tasks(self._serving)
 
 
 async def _read(reader: asyncio.StreamReader) -> Received:

@@ -180,7 +180,7 @@ async def test_a_listener_that_fails_is_heard_anew_and_the_others_go_on(
         await asyncio.Event().wait()
 
     one = following.Following(hear)
-    one.follow({("a", ""), ("b", "")})
+    await one.follow({("a", ""), ("b", "")})
     async with asyncio.timeout(30):
         await both.wait()
     one.raise_failure()

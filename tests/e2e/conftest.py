@@ -135,6 +135,11 @@ def until(is_so: Callable[[], bool]) -> None:
     raise AssertionError(is_so)
 
 
+def items(weft: Weft) -> dict[str, str]:
+    done = weft.run("source", "items", "scenes", "--json")
+    return {one["key"]: one["job"] or one["state"] for one in json.loads(done.stdout or "[]")}
+
+
 def as_json(weft: Weft, *arguments: str) -> Any:  # noqa: ANN401 (any document)
     done = weft.run(*arguments, "--json")
     assert done.returncode in {0, 1}, done.stderr

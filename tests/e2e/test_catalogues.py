@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contexts import fixture_of
-from e2e.conftest import Weft, until, weft_up
+from e2e.conftest import Weft, items, until, weft_up
 from plugins.test_http_source import Catalogue, catalogue
 
 __all__ = ["catalogue"]
@@ -33,11 +33,6 @@ env = { LIMIT = "param.clouds" }
 line = fixture_of(
     lambda tmp_path: weft_up(tmp_path / "home", WEFT_SOURCE_PRIVATE_HOSTS="127.0.0.1")
 )
-
-
-def items(weft: Weft) -> dict[str, str]:
-    done = weft.run("source", "items", "scenes", "--json")
-    return {one["key"]: one["job"] or one["state"] for one in json.loads(done.stdout or "[]")}
 
 
 def test_items_of_a_catalogue_become_jobs_by_the_parameters_of_the_day(

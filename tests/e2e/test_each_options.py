@@ -36,15 +36,6 @@ SAME_AS_XARGS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "given"), SAME_AS_XARGS)
-def test_the_same_as_xargs(weft: Weft, words: list[str], given: bytes) -> None:
-    expected = other("xargs", *words, stdin=given)
-    place = words.index(next(word for word in words if word in {"echo", "printf"}))
-    done = weft.run("each", *words[:place], "--", *words[place:], stdin=given)
-
-    assert (done.returncode, done.stdout) == (0, expected), done.stderr
-
-
 SAME_AS_PARALLEL = [
     (["echo", "x{}", ":::", "a b", "$c"], b""),
     (["echo", "{2}-{1}", ":::", "a", "b", ":::", "1", "2"], b""),
@@ -55,10 +46,14 @@ SAME_AS_PARALLEL = [
 ]
 
 
-@pytest.mark.parametrize(("words", "given"), SAME_AS_PARALLEL)
-def test_the_same_as_parallel(weft: Weft, words: list[str], given: bytes) -> None:
-    expected = other("parallel", "-k", *words, stdin=given)
-    place = words.index("echo")
+@pytest.mark.parametrize(
+    ("program", "words", "given"),
+    [("xargs", *one) for one in SAME_AS_XARGS]
+    + [("parallel -k", *one) for one in SAME_AS_PARALLEL],
+)
+def test_the_same_as(weft: Weft, program: str, words: list[str], given: bytes) -> None:
+    expected = other(*program.split(), *words, stdin=given)
+    place = words.index(next(word for word in words if word in {"echo", "printf"}))
     done = weft.run("each", *words[:place], "--", *words[place:], stdin=given)
 
     assert (done.returncode, done.stdout) == (0, expected), done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Weft, until
+from e2e.conftest import Weft, items, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 GUIDE = Path(__file__).parents[2] / "docs/guides/production-lines.md"
@@ -21,11 +21,6 @@ def guided(tmp_path: Path) -> Iterator[Weft]:
     weft = Weft(tmp_path / "home")
     yield weft
     weft.run("down")
-
-
-def items(weft: Weft) -> dict[str, str]:
-    done = weft.run("source", "items", "scenes", "--json")
-    return {one["key"]: one["job"] or one["state"] for one in json.loads(done.stdout or "[]")}
 
 
 @pytest.mark.heavy

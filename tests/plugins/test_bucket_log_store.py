@@ -14,6 +14,7 @@ import pytest
 from obstore.store import LocalStore, MemoryStore
 from weft_testing.log_store_suite import LogStoreSuite
 
+from contexts import beside
 from weft.core.errors import LogBucketAway
 from weft.core.states import AttemptKey
 from weft.plugins.file_stores.s3.signing import NotSigned
@@ -333,14 +334,12 @@ async def test_a_bucket_that_is_missing_is_away(
 
 async def test_what_is_left_is_shipped_at_the_end(site: Site) -> None:
     site.shipper = site.another(replace(TERMS, every_s=3600))
-    running = asyncio.create_task(site.shipper.run())
-    while not (site.root / "shipped").exists():
-        await asyncio.sleep(0)
-    site.tenants = {1: 1, 2: 2}
-    site.write(AttemptKey(1, 1, 1), b"one\n")
-    site.write(AttemptKey(2, 1, 1), b"two\n")
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    async with beside(site.shipper.run()):
+        while not (site.root / "shipped").exists():
+            await asyncio.sleep(0)
+        site.tenants = {1: 1, 2: 2}
+        site.write(AttemptKey(1, 1, 1), b"one\n")
+        site.write(AttemptKey(2, 1, 1), b"two\n")
 
     assert len(await site.names()) == 2
 

@@ -245,8 +245,7 @@ class RealEngineSuite(OnDiskSuite):
         script = f"trap 'exit 7' USR1; while :; do touch {ready}; sleep 0.1; done"
         one = attempt(4, JobSpec(script=script))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             if self.sends_signals:
                 await until(ready.exists)
             agent.runner.command([Command(1, one.key, signal.SIGUSR1)])

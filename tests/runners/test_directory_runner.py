@@ -11,6 +11,7 @@ from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 
+from contexts import beside
 from runners.directory_engine import DirectoryEngine, moments
 from runners.real_engine import OnDiskSuite, dies_in, runner_of
 from weft.core.states import Phase
@@ -68,18 +69,18 @@ class TestDirectoryRunner(OnDiskSuite, FollowedOutputSuite, EngineFaultsSuite):
         engine = self.engine()
         runner = runner_of(self.root, engine)
         watch = RunnerWatch(runner, await runner.adopt())
-        following = asyncio.ensure_future(watch.follow())
-        await runner.submit([one])
-        await watch.until(lambda told: any(e.phase == Phase.QUEUED_REMOTE for e in told.entered))
-        async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
-            runner.withdraw([one.key])
-            await until_refused("statuses")
-        await watch.until(lambda told: one.key in told.withdrawn)
-        engine.queued_s = 0
-        await runner.submit([one])
-        assert (await watch.end_of(one)).exit_code == 0
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        async with beside(watch.follow()):
+            await runner.submit([one])
+            await watch.until(
+                lambda told: any(e.phase == Phase.QUEUED_REMOTE for e in told.entered)
+            )
+            async with self.away() as until_refused, asyncio.timeout(WITHIN_S):
+                runner.withdraw([one.key])
+                await until_refused("statuses")
+            await watch.until(lambda told: one.key in told.withdrawn)
+            engine.queued_s = 0
+            await runner.submit([one])
+            assert (await watch.end_of(one)).exit_code == 0
         await runner.end()
         runner.leave()
 

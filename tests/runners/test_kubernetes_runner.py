@@ -135,8 +135,7 @@ class TestKubernetesRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSui
     async def test_pod_deleted_by_hand_ends(self) -> None:
         one = assignment(3, runs_s=60)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             (pod,) = self.cluster.pods()
             self.cluster.ask("DELETE", f"{PODS}/{pod['metadata']['name']}?gracePeriodSeconds=1")
             end = await agent.end_of(one)

@@ -12,7 +12,7 @@ from weft_testing.engine_faults_suite import EngineFaultsSuite
 from weft_testing.followed_output_suite import FollowedOutputSuite
 from weft_testing.runner_suite import RunnerWatch, assignment, begun
 
-from contexts import fixture_of
+from contexts import beside, fixture_of
 from runners.nomad_cluster import NomadCluster, nomad_cluster
 from runners.real_engine import (
     LIMITS,
@@ -87,8 +87,7 @@ class TestNomadRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
         """Both are said."""
         one = attempt(12, JobSpec(script="sleep 60", timeout_s=600))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             agent.runner.command(
                 [Command(1, one.key, extra_ms=1000), Command(2, one.key, signal.SIGUSR1)]
             )
@@ -170,12 +169,11 @@ class TestNomadRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
         self.engines.append(engine)
         runner = runner_of(self.root, engine)
         watch = RunnerWatch(runner, await runner.adopt())
-        following = asyncio.ensure_future(watch.follow())
         some = [assignment(number, runs_s=1) for number in range(1, 4)]
-        await runner.submit(some)
-        for one in some:
-            assert (await watch.end_of(one)).exit_code == 0
-        following.cancel()
+        async with beside(watch.follow()):
+            await runner.submit(some)
+            for one in some:
+                assert (await watch.end_of(one)).exit_code == 0
         runner.leave()
 
     async def test_memory_of_what_ran_is_told(self) -> None:
@@ -194,8 +192,7 @@ class TestNomadRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
         (node,) = self.cluster.ask("GET", "nodes")
         drain = {"DrainSpec": {"Deadline": -1}, "MarkEligible": False}
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             self.cluster.ask("PUT", f"node/{node['ID']}/drain", drain)
             try:
                 end = await agent.end_of(one)
@@ -212,8 +209,7 @@ class TestNomadRunner(GivenTwiceSuite, FollowedOutputSuite, EngineFaultsSuite):
     async def test_job_stopped_in_nomad_by_hand_ends(self) -> None:
         one = assignment(3, runs_s=60)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             (job,) = [each["ID"] for each in self.cluster.ask("GET", "jobs") if each["ParentID"]]
             self.cluster.ask("DELETE", f"job/{job.replace('/', '%2F')}")
             end = await agent.end_of(one)

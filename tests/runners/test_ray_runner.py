@@ -138,8 +138,7 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
         """Also those that do not want to."""
         one = attempt(2, JobSpec(script="trap '' TERM; (trap '' TERM; sleep 1041) & sleep 1042"))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             agent.runner.stop([one.key], reason=Reason.CANCELLED, grace_ms=0)
             assert (await agent.end_of(one)).reason == Reason.CANCELLED
             async with asyncio.timeout(20):

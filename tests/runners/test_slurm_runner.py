@@ -107,8 +107,7 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
         """And signals are named that shells beside a job let through."""
         one = attempt(12, JobSpec(script="sleep 8", executor="slurm", timeout_s=4))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             agent.runner.command(
                 [Command(1, one.key, extra_ms=120_000), Command(2, one.key, signal.SIGINT)]
             )
@@ -268,8 +267,7 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
         evidence = tmp_path / "evidence"
         one = attempt(6, JobSpec(script=f"echo ran >>{evidence}; sleep 60", executor="slurm"))
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             task = self._task()
             self.cluster.run("scontrol", "update", f"JobId={task}", "Requeue=1")
             self.cluster.run("scontrol", "requeue", task)
@@ -284,8 +282,7 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
         """And says what Slurm says."""
         one = assignment(3, runs_s=60)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             task = self._task()
             self.cluster.run("scancel", task)
             end = await agent.end_of(one)
@@ -298,8 +295,7 @@ class TestSlurmRunner(GivenTwiceSuite, SpeakingSuite, EngineFaultsSuite):
         """
         one = assignment(2, runs_s=600)
         async with self.ended() as agent:
-            await agent.runner.submit([one])
-            await agent.until(lambda told: len(told.started) == 1)
+            await agent.begin(one)
             async with self.cluster.controller_down(forgets=True):
                 pass
             ended = await agent.end_of(one)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from builders import tree
+from contexts import beside
 from store.batch_steps import delete, remove
 from store.retries import let_attempts_age, release, retried
 from store.test_waiting import ear
@@ -22,7 +23,6 @@ from weft.driver.adapters import Adapters
 from weft.driver.loops import conditions as loop
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import LoopContext
-from weft.ports.patience import tasks_beside
 from weft.ports.store import Caller, Claimed
 from weft.run.isolated.asking.messages import ConditionTests
 from weft.settings import Settings
@@ -453,8 +453,7 @@ async def test_tenant_whose_server_is_silent_leaves_half_of_the_tests(
             store, epoch, settings, bell, DueDate(), lambda: None, lambda _: None,
             adapters=Adapters(loop.ConditionTester(tests.test)),
         )  # fmt: skip
-        running = asyncio.ensure_future(loop.LOOP.run(context))
-        await stack.enter_async_context(tasks_beside([running]))
+        _ = await stack.enter_async_context(beside(loop.LOOP.run(context)))
         held = [await asked.get() for _ in busy]
         modest = await stack.enter_async_context(open_world(own_world.backend))
         await ask_http(modest, port, "/modest", 1)

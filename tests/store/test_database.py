@@ -8,12 +8,14 @@ from collections import Counter
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
+from asyncpg.transaction import Transaction
 
 import weft
-from contexts import connected
+from contexts import beside, connected
 from weft.core.errors import Internal, NulCharacter, Unavailable, error_classes
 from weft.ports.store import Caller
 from weft.store.database import Database, open_database
@@ -75,20 +77,39 @@ async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> No
             await store.call("schema_range")
 
 
+async def _fail(of: Any, connection: Any = None) -> None:  # noqa: ANN401 (asyncpg has no types)
+    (connection or of._connection).terminate()
+    raise asyncpg.InternalClientError("cannot switch to state 11")
+
+
 async def test_a_cancelled_call_ends_so_whatever_its_connection_says(
     database: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a loop that outlives outages goes on, and who waits for its end does so for ever."""
-
-    async def fail(_: object, connection: asyncpg.Connection) -> None:
-        connection.terminate()
-        raise asyncpg.InternalClientError("cannot switch to state 11")
-
     async with open_database(database["weft_api"], connections_max=1, timeout_s=10) as store:
         await store.call("schema_range")
-        monkeypatch.setattr(asyncpg.Pool, "release", fail)
+        monkeypatch.setattr(asyncpg.Pool, "release", _fail)
         await _cancelled_call(store)
         monkeypatch.undo()
+        await store.call("schema_range")
+
+
+@pytest.mark.parametrize("kind", ["reading", "trying"])
+async def test_a_rollback_that_fails_hides_no_cancellation(
+    kind: str, database: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever began the transaction: all that uses a connection goes through one place."""
+    begun = asyncio.Event()
+
+    async def stand_still(_: asyncpg.Connection) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Transaction, "_Transaction__rollback", _fail)
+    async with open_database(database["weft_api"], connections_max=1, timeout_s=10) as store:
+        async with beside(getattr(store, kind)(stand_still, Caller(1, 1, "ann"))) as call:
+            await begun.wait()
+        assert call.cancelled()
         await store.call("schema_range")
 
 
@@ -105,11 +126,9 @@ async def test_the_end_waits_for_a_call_under_way(database: dict[str, str]) -> N
 
 
 async def _cancelled_call(store: Database) -> None:
-    call = asyncio.create_task(store.call("schema_range"))
-    await asyncio.sleep(0)
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
+    async with beside(store.call("schema_range")) as call:
+        await asyncio.sleep(0)
+    assert call.cancelled()
 
 
 @pytest.mark.parametrize(

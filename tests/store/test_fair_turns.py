@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from weft.core.errors import TooManyAtOnce
+from weft.ports.patience import end_tasks
 from weft.store import turns
 from weft.store.turns import Turns, User
 
@@ -31,9 +32,7 @@ class Calls:
             await settled()
 
     async def stop(self) -> None:
-        for task in self.tasks:
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await end_tasks(self.tasks)
 
     async def _run(self, user: User) -> None:
         async with self._turns.of(user):

@@ -280,25 +280,20 @@ async def test_job_that_is_ready_for_too_long_ends(world: World, worker: Worker)
     await worker.end(one)
 
 
-async def test_time_as_ready_begins_anew_after_each_attempt(world: World, worker: Worker) -> None:
-    batch = await watched(world, ready_s=60)
-    (one,) = await worker.claim_and_start()
-    await an_hour_passes(world, batch)
-    await worker.end(one, reason=Reason.PREEMPTED)
-    again = await wait(world, batch, in_s=50)
-
-    assert (again, await world.states(batch)) == ([], "r")
-    assert await wait(world, batch, in_s=61) != []
-
-
-async def test_time_as_ready_begins_anew_after_each_retry(world: World, worker: Worker) -> None:
+@pytest.mark.parametrize("retries", [True, False])
+async def test_time_as_ready_begins_anew_each_time(
+    world: World, worker: Worker, *, retries: bool
+) -> None:
     """A retry keeps the date at which the job was ready for the first time."""
     batch = await watched(world, ready_s=60)
     for _ in range(2):
-        (one,) = await worker.claim()
-        await worker.end(one, reason=Reason.EXIT, exit_code=3)
-        await an_hour_passes(world, batch)
-        assert await retry(world, batch) == 1
+        (one,) = await worker.claim_and_start()
+        if not retries:
+            await an_hour_passes(world, batch)
+        await worker.end(one, reason=Reason.EXIT if retries else Reason.PREEMPTED)
+        if retries:
+            await an_hour_passes(world, batch)
+            assert await retry(world, batch) == 1
     again = await wait(world, batch, in_s=50)
 
     assert (again, await world.states(batch)) == ([], "r")

@@ -170,16 +170,13 @@ async def test_source_is_paused_replayed_and_removed(site: Site) -> None:
     due = await due_source(site, name)
     assert due is not None
     await keep_items(site, due, [{"key": "a", "fields": {}}])
-    taken = await taken_source(site, name)
-    assert taken is not None
-    await api.decide_items(taken, [Decision(taken.items[0].n, "cancelled", reason="old")])
-    await api.end_items(taken, None, ())
-    assert not await api.rerun_items(caller, name, key="b")
-    assert await api.rerun_items(caller, name, key="a")
-    taken = await taken_source(site, name)
-    assert taken is not None
-    await api.decide_items(taken, [Decision(taken.items[0].n, "cancelled", reason="old")])
-    await api.end_items(taken, None, ())
+    for may_rerun in (True, False):
+        taken = await taken_source(site, name)
+        assert taken is not None
+        await api.decide_items(taken, [Decision(taken.items[0].n, "cancelled", reason="old")])
+        await api.end_items(taken, None, ())
+        assert not await api.rerun_items(caller, name, key="b")
+        assert not may_rerun or await api.rerun_items(caller, name, key="a")
     await api.change_source(caller, name, paused=True, replay_since=None)
     assert await due_source(site, name) is None
     assert await keep_items(site, due, [{"key": "b", "fields": {}}]) is None

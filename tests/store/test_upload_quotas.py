@@ -137,19 +137,14 @@ async def test_upload_waits_for_another_only_with_a_quota_of_bytes(world: World)
     batch = await new_batch(world)
     updates = [await open_update(world, batch, 1) for _ in range(2)]
     other = await world.connect()
+    lock = "SELECT FROM weft.tenant_user WHERE user_id = $1 FOR NO KEY UPDATE"
     async with other.transaction():
-        await other.execute(
-            "SELECT FROM weft.tenant_user WHERE user_id = $1 FOR NO KEY UPDATE",
-            world.caller.user_id,
-        )
+        await other.execute(lock, world.caller.user_id)
         async with asyncio.timeout(60):
             await add(world, batch, updates[0], job_rows(1))
     await set_quota(world, "ada", bytes=9 * ONE)
     async with other.transaction():
-        await other.execute(
-            "SELECT FROM weft.tenant_user WHERE user_id = $1 FOR NO KEY UPDATE",
-            world.caller.user_id,
-        )
+        await other.execute(lock, world.caller.user_id)
         waiting = await world.start_waiting(add(world, batch, updates[1], job_rows(1)))
         assert not waiting.done()
     await waiting

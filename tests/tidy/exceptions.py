@@ -20,6 +20,21 @@ SLEEPING_TESTS: frozenset[str] = frozenset(
 )
 """Paths of tests with a call of `sleep`."""
 
+CANCELLED_ONCE: frozenset[str] = frozenset(
+    {
+        "src/weft/cli/commands/logs.py",  # a command: Ctrl-C ends it, as it does the next three
+        "src/weft/cli/terminal/many_logs.py",
+        "src/weft/cli/terminal/waits.py",
+        "src/weft/extensions/each/command.py",
+        "src/weft/client/http/exec_calls.py",  # its answer is closed as well
+        "src/weft/driver/loops/autoscale.py",  # waits for so long, not for the end
+        "src/weft/extensions/exec/relay.py",  # has the standard library alone
+        "src/weft/ports/patience.py",  # cancels again
+        "src/weft/run/api.py",  # its streams end in order
+    }
+)
+"""Paths of modules in src/ that wait for what they have cancelled once."""
+
 ADDRESS_OF_OTHERS = ("s3://results/work/", "")
 """What looks like a path of a machine in a document of others, and what is read instead."""
 

@@ -2,7 +2,7 @@ import ast
 import re
 from pathlib import Path
 
-from tidy.exceptions import ADDRESS_OF_OTHERS, QUERY_TEXT, SLEEPING_TESTS
+from tidy.exceptions import ADDRESS_OF_OTHERS, CANCELLED_ONCE, QUERY_TEXT, SLEEPING_TESTS
 from tidy.source_files import ROOT, nodes_of, python_files, relative, tracked_files, tree_of
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base", "misc"}
@@ -11,6 +11,7 @@ _QUERY = re.compile(
     r"\s*(SELECT\s|INSERT\s+INTO\s|UPDATE\s+\S+\s+SET\s|DELETE\s+FROM\s|WITH\s+\w+\s+AS\s*\(|"
     r"CREATE\s+(TABLE|INDEX|FUNCTION|ROLE|SCHEMA)\s|ALTER\s+(TABLE|ROLE)\s)"
 )
+_WAITS = re.compile(r"await (asyncio\.(gather|wait)\(|[\w.]+$)")
 _MACHINE_PATHS = re.compile(r"/(?:root|home/[a-z]+|work|Users)/")
 _TEXTS = {".py", ".md", ".sql", ".sh", ".toml", ".txt", ".yaml", ".yml", ".json", ".conf", ""}
 
@@ -28,6 +29,25 @@ def test_tests_do_not_sleep() -> None:
     sleeping = {relative(path) for path in python_files("tests") if _sleeps(path)}
 
     assert sleeping == SLEEPING_TESTS
+
+
+def _cancels_once(path: Path) -> bool:
+    """Say whether it waits, perhaps for ever, for what may have lost its one cancellation."""
+    for function in nodes_of(path, ast.AsyncFunctionDef) * (".cancel()" in path.read_text()):
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call | ast.Await)]
+        texts = {node.lineno: ast.unparse(node) for node in calls[::-1]}
+        cancelled = [line for line, text in texts.items() if text.endswith(".cancel()")]
+        if any(
+            line > min(cancelled, default=line) and _WAITS.match(texts[line]) for line in texts
+        ):
+            return True
+    return any(node.attr == "TaskGroup" for node in nodes_of(path, ast.Attribute))
+
+
+def test_what_is_ended_is_cancelled_again() -> None:
+    found = {relative(path) for path in python_files("src") if _cancels_once(path)}
+
+    assert found == CANCELLED_ONCE
 
 
 def test_helpers_leave_files_of_tests() -> None:

@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from contexts import beside
 from weft.core.states import AttemptKey, Command, Reason
 from weft.ports.runner import Runner
 from weft.worker.agent.attempt_files import MessageFiles
@@ -133,13 +134,11 @@ async def test_a_look_is_repeated_later(tmp_path: Path, monkeypatch: pytest.Monk
     store, held = SlowStore(), HeldAttempts(cpu_m=1, memory_mib=1)
     store.answers.set()
     commands = Commands(store, 1, held, cast("Runner", Ear()), MessageFiles(tmp_path))
-    running = asyncio.create_task(commands.run())
-    async with asyncio.timeout(30):
+    async with beside(commands.run()), asyncio.timeout(30):
         for _ in range(2):
             commands.look()
             await store.asked.get()
             await store.asked.get()
-    running.cancel()
 
     assert store.asked.empty()
 
@@ -150,10 +149,9 @@ async def test_command_is_passed_on_once(tmp_path: Path) -> None:
     held.add(KEY, cpu_m=1, memory_mib=1).is_sent = True
     store.commands = [Command(5, KEY, 10), Command(6, KEY, message="x")]
     commands = Commands(store, 1, held, cast("Runner", runner), MessageFiles(tmp_path))
-    running = asyncio.create_task(commands.run())
     store.answers.set()
     commands.look()
-    async with asyncio.timeout(30):
+    async with beside(commands.run()), asyncio.timeout(30):
         await store.asked.get()
         assert await runner.told.get() == 5
         await store.until_obeyed(1)
@@ -163,7 +161,6 @@ async def test_command_is_passed_on_once(tmp_path: Path) -> None:
         commands.on_obeyed([(5, "")])
         store.answers.set()
         await store.until_obeyed(2)
-    running.cancel()
 
     assert store.obeyed == [(6, "its worker's runner cannot pass it on"), (5, "")]
     assert runner.told.empty()

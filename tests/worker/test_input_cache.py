@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from contexts import async_fixture_of
+from contexts import async_fixture_of, beside
 from weft.core.addresses import parse_allowed_hosts
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
 from weft.plugins.file_stores.web import WebFiles
@@ -249,10 +249,8 @@ async def test_a_job_that_is_cancelled_leaves_no_descriptor(
         monkeypatch.setattr(site.cache, "free_some", free)
     else:
         monkeypatch.setattr(files, step, held)
-    job = asyncio.create_task(site.get("/a" if step == "opened" else "/b"))
-    await reached.wait()
-    job.cancel()
-    await asyncio.gather(job, return_exceptions=True)
+    async with beside(site.get("/a" if step == "opened" else "/b")):
+        await reached.wait()
     goes_on.set()
     await asyncio.to_thread(lambda: None)
     loop.set_default_executor(ThreadPoolExecutor())

@@ -57,32 +57,27 @@ async def test_job_has_its_secrets(worker: Worker) -> None:
     assert worker.output(other) == b"\n"
 
 
+class Failing(FakeStore):
+    error: Exception
+
+    async def get_secrets(self, *_: object) -> Sequence[StoredSecret | None]:
+        raise self.error
+
+
 async def test_only_a_missing_key_is_the_affair_of_the_job() -> None:
     """A worker whose token was revoked reports nothing of its jobs: it ends."""
-
-    class Revoked(FakeStore):
-        async def get_secrets(
-            self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
-        ) -> Sequence[StoredSecret | None]:
-            del incarnation_id, wanted
-            raise Unauthenticated("the token was revoked")
-
-    secrets = JobSecrets(cast("WorkerStore", Revoked()), 1, lambda: KEYS)
+    store = Failing()
+    store.error = Unauthenticated("the token was revoked")
+    secrets = JobSecrets(cast("WorkerStore", store), 1, lambda: KEYS)
     with pytest.raises(Unauthenticated):
         await secrets.give([Assignment(AttemptKey(1, 1, 1), sh("true", DB), 100, 10, (1, 1))])
 
 
 async def test_a_defect_of_the_store_ends_jobs_that_wait_for_secrets(short_path: Path) -> None:
     """Nobody would start them, nor give them to others while this worker lives."""
-
-    class Odd(FakeStore):
-        async def get_secrets(
-            self, incarnation_id: int, wanted: Sequence[tuple[AttemptKey, str]]
-        ) -> Sequence[StoredSecret | None]:
-            del incarnation_id, wanted
-            raise Internal("a mistake")
-
-    worker = Worker(short_path, Odd())
+    store = Failing()
+    store.error = Internal("a mistake")
+    worker = Worker(short_path, store)
     await worker.start()
     worker.store.submit(sh("true", DB), sh("true", PEM))
     reports = await worker.store.until(2)

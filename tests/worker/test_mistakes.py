@@ -11,6 +11,7 @@ import msgspec
 import pytest
 import structlog
 
+from contexts import beside
 from weft.core.errors import (
     LinkRefused,
     ServedQueueNotFound,
@@ -24,7 +25,6 @@ from weft.extensions.link.worker.calls import Looking
 from weft.extensions.link.worker.shipping import Shipper
 from weft.plugins.runners.spawner import SpawnerRunner
 from weft.ports import patience
-from weft.ports.patience import tasks_beside
 from weft.ports.store import WorkerStore
 from weft.ports.transport import Route
 from weft.ports.worker_link import Look
@@ -219,8 +219,7 @@ async def test_a_mistake_ends_no_loop_of_a_worker_outside(
     shipper.follow([key])
     for number in "12":
         looking.ask(msgspec.json.encode(Look(number=number, key=key)).decode())
-    loops = [asyncio.create_task(loop.run()) for loop in (shipper, looking)]
-    async with tasks_beside(loops):
+    async with beside(shipper.run()), beside(looking.run()):
         await asyncio.gather(shipped.is_done.wait(), answered.is_done.wait())
 
     assert answered.names == ["answer_look"] * 2
@@ -247,10 +246,9 @@ async def test_a_consumer_that_fails_is_told_and_begins_again(
 
     consumer = consuming._Consumer("rabbit", Route("local", "q1"))
     with structlog.testing.capture_logs() as told:
-        task = asyncio.create_task(Failing()._consume_always(consumer))
-        await again.wait()
-    assert not task.done()
-    task.cancel()
+        async with beside(Failing()._consume_always(consumer)) as task:
+            await again.wait()
+            assert not task.done()
     assert [(one["event"], one["queue"]) for one in told] == [("transport.consumer_failed", "q1")]
 
 
@@ -362,10 +360,11 @@ async def test_agent_of_a_worker_that_fails_elsewhere_does_not_adopt_again(worke
     assert len(worker.store.incarnations) == 1
 
 
+@pytest.mark.parametrize("fails", [True, False])
 async def test_task_that_lost_its_cancellation_is_cancelled_again(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, *, fails: bool
 ) -> None:
-    """What it closed on its way out had failed."""
+    """What it closed on its way out had failed; what ran beside it has failed, or both end."""
     monkeypatch.setattr(patience, "_CANCELLED_AGAIN_S", 0.01)
     closings = iter([OSError("closed by the other side")] * 2)
 
@@ -378,11 +377,19 @@ async def test_task_that_lost_its_cancellation_is_cancelled_again(
                     for error in closings:
                         raise error
 
-    going_on = asyncio.create_task(go_on())
-    await asyncio.sleep(0)
-    async with asyncio.timeout(20):
-        (end,) = await patience.end_tasks([going_on])
-    assert isinstance(end, asyncio.CancelledError)
+    async def begin_both(begin: Callable[[patience.Work], None]) -> None:
+        begin(go_on())
+        if fails:
+            raise KeyError
+        running.cancel()
+        await asyncio.Event().wait()
+
+    running = asyncio.create_task(patience.run_beside(begins=begin_both))
+    await asyncio.wait({running}, timeout=20)
+    left = [*closings]
+    with pytest.raises(KeyError if fails else asyncio.CancelledError):
+        running.result()
+    assert left == []
 
 
 async def test_idle_spawner_waits_for_the_successor_of_a_dead_agent(worker: Worker) -> None:

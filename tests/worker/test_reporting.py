@@ -8,6 +8,7 @@ from typing import Literal, cast
 
 import pytest
 
+from contexts import beside
 from weft.core.states import AttemptKey, Phase, Reason
 from weft.plugins.log_stores.files.plugin import FileLogKeeper
 from weft.ports.runner import Ended, Happened, Runner, Started, never_started
@@ -109,20 +110,19 @@ async def test_start_waits_for_the_end_whose_place_it_took(tmp_path: Path) -> No
     incarnation = incarnation_of(site_of(store, tmp_path), REGISTERED)
     reporting = Reporting(incarnation, Attempts(incarnation))
     outbox = incarnation.outbox
-    running = asyncio.create_task(reporting.run())
-    outbox.add_end(Ended(key(1), 10, 100))
-    with_a_claim = outbox.take_ends()
-    outbox.add_start(Started(key(2), 50))
-    outbox.add_start(Started(key(3), 101))
-    before = list(await store.until(1))
-    # The claim is slow. What comes meanwhile does not let the start pass either.
-    outbox.add_end(Ended(key(4), 60, 103))
-    outbox.add_start(Started(key(5), 102))
-    await asyncio.wait({running}, timeout=0.1)
-    meanwhile = list(store.told)
-    reporting.recorded(with_a_claim, ["ok"])
-    after = list(await store.until(4))
-    running.cancel()
+    async with beside(reporting.run()) as running:
+        outbox.add_end(Ended(key(1), 10, 100))
+        with_a_claim = outbox.take_ends()
+        outbox.add_start(Started(key(2), 50))
+        outbox.add_start(Started(key(3), 101))
+        before = list(await store.until(1))
+        # The claim is slow. What comes meanwhile does not let the start pass either.
+        outbox.add_end(Ended(key(4), 60, 103))
+        outbox.add_start(Started(key(5), 102))
+        await asyncio.wait({running}, timeout=0.1)
+        meanwhile = list(store.told)
+        reporting.recorded(with_a_claim, ["ok"])
+        after = list(await store.until(4))
 
     assert before == meanwhile == [("start", 2)]
     assert sorted(after[1:]) == [("end", 4), ("start", 3), ("start", 5)]
@@ -137,10 +137,8 @@ async def test_an_end_goes_from_the_runner_to_the_store_and_is_forgotten(tmp_pat
     held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
     attempts.take_in(Happened(ended=[Ended(key(1), 10, 100)]))
     free, kept = not held.live_count, set(held.by_key)
-    running = asyncio.create_task(Reporting(incarnation, attempts).run())
-    async with asyncio.timeout(60):
+    async with beside(Reporting(incarnation, attempts).run()), asyncio.timeout(60):
         await incarnation.outbox.until_settled()
-    running.cancel()
 
     assert (free, kept) == (True, {key(1)})
     assert store.told == [("end", 1)]
@@ -177,10 +175,8 @@ async def test_attempt_that_leaves_nothing_collects_nothing(
     incarnation.files.adopt([key(1)])
     incarnation.held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
     incarnation.files.take(Ended(key(1), 10, 100, reason=reason), anyway=False)
-    running = asyncio.create_task(Keeping(incarnation, Attempts(incarnation)).run())
-    async with asyncio.timeout(60):
+    async with beside(Keeping(incarnation, Attempts(incarnation)).run()), asyncio.timeout(60):
         await store.asked.wait()
-    running.cancel()
     entered = [one.phase for one in outbox.take_phases()]
     assert entered == ([Phase.COLLECTING] if collects else [])
 
@@ -210,14 +206,12 @@ async def test_attempt_is_stopped_while_its_outputs_are_copied(tmp_path: Path) -
     incarnation.files.adopt([key(1)])
     incarnation.held.add(key(1), cpu_m=1000, memory_mib=1).is_sent = True
     incarnation.files.take(Ended(key(1), 10, 100), anyway=False)
-    running = asyncio.create_task(Keeping(incarnation, attempts).run())
-    async with asyncio.timeout(60):
+    async with beside(Keeping(incarnation, attempts).run()), asyncio.timeout(60):
         await store.asked.wait()
         (started,), (entered,) = outbox.take_starts(), outbox.take_phases()
         attempts.ended.clear()
         attempts.stop([key(1)])
         await attempts.ended.wait()
-    running.cancel()
     (ended,) = outbox.take_ends()
 
     message = "its outputs are copied to store://s/p/"

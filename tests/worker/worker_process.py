@@ -1,7 +1,6 @@
 """An agent in this process with a real spawner, on a store in memory."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from weft.plugins.runners.spawner import SpawnerRunner
 from weft.plugins.runners.spawner.start import SpawnerFiles, is_locked
 from weft.ports.executor import ExecutorLimits, SpawnerExecutor
 from weft.ports.log_store import AttemptLog
+from weft.ports.patience import end_tasks
 from weft.ports.store import EndReport
 from weft.wire.log_format import STDOUT
 from weft.wire.sealed import SecretKeys
@@ -118,9 +118,7 @@ class Worker:
     async def crash(self) -> None:
         """End the agent without a word, as kill -9 does."""
         assert self.task is not None
-        self.task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self.task
+        await end_tasks([self.task])
 
     async def stop(self) -> None:
         """Stop as SIGTERM does."""

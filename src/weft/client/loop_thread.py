@@ -20,6 +20,7 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 from weft.client.answer import is_date
 from weft.client.http.calls import AnswerT_co, Listing
 from weft.core.errors import Invalid
+from weft.ports.patience import end_tasks
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -277,10 +278,7 @@ def _serve(loop: asyncio.AbstractEventLoop, waited: set[Future[Any]]) -> None:
 
 
 async def _cancel_tasks() -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await end_tasks(asyncio.all_tasks() - {asyncio.current_task()})
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:

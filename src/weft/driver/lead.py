@@ -23,7 +23,7 @@ from weft.driver.adapters import Adapters
 from weft.driver.loops import LOOPS
 from weft.driver.loops.bell import Bell, DueDate
 from weft.driver.loops.loop import Loop, LoopContext, Rest
-from weft.ports.patience import Failures, end_tasks, follow, retry_s
+from weft.ports.patience import Failures, end_tasks, follow, retry_s, run_beside
 from weft.ports.store import Notices
 from weft.settings import Settings, sql_settings
 from weft.store import DriverStore
@@ -89,8 +89,6 @@ class Term:
         tasks = [asyncio.ensure_future(self._run_always(loop)) for loop in self._loops]
         tasks.append(asyncio.ensure_future(self._beat()))
         try:
-            # No TaskGroup: up to Python 3.12.7 a failed one leaves its task half cancelled, which
-            # the next `asyncio.timeout` of 3.11.3 and older takes for a cancellation.
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             ends = await end_tasks(tasks)
@@ -194,9 +192,7 @@ class Driver:
 
     async def run(self) -> None:
         """Listen, and lead or stand by."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(follow(self._notices, "driver", self._pass_on))
-            group.create_task(self._serve())
+        await run_beside(follow(self._notices, "driver", self._pass_on), self._serve())
 
     def _pass_on(self, channel: str, payload: str) -> None:
         if self._term is None:

@@ -7,7 +7,7 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
@@ -26,6 +26,7 @@ _FORGOTTEN_S = 30.0
 """After so long without one, failures are no longer in a row."""
 
 Result = TypeVar("Result")
+Work = Coroutine[Any, Any, Any]
 
 
 def retry_s(failures: int, *, first_s: float, longest_s: float) -> float:
@@ -123,3 +124,32 @@ async def tasks_beside(tasks: Iterable[asyncio.Future[Any]]) -> AsyncIterator[No
         yield
     finally:
         await end_tasks(tasks)
+
+
+async def run_beside(
+    *works: Work, begins: Callable[[Callable[[Work], None]], Work] | None = None
+) -> None:
+    """Run these, and what `begins` begins, until all have ended or one fails; then end the others,
+    and raise that. A TaskGroup cancels once only; and one that failed leaves, up to Python 3.12.7,
+    what the next `asyncio.timeout` of 3.11.3 and older takes for a cancellation.
+    """
+    tasks, over = set[asyncio.Task[Any]](), asyncio.get_running_loop().create_future()
+
+    def begin(work: Work) -> None:
+        if over.done():  # what begins it lost its cancellation
+            work.close()
+            return
+        tasks.add(task := asyncio.create_task(work))
+        task.add_done_callback(on_end)
+
+    def on_end(task: asyncio.Task[Any]) -> None:
+        tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if (error is not None or not tasks) and not over.done():
+            over.set_result(error)
+
+    for work in works if begins is None else (*works, begins(begin)):
+        begin(work)
+    async with tasks_beside(tasks):
+        if tasks and (error := await over) is not None:
+            raise error

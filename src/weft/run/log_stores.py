@@ -3,7 +3,7 @@ a bucket with output of jobs and reads it.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from weft.plugins.log_stores.s3.reader import BucketLogStore
 from weft.plugins.log_stores.s3.settings import BucketLogSettings
 from weft.plugins.log_stores.s3.shipping import BucketShipper, ShipTerms, TenantsOf
 from weft.ports.log_store import LOG_STORE_PLUGINS, LogStore, LogStoreParts, LogStoreSite
-from weft.ports.patience import until_answered
+from weft.ports.patience import Work, run_beside, until_answered
 from weft.ports.store import StoredFileStore, WorkerStore
 from weft.ports.worker_link import LinkedStore
 from weft.run.home import Home
@@ -172,15 +172,17 @@ class SpoolShipping:
             self._of(path.name.removeprefix(PREFIX))
         tenants_of, terms = tenants_by(self._store), _terms_of(self._settings, "shipped")
         every_s = self._settings.section(FilesSettings).spool_look_s
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._keeping.run(f"{database_id}/", every_s))
+
+        async def ship_each(begin: Callable[[Work], None]) -> None:
             while True:
                 folder = await self._fresh.get()
                 shipper = BucketShipper(
                     self._root / f"{PREFIX}{folder}", f"{database_id}/{folder}/", self._bucket,
                     tenants_of, terms, self._changes[folder],
                 )  # fmt: skip
-                tasks.create_task(shipper.run())
+                begin(shipper.run())
+
+        await run_beside(self._keeping.run(f"{database_id}/", every_s), begins=ship_each)
 
     def _of(self, folder: str) -> Changes:
         if folder not in self._changes:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from weft.ports.patience import tasks_beside
 from weft.run.home import Home
 from weft.telemetry import metrics
 
@@ -13,12 +14,11 @@ from weft.telemetry import metrics
 async def leaving_metrics(home: Home, role: str, *, every_s: float) -> AsyncIterator[None]:
     """Keep `run/<role>.prom` fresh; remove it at the end. No statement, only a file."""
     file = home.run / f"{role}.prom"
-    task = asyncio.create_task(_write_again_and_again(file, every_s))
+    writing = asyncio.create_task(_write_again_and_again(file, every_s))
     try:
-        yield
+        async with tasks_beside([writing]):
+            yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
         file.unlink(missing_ok=True)
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.ports.patience import end_tasks
 from weft.run import collect_garbage
 from weft.run.child import log_failure
 from weft.run.detach import Answer, answer_error, receive_settings
@@ -122,7 +123,7 @@ async def _live_until_told(
     task = asyncio.create_task(signals.get())
     telling = asyncio.create_task(_tell_steps(supervisor, announcement))
     await asyncio.wait({started, task}, return_when=asyncio.FIRST_COMPLETED)
-    telling.cancel()
+    await end_tasks([telling])
     try:
         if not task.done():
             await started
@@ -137,9 +138,7 @@ async def _live_until_told(
             await _until_told(task, supervisor)
         log.info("up.stopping", signal=task.result().name)
     finally:
-        task.cancel()
-        started.cancel()
-        await asyncio.gather(started, return_exceptions=True)
+        await end_tasks((task, started))
         await _stop(supervisor, signals)
 
 
@@ -177,12 +176,11 @@ async def _stop(supervisor: Supervisor, signals: asyncio.Queue[signal.Signals]) 
     again = asyncio.create_task(signals.get())
     await asyncio.wait({orderly, again}, return_when=asyncio.FIRST_COMPLETED)
     if not orderly.done():
-        orderly.cancel()
-        await asyncio.gather(orderly, return_exceptions=True)
+        await end_tasks([orderly])
         await supervisor.stop(hurry=True)
     else:
-        again.cancel()
         await orderly
+        again.cancel()
 
 
 def answer(pipe: int, message: Answer) -> None:

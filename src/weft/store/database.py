@@ -205,11 +205,16 @@ class Database:
         """Do the work on a connection, and keep that for the next call: to give it back to the
         pool and to take it again takes tasks and turns of the loop, as long as a small call.
         """
-        kept = self._take_kept(user) or await self._acquire()
-        is_done = False
+        kept, task = self._take_kept(user) or await self._acquire(), asyncio.current_task()
+        assert task is not None
+        is_done, n_cancelled = False, task.cancelling()
         try:
             result = await work(kept.connection)
             is_done = True
+        except Exception as error:
+            if task.cancelling() > n_cancelled:  # what it undid on the way out has failed
+                raise asyncio.CancelledError from error
+            raise
         finally:
             kept.n_calls += 1
             is_old = kept.n_calls % KEPT_CALLS == 0

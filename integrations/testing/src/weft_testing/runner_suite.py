@@ -76,6 +76,11 @@ class RunnerWatch:
                 await self._changed.wait()
         return self.told
 
+    async def begin(self, one: Assignment) -> None:
+        """Submit an attempt, and wait until it is told that one has started."""
+        await self.runner.submit([one])
+        await self.until(lambda told: len(told.started) == 1)
+
     async def run(self, one: Assignment) -> Ended:
         """Submit an attempt, and wait for its end."""
         await self.runner.submit([one])

@@ -11,6 +11,7 @@ from weft.api.http.rate_limits import sender_of
 from weft.api.http.trail import shown_path
 from weft.core.errors import WeftError
 from weft.core.login_attempts import LoginAttempt
+from weft.ports.patience import end_tasks
 from weft.ports.store import FailedLogin, LoginOwner
 from weft.telemetry.log import log
 
@@ -79,8 +80,7 @@ class LoginFailures:
     async def finish(self) -> None:
         """Record what was counted; call it when the server has stopped."""
         if self._closing is not None:
-            self._closing.cancel()
-            await asyncio.wait({self._closing})
+            await end_tasks([self._closing])
             self._closing = None
         await self._record_counted(float("inf"))
 

@@ -23,6 +23,7 @@ from weft.api.http.parameters import Query
 from weft.api.services import Services
 from weft.core.access.rights import Permission, Right
 from weft.core.errors import InvalidParameter, MethodNotAllowed, RouteNotFound
+from weft.ports.patience import tasks_beside
 from weft.ports.store import Caller
 
 Scope = MutableMapping[str, Any]  # as ASGI defines it
@@ -143,15 +144,10 @@ class Stream(Response[bytes]):
         await self._start(send, status)
         sending = asyncio.create_task(self._send_all(send))
         gone = asyncio.create_task(self.hear(receive))
-        try:
+        async with tasks_beside((sending, gone)):
             await asyncio.wait((sending, gone), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            is_sent = sending.done()
-            sending.cancel()
-            gone.cancel()
-            await asyncio.gather(sending, gone, return_exceptions=True)
-        if is_sent:
-            sending.result()
+            if sending.done():
+                sending.result()
 
     async def hear(self, receive: Receive) -> None:
         """Read what the client sends, until it is gone."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from weft.core.errors import Internal, Unavailable
-from weft.ports.patience import follow, retry_s, tasks_beside, wait_at_most
+from weft.ports.patience import follow, retry_s, run_beside, tasks_beside, wait_at_most
 from weft.ports.store import Notices
 from weft.telemetry.log import log
 
@@ -68,9 +68,9 @@ class DueWork(ABC):
 
     async def run(self) -> None:
         """Listen, and work. Never returns."""
-        async with tasks_beside(self._begun), asyncio.TaskGroup() as group:
-            group.create_task(follow(self._notices, self.channel, lambda *_: self.wake()))
-            group.create_task(self._serve())
+        news = follow(self._notices, self.channel, lambda *_: self.wake())
+        async with tasks_beside(self._begun):
+            await run_beside(news, self._serve())
 
     async def _serve(self) -> None:
         failures = 0

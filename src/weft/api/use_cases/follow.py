@@ -1,7 +1,6 @@
 """Follow the output of a job while it runs: from its first byte, or where a client was cut off."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -13,6 +12,7 @@ from weft.core.errors import Unavailable
 from weft.core.problems import problem_document
 from weft.core.states import ENDED_WORDS
 from weft.ports.log_store import AttemptLog
+from weft.ports.patience import end_tasks
 from weft.ports.store import Caller, Row
 from weft.wire.log_format import CUT, CUT_BODY, STDERR, STDOUT, Piece, count_pieces
 
@@ -162,12 +162,12 @@ class Follower:
                         yield items
                     pieces = asyncio.ensure_future(anext(coming))
                 elif news.done():
+                    news.result()
                     return
                 else:
                     yield ()
         finally:
-            await _end_task(news)
-            await _end_task(pieces)
+            await end_tasks((news, pieces))
             if (close := getattr(coming, "aclose", None)) is not None:
                 await close()
 
@@ -201,9 +201,3 @@ class Follower:
         if self.stream not in {None, name}:
             return ()
         return [Written(self.at, name, piece.data)]
-
-
-async def _end_task(task: asyncio.Future[Any]) -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError, StopAsyncIteration):
-        await task

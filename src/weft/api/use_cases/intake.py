@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 from weft.api.services import Services
 from weft.core.access.rights import Right, require
 from weft.core.errors import Forbidden, QueueFull, QuotaExceeded, Unavailable
-from weft.ports.patience import end_tasks, retry_s
+from weft.ports.patience import retry_s, tasks_beside
 from weft.ports.store import Action, Caller, Origin, acting
 from weft.ports.transport import TransportError
 from weft.submission import submit
@@ -56,7 +56,7 @@ async def finish_all(
     while True:
         tasks: set[asyncio.Task[None]] = set()
         try:
-            async with consume() as coming:
+            async with tasks_beside(tasks), consume() as coming:
                 async for one in coming:
                     failures = 0
                     task = asyncio.create_task(finish(one))
@@ -64,8 +64,6 @@ async def finish_all(
                     task.add_done_callback(tasks.discard)
         except TransportError as error:
             log.warning("transport.away", transport=name, error=str(error))
-        finally:
-            await end_tasks(tasks)
         failures += 1
         await asyncio.sleep(_pause_s(failures))
 

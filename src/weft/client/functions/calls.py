@@ -22,6 +22,7 @@ from weft.client.submission.upload import ONE_REQUEST_BYTES, ONE_REQUEST_JOBS
 from weft.core.billing.resources import MIB as _MIB
 from weft.core.billing.resources import parse_bytes, parse_cpu_m
 from weft.core.errors import Conflict, InvalidDocument, NotFound, PayloadTooLarge
+from weft.ports.patience import end_tasks
 from weft.wire.documents.apps import RequirementsDocument
 from weft.wire.documents.batches import FunctionDocument, JobDocument
 
@@ -175,9 +176,7 @@ class Calls:
 
     async def close(self) -> None:
         """End everything here; jobs go on."""
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         await self._api.close()
 
     async def slots(self) -> int:

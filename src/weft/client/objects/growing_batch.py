@@ -15,6 +15,7 @@ from weft.client.submission.upload import cut_bunches
 from weft.core.errors import Conflict, InvalidDocument, NotFound
 from weft.core.ids import format_job_ref
 from weft.core.states import ENDED_WORDS, JobState
+from weft.ports.patience import end_tasks
 
 
 class Claimable(Protocol):
@@ -232,9 +233,7 @@ class GrowingBatch:
 
     async def close(self) -> None:
         """Follow nothing more."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         await self._api.close()
 
     async def _find(self) -> int:

@@ -129,15 +129,9 @@ async def send_bunches(
                 on_sent(bunch.n_jobs)
 
     await need_loop()
-    workers = [asyncio.create_task(work()) for _ in range(parallel)]
-    try:
-        # No TaskGroup: up to Python 3.12.7 one that failed leaves its task half cancelled, for
-        # which the next `asyncio.timeout` of 3.11.3 and older is a cancellation.
-        await asyncio.gather(*workers)
-    finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
+    from weft.ports.patience import run_beside  # noqa: PLC0415 (it needs asyncio)
+
+    await run_beside(*(work() for _ in range(parallel)))
 
 
 @dataclass

@@ -46,7 +46,7 @@ class _DeadMessages:
             while True:
                 travelling = await self._store.list_travelling(epoch, names)
                 wanted = {(transport, tenant) for transport, tenant, _ in travelling}
-                self._following.follow(wanted | set(self._transports.topics_of))
+                await self._following.follow(wanted | set(self._transports.topics_of))
                 await self._send_again()
                 self._tell()
                 await asyncio.sleep(PAUSE_S)

@@ -17,6 +17,7 @@ import msgspec
 from weft.core.ids import format_batch_id
 from weft.driver.loops.loop import Loop, LoopContext
 from weft.driver.loops.telling import tell_all
+from weft.ports.patience import tasks_beside
 from weft.ports.store import Row
 from weft.ports.topics import EventSink, Record
 from weft.ports.transport import TransportError
@@ -77,14 +78,10 @@ async def tell_events(context: LoopContext, out: EventsOut) -> bool:
     await out.topics.make({out.topic: PARTITIONS})
     while page is not None:
         writing = asyncio.create_task(_write(context, out, page))
-        try:
+        async with tasks_beside([writing]):
             is_last = len(page.records) < EVENTS_MAX
             page = None if is_last else await _read(context, out, page.after)
-        except BaseException:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
-            raise
-        await writing
+            await writing
     return True
 
 

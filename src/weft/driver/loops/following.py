@@ -21,10 +21,9 @@ class Following:
         self._hear = hear
         self._tasks: dict[Key, asyncio.Task[None]] = {}
 
-    def follow(self, wanted: Collection[Key]) -> None:
+    async def follow(self, wanted: Collection[Key]) -> None:
         """Hear these from now on, and no others."""
-        for key in self._tasks.keys() - set(wanted):
-            self._tasks.pop(key).cancel()
+        await end_tasks([self._tasks.pop(key) for key in self._tasks.keys() - set(wanted)])
         for key in sorted(set(wanted) - self._tasks.keys()):
             self._tasks[key] = asyncio.create_task(self._hear_always(key))
 

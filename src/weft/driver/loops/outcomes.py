@@ -72,7 +72,7 @@ class _Outcomes:
                 foreign = await self._store.list_foreign(
                     self._context.epoch, sorted(self._transports.by_name)
                 )
-                self._follow(set(foreign.tenants))
+                await self._follow(set(foreign.tenants))
                 if foreign.pool_ids:
                     await self._tend(foreign.pool_ids)
                     self._commands.tell()
@@ -81,9 +81,9 @@ class _Outcomes:
             await self._commands.end()
             await self._following.end()
 
-    def _follow(self, wanted: set[Key]) -> None:
+    async def _follow(self, wanted: set[Key]) -> None:
         self._listeners = {key: self._listeners.get(key) or _Listener(*key) for key in wanted}
-        self._following.follow(wanted)
+        await self._following.follow(wanted)
 
     async def _tend(self, pool_ids: Sequence[int]) -> None:
         epoch, listening = self._context.epoch, [x.listening() for x in self._listeners.values()]

@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 from weft.core.settling import OF_THE_TERM
 from weft.driver.loops.bell import Bell
 from weft.driver.loops.loop import LoopContext
-from weft.ports.patience import pause_after
+from weft.ports.patience import pause_after, run_beside
 from weft.ports.transport import TransportError
 from weft.telemetry.log import log
 
@@ -33,13 +33,15 @@ async def tell_all(
     `TransportError`. Never returns: a loop that does ends the term.
     """
     bells = [Bell() for _ in everybody]
-    async with asyncio.TaskGroup() as group:
-        for told, bell in zip(everybody, bells, strict=True):
-            group.create_task(_tell_always(context, bell, told, tell))
+
+    async def ring_all() -> None:
         while True:
             await context.bell.heard()
             for bell in bells:
                 bell.ring()
+
+    each = zip(everybody, bells, strict=True)
+    await run_beside(ring_all(), *(_tell_always(context, bell, one, tell) for one, bell in each))
 
 
 async def _tell_always(

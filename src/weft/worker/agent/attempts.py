@@ -12,12 +12,13 @@ jobs over and cannot, what stops them. Nobody is called back: `room` and `ended`
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from weft.core.errors import WeftError
 from weft.core.states import AttemptKey, Phase, Reason
+from weft.ports.patience import Work, run_beside
 from weft.ports.runner import Ended, Entered, Happened, Started, mistaken, never_started
 from weft.telemetry.log import log
 from weft.worker.agent.incarnation import Incarnation
@@ -173,13 +174,12 @@ class Keeping:
 
     async def run(self) -> None:
         """Keep until cancelled."""
-        try:
-            async with asyncio.TaskGroup() as keeping:
-                while True:
-                    ended = await self._files.ended.get()
-                    keeping.create_task(self._keep(ended))
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from errors
+
+        async def keep_each(begin: Callable[[Work], None]) -> None:
+            while True:
+                begin(self._keep(await self._files.ended.get()))
+
+        await run_beside(begins=keep_each)
 
     async def _keep(self, ended: Ended) -> None:
         key, task = ended.key, asyncio.current_task()

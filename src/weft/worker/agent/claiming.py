@@ -76,7 +76,7 @@ class Claiming:
         try:
             await self._claim_all()
         finally:
-            self._handing_over.cancel()
+            await self._handing_over.end()
 
     async def _claim_all(self) -> None:
         while not self._attempts.is_closed:

@@ -18,7 +18,7 @@ from weft.core.scheduling.lease import LEASE_AGE_MAX_S
 from weft.core.settling import REFUSALS, settle_each
 from weft.core.states import Phase, Reason
 from weft.ports.function_signatures import Refused
-from weft.ports.patience import until_answered
+from weft.ports.patience import end_tasks, until_answered
 from weft.ports.runner import Assignment, Ended, RunnerGone, never_started
 from weft.ports.store import Claimed
 from weft.telemetry.log import log
@@ -68,10 +68,9 @@ class HandOver:
             await self.hand_over_part(part)
         self._plan_return()
 
-    def cancel(self) -> None:
+    async def end(self) -> None:
         """Stop what waits for what jobs need; the next agent finds these jobs unsent."""
-        for task in self._fetching:
-            task.cancel()
+        await end_tasks(self._fetching)
 
     async def hand_over_part(self, claimed: Sequence[Claimed]) -> None:
         """Submit jobs whose specs fit in memory. One that cannot be prepared ends by itself."""

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from weft.core.scheduling.black_holes import AvoidedNode
 from weft.core.states import Reason
-from weft.ports.patience import tasks_beside, until_answered
+from weft.ports.patience import run_beside, tasks_beside, until_answered
 from weft.ports.runner import Happened, Known
 from weft.ports.store import Registered, WorkerStore
 from weft.telemetry.log import log
@@ -126,9 +126,7 @@ class Session:
 
     async def run(self) -> None:
         """Work until something fails: raises `RunnerGone`, `DeclaredLost` or `Drained`."""
-        tasks = [asyncio.create_task(loop) for loop in self._loops()]
-        async with tasks_beside(tasks):
-            await asyncio.gather(*tasks)
+        await run_beside(*self._loops())
 
     def _loops(self) -> list[Coroutine[None, None, None]]:
         """Return what runs side by side. `Consuming` holds what it has claimed and hands it over,

@@ -5,7 +5,6 @@ already or is refused; a repeat has the same idempotency key. Outcomes are the w
 here their offsets are committed for the group, and those that cannot be read are reported.
 """
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -23,6 +22,7 @@ from weft.core.errors import IdempotencyConflict, QueueFull, QuotaExceeded, Unav
 from weft.core.ids import format_batch_id
 from weft.core.problems import Problems, problem_document
 from weft.extensions.doors.jobweaver.documents import batch_of
+from weft.ports.patience import run_beside
 from weft.ports.store import Caller, ForeignJobs, Origin
 from weft.ports.topics import Arrival, Topics
 from weft.settings.transports_file import JobTopicsDocument
@@ -39,10 +39,8 @@ GROUP: Final = "scheduler-group"
 async def take_in(services: Services, topics: Topics, name: str, jobs: JobTopicsDocument) -> None:
     """Make the topics of a set of this name, and take in what comes. Never returns."""
     intake = _Intake(services, topics, name, jobs)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(intake.serve(wire.CREATED, intake.submit))
-        for topic in wire.OUTCOMES:
-            group.create_task(intake.serve(topic, intake.look_at))
+    outcomes = [intake.serve(topic, intake.look_at) for topic in wire.OUTCOMES]
+    await run_beside(intake.serve(wire.CREATED, intake.submit), *outcomes)
 
 
 class _Intake:

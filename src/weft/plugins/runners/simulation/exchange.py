@@ -20,7 +20,7 @@ from uuid import UUID, uuid5
 import msgspec
 
 from weft.plugins.runners.simulation.steps import Adder, Lines, Output, StepFailed, take
-from weft.ports.patience import pause_after, tasks_beside, until_answered
+from weft.ports.patience import pause_after, run_beside, tasks_beside, until_answered
 from weft.ports.topics import Arrival, JobTopics, Positions, Record, RunAnswer, Topics
 from weft.ports.transport import TransportError
 from weft.telemetry import metrics
@@ -139,9 +139,7 @@ class Exchange:
 
     async def run(self) -> None:
         """Follow outcomes and serve runs, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._always(self._follow))
-            group.create_task(self._always(self._serve))
+        await run_beside(*map(self._always, (self._follow, self._serve)))
 
     def close(self) -> None:
         """Let runs that are cancelled from now on come again, instead of having failed."""

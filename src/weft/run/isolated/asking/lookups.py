@@ -16,6 +16,7 @@ from weft.core.addresses import parse_allowed_hosts
 from weft.core.deliveries.credentials import SECRET
 from weft.core.errors import SecretKeyMissing
 from weft.ports.lookup import LOOKUP_PLUGINS, Answered, Question
+from weft.ports.patience import run_beside
 from weft.ports.source import SourceSite
 from weft.run.isolated.answering.lookup import ERROR_CHARS_MAX
 from weft.run.isolated.pool import AsksPool, Failed, Pool
@@ -71,9 +72,8 @@ class LookUps(AsksPool):
 
         different = [*dict.fromkeys(questions)]
         with suppress(TimeoutError):
-            async with asyncio.timeout(SET_S), asyncio.TaskGroup() as group:
-                for question in different:
-                    group.create_task(one(question))
+            async with asyncio.timeout(SET_S):
+                await run_beside(*map(one, different))
         return {question: found.get(question, _LATER) for question in different}
 
     async def _ask(

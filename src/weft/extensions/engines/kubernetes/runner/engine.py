@@ -48,7 +48,7 @@ from weft.plugins.runners.remote import Left, Status
 from weft.plugins.runners.remote.outputs import live_bytes, pieces_of, room_of
 from weft.ports.executor import ExecutorLimits
 from weft.ports.log_store import Stored, StoredStream
-from weft.ports.patience import wait_at_most
+from weft.ports.patience import end_tasks, wait_at_most
 from weft.ports.runner import Assignment
 from weft.telemetry.log import log
 from weft.wire.log_format import STDOUT, Piece
@@ -286,7 +286,7 @@ class KubernetesEngine:
         # What was made while the list was on its way may be missing in it.
         self._pods = {name: seen for name, seen in known.items() if name not in before}
         if self._watching is not None:
-            self._watching.cancel()  # it told what is older
+            await end_tasks([self._watching])  # it told what is older
         self._version = version
         old = []
         for pod in pods:

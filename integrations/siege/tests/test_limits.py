@@ -22,6 +22,7 @@ class Weft:
         self.state = "below"
         self.n_running = 1
         self.complete = self.is_over = False
+        self.is_listed = True
         self.looks_left = 99
         """Of a driver, until it is gone."""
         self.asked = 0
@@ -38,7 +39,8 @@ class Weft:
         if self.asked > 50:
             self.then()
         amount = self.used_cpu_s / 3600
-        yield {"project": None, "batch_id": 7, "limit_state": self.state, "amount": amount}
+        if self.is_listed:
+            yield {"project": None, "batch_id": 7, "limit_state": self.state, "amount": amount}
         if self._project != self._wanted and self.looks_left:
             self.looks_left -= 1
             self._project = self._wanted
@@ -109,6 +111,10 @@ async def test_batch_that_no_driver_could_pause_is_no_mistake(
     ("facts", "words"),
     [
         ({}, "it was not paused at its limit of cpu"),
+        (
+            {"is_listed": False},
+            "it was not paused at its limit of cpu: Seen(limit_state='not listed'",
+        ),
         ({"looks_left": 4}, "it was not paused at its limit of cpu"),
         ({"looks_left": 3}, "it did not come to rest at its limit of cpu"),
         ({"looks_left": 0}, "it did not come to rest at its limit of cpu"),

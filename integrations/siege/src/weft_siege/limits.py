@@ -14,6 +14,10 @@ from weft_siege.load import PAUSE_S, Batch, Load, after
 
 KIND = "limited"
 LIMIT_CPU_S = 4.0
+LANES = 4
+"""So many run at once at most: without its limit a batch lasts some fifteen seconds, in which a
+driver looks, however many workers there are.
+"""
 SETTLED_WITHIN_S = 60.0
 """For so long after the last fault a batch may neither stand still nor be paused."""
 LOOKS = 2
@@ -30,7 +34,8 @@ async def limited(load: Load, measure: Measure, client: Api, evidence: Evidence)
     """Submit a batch that waits for a person until it has its limit."""
     asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
     slow = [evidence.slow(load.chance.uniform(2, 4)) for _ in range(20)]
-    batch = await load.submit(client, KIND, evidence, [asked, *(after(job, 1) for job in slow)])
+    jobs = [after(job, max(1, 2 + place - LANES)) for place, job in enumerate(slow)]
+    batch = await load.submit(client, KIND, evidence, [asked, *jobs])
     of_cpu_s = 1 / 3600 if measure == "cpu" else await _price_of_cpu_s(client)
     changes = {"measure": measure, "amount_max": LIMIT_CPU_S * of_cpu_s}
     await client.set_limit(changes, batch_id=batch.batch_id)
@@ -118,7 +123,8 @@ class Watch:
     async def _look(self) -> Seen:
         found = [one async for one in self._limits() if one["batch_id"] == self.batch.batch_id]
         now = await self.client.get_batch(self.batch.batch_id)
-        state, amount = found[0]["limit_state"], float(found[0]["amount"])
+        limit = found[0] if found else {"limit_state": "not listed", "amount": "inf"}
+        state, amount = limit["limit_state"], float(limit["amount"])
         return Seen(state, amount / self.of_cpu_s, now["n_running"], now["complete"])
 
     def _limits(self) -> AsyncIterator[Document]:

@@ -392,6 +392,14 @@ async def test_task_that_lost_its_cancellation_is_cancelled_again(
     assert left == []
 
 
+async def test_loop_that_somebody_else_cancels_ends_those_beside_it() -> None:
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(RuntimeError, match="cancelled"):
+        await patience.run_beside(cancelled(), patience.wait_at_most(None, asyncio.Event()))
+
+
 async def test_idle_spawner_waits_for_the_successor_of_a_dead_agent(worker: Worker) -> None:
     await worker.crash()
     await worker.start()

@@ -129,9 +129,10 @@ async def tasks_beside(tasks: Iterable[asyncio.Future[Any]]) -> AsyncIterator[No
 async def run_beside(
     *works: Work, begins: Callable[[Callable[[Work], None]], Work] | None = None
 ) -> None:
-    """Run these, and what `begins` begins, until all have ended or one fails; then end the others,
-    and raise that. A TaskGroup cancels once only; and one that failed leaves, up to Python 3.12.7,
-    what the next `asyncio.timeout` of 3.11.3 and older takes for a cancellation.
+    """Run these, and what `begins` begins, until all have ended or one fails, or is cancelled by
+    somebody else; then end the others, and raise that. A TaskGroup cancels once only; and one that
+    failed leaves, up to Python 3.12.7, what the next `asyncio.timeout` of 3.11.3 and older takes
+    for a cancellation.
     """
     tasks, over = set[asyncio.Task[Any]](), asyncio.get_running_loop().create_future()
 
@@ -144,7 +145,8 @@ async def run_beside(
 
     def on_end(task: asyncio.Task[Any]) -> None:
         tasks.discard(task)
-        error = None if task.cancelled() else task.exception()
+        lost = f"{task.get_coro()} was cancelled" if task.cancelled() else ""
+        error = RuntimeError(lost) if lost else task.exception()
         if (error is not None or not tasks) and not over.done():
             over.set_result(error)
 

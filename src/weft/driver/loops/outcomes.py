@@ -82,8 +82,9 @@ class _Outcomes:
             await self._following.end()
 
     async def _follow(self, wanted: set[Key]) -> None:
-        self._listeners = {key: self._listeners.get(key) or _Listener(*key) for key in wanted}
+        self._listeners |= {key: _Listener(*key) for key in wanted - self._listeners.keys()}
         await self._following.follow(wanted)
+        self._listeners = {key: self._listeners[key] for key in wanted}
 
     async def _tend(self, pool_ids: Sequence[int]) -> None:
         epoch, listening = self._context.epoch, [x.listening() for x in self._listeners.values()]

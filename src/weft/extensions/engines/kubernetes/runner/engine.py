@@ -282,11 +282,11 @@ class KubernetesEngine:
     async def _list(self) -> None:
         before = set(self._pods)
         pods, version = await self._client.listed(f"{TAG}={self._tag}")
+        if self._watching is not None:
+            await end_tasks([self._watching])  # it told what is older
         known = self._pods
         # What was made while the list was on its way may be missing in it.
         self._pods = {name: seen for name, seen in known.items() if name not in before}
-        if self._watching is not None:
-            await end_tasks([self._watching])  # it told what is older
         self._version = version
         old = []
         for pod in pods:

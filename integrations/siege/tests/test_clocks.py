@@ -35,9 +35,19 @@ def test_clock_of_one_role_is_turned_while_it_runs(tmp_path: Path) -> None:
     ) as role:  # fmt: skip
         assert role.stdin
         assert role.stdout
+        last = [[-1]]
 
         def ahead() -> list[int]:
-            """Return by how many minutes its clocks differ from ours."""
+            """Return by how many minutes its clocks differ from ours, as soon as that changes, or
+            when it has not within some seconds.
+            """
+            ends = time.monotonic() + 3
+            while (now := differ()) == last[-1] and time.monotonic() < ends:
+                pass
+            last.append(now)
+            return now
+
+        def differ() -> list[int]:
             assert role.stdin
             assert role.stdout
             role.stdin.write("look\n")

@@ -16,7 +16,9 @@ _NEAR_S = 100
 
 
 class Clocks:
-    """One for each role, in a file that the library reads at each look at the time."""
+    """One for each role, in a file that the library reads once a second: at each look at the time
+    it took half of two cores.
+    """
 
     def __init__(self, library: Path, directory: Path) -> None:
         self._library, self._directory = library, directory
@@ -38,7 +40,7 @@ class Clocks:
         self.turn(role, f"{ACT}+0", anew=False)
         return {
             "LD_PRELOAD": str(self._library), "FAKETIME_TIMESTAMP_FILE": str(self._file(role)),
-            "FAKETIME_NO_CACHE": "1", "FAKETIME_DISABLE_SHM": "1",
+            "FAKETIME_CACHE_DURATION": "1", "FAKETIME_DISABLE_SHM": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
         }  # fmt: skip
 

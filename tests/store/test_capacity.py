@@ -17,7 +17,7 @@ first AS (
     WHERE batch_id = $1 RETURNING batch_id, job_id, attempt, tenant_id),
 second AS (
     UPDATE weft.job SET started_at = now() - interval '10 s' WHERE batch_id = $1 AND job_id = 2)
-INSERT INTO weft.attempt_staging SELECT f.*, 0, $3 FROM first f
+INSERT INTO weft.attempt_staging SELECT f.*, $6, $3 FROM first f
 """
 
 
@@ -57,7 +57,8 @@ async def test_audit_counts_an_attempt_while_it_surely_ran(world: World) -> None
     await worker.end(ended)
     beyond, lost = [("cpu_m", 2000, 1000)], Reason.LOST
     for *facts, wrong in (
-        (0, lost, 0, []), (20_000, None, 0, []), (0, None, 9, beyond), (0, None, 11, []),
+        (0, lost, 0, 0, []), (20_000, None, 0, 0, []), (0, None, 9, 0, beyond),
+        (0, None, 11, 0, []), (0, None, 35, 29_000, beyond), (0, None, 35, 23_000, []),
     ):  # fmt: skip
         found = await world.findings_after(ONE_BESIDE_ANOTHER, batch, worker.id, *facts)
         rows = found.get("workers_stay_within_capacity", [])

@@ -1,11 +1,14 @@
 -- At no time did a worker's running attempts exceed its cpu, memory, lane amounts or slots.
 -- An attempt counts while it surely ran. A late report gives dates that are too late, each by another time; but nothing begins before its
--- claim, and no duration is too long: it has begun by started_at, from 1 s after which it counts, and ends its duration after claimed_at
--- at the earliest. While outputs are kept its processes have ended. When those of a lost one ended nobody knows: it does not count.
+-- claim and the fetch of its inputs, and no duration is too long: it has begun by started_at, from 1 s after which it counts, and ends its
+-- duration after these at the earliest. That is too early by what else it waited for on its host, as a place in the queue or its image.
+-- While outputs are kept its processes have ended. When those of a lost one ended nobody knows: it does not count.
 WITH run AS (
     SELECT a.incarnation_id, a.shape_id, a.started_at + interval '1 second' AS started_at, e.ended_at
     FROM weft.attempt a LEFT JOIN weft.attempt_staging s USING (batch_id, job_id, attempt)
-    CROSS JOIN LATERAL (SELECT a.claimed_at + (a.ended_at - a.started_at) - coalesce(s.storing_ms, 0) * interval '1 ms' AS ended_at) e
+    CROSS JOIN LATERAL (
+        SELECT a.claimed_at + (a.ended_at - a.started_at)
+            + (coalesce(s.staging_ms, 0) - coalesce(s.storing_ms, 0)) * interval '1 ms' AS ended_at) e
     WHERE a.reason IS DISTINCT FROM REASON_LOST AND a.started_at + interval '1 second' < e.ended_at
     UNION ALL
     SELECT j.incarnation_id, j.shape_id, j.started_at, NULL FROM weft.job j WHERE j.state = STATE_RUNNING AND j.started_at IS NOT NULL),

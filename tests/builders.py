@@ -115,22 +115,11 @@ def end_report(
 ) -> EndReport:  # fmt: skip
     """Return the report that an attempt ended: with success, unless a reason is given."""
     return EndReport(
-        batch_id=claimed.batch_id,
-        job_id=claimed.job_id,
-        attempt=claimed.attempt,
-        start_age_us=start_age_us,
-        end_age_us=end_age_us,
-        reason=reason,
-        exit_code=exit_code,
-        signal=signal,
-        cpu_ms=1,
-        memory_peak_bytes=1,
-        stdout_bytes=0,
-        stderr_bytes=0,
-        truncated=False,
-        location=None,
-        message=message,
-    )
+        batch_id=claimed.batch_id, job_id=claimed.job_id, attempt=claimed.attempt,
+        start_age_us=start_age_us, end_age_us=end_age_us, reason=reason, exit_code=exit_code,
+        signal=signal, cpu_ms=1, memory_peak_bytes=1, stdout_bytes=0, stderr_bytes=0,
+        truncated=False, location=None, message=message,
+    )  # fmt: skip
 
 
 def with_fields(rows: JobRows, **fields_of: object) -> JobRows:

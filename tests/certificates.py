@@ -44,11 +44,9 @@ class Pair:
 
 
 def certificate(
-    *names: str,
-    issuer: Pair | None = None,
-    begins_in: timedelta = -2 * DAY,
+    *names: str, issuer: Pair | None = None, begins_in: timedelta = -2 * DAY,
     ends_in: timedelta = DAY,
-) -> Pair:
+) -> Pair:  # fmt: skip
     """Return one for these hosts; without any: an authority. `issuer`: None: it signs itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0] if names else "ca")])

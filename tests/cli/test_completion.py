@@ -180,11 +180,9 @@ def test_the_server_is_that_of_the_line(
     ],
 )  # fmt: skip
 async def test_words_are_those_of_the_tenant_that_is_visited(
-    line: str,
-    visit: str | None,
-    capsys: pytest.CaptureFixture[str],
+    line: str, visit: str | None, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> None:  # fmt: skip
     """The tenants of the site are asked for without a visit, which does not show them."""
     async with serving(answer_of(200, b'{"items": [], "cursor": null}')) as server:
         monkeypatch.setenv("WEFT_URL", server.url)

@@ -109,11 +109,9 @@ def test_value_of_a_setting_is_told_by_its_option(
     ],
 )
 def test_attribute_with_the_name_of_a_field_is_not_taken_for_the_field(
-    line: str,
-    advised: str | None,
-    monkeypatch: pytest.MonkeyPatch,
+    line: str, advised: str | None, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     monkeypatch.setattr("weft.cli.commands.edit._edit_target", lambda *_, **__: 0)
 
     assert run_command(line.split()) == 0

@@ -30,14 +30,10 @@ def pace_of(
 
 IDLE = Load(cpu_m=2000, memory_mib=1000)
 loads = st.builds(
-    Load,
-    cpu_m=st.integers(1, 100_000),
-    memory_mib=st.integers(1, 100_000),
-    cpu_m_held=st.integers(0, 200_000),
-    memory_mib_held=st.integers(0, 200_000),
-    cpu_m_long=st.integers(0, 200_000),
-    ended_lately=st.integers(0, 5000),
-)
+    Load, cpu_m=st.integers(1, 100_000), memory_mib=st.integers(1, 100_000),
+    cpu_m_held=st.integers(0, 200_000), memory_mib_held=st.integers(0, 200_000),
+    cpu_m_long=st.integers(0, 200_000), ended_lately=st.integers(0, 5000),
+)  # fmt: skip
 paces = st.builds(
     Pace,
     duration_s=st.floats(0, 1e6),

@@ -40,13 +40,9 @@ NAMED = Earlier(batch_id=12, names=True)
 
 
 def resolve(
-    names: Sequence[str | None],
-    refs: Sequence[Sequence[ParentRef]],
-    *,
-    counts: Sequence[int | None] | None = None,
-    first: int = 1,
-    earlier: Earlier = NAMED,
-) -> tuple[list[Parents], Problems]:
+    names: Sequence[str | None], refs: Sequence[Sequence[ParentRef]], *,
+    counts: Sequence[int | None] | None = None, first: int = 1, earlier: Earlier = NAMED,
+) -> tuple[list[Parents], Problems]:  # fmt: skip
     problems = Problems()
     positions = Positions(counts or [None] * len(refs), first=first)
     found = resolve_parents(names, refs, positions=positions, earlier=earlier, problems=problems)

@@ -163,20 +163,11 @@ def at(seconds: float) -> datetime:
 
 
 def dates(
-    job_id: int = 1,
-    state: JobState = JobState.SUCCESS,
-    *,
-    ready: float | None = 0,
-    attempt: int | None = 1,
-    worker: str = "w",
-    end: JobState | None = JobState.SUCCESS,
-    claimed: float = 0,
-    started: float | None = None,
-    ended: float | None = None,
-    released: float | None = None,
-    cancelled: float | None = None,
-    now: float = 100,
-) -> AttemptDates:
+    job_id: int = 1, state: JobState = JobState.SUCCESS, *, ready: float | None = 0,
+    attempt: int | None = 1, worker: str = "w", end: JobState | None = JobState.SUCCESS,
+    claimed: float = 0, started: float | None = None, ended: float | None = None,
+    released: float | None = None, cancelled: float | None = None, now: float = 100,
+) -> AttemptDates:  # fmt: skip
     def moment(seconds: float | None) -> datetime | None:
         return None if seconds is None else at(seconds)
 

@@ -345,15 +345,11 @@ DEMANDS = st.lists(
 )
 POOLS = st.builds(
     lambda low, more, **rest: replace(POOL, min_workers=low, max_workers=low + more, **rest),
-    low=st.integers(0, 3),
-    more=st.integers(0, 10),
-    creates_per_round=st.integers(1, 5),
-    create_batch=st.integers(1, 5),
-    deletes_per_round=st.integers(1, 5),
-    delete_share=st.floats(0.01, 1),
-    regions=st.sampled_from([(), ("a",), ("a", "b")]),
+    low=st.integers(0, 3), more=st.integers(0, 10), creates_per_round=st.integers(1, 5),
+    create_batch=st.integers(1, 5), deletes_per_round=st.integers(1, 5),
+    delete_share=st.floats(0.01, 1), regions=st.sampled_from([(), ("a",), ("a", "b")]),
     quota_cpu_m=st.none() | st.integers(1, 40_000),
-)
+)  # fmt: skip
 MACHINES = st.lists(
     st.builds(
         lambda flavour, region, **more: machine(

@@ -61,11 +61,9 @@ class FakeSender:
 
 
 def driver(
-    sender: FakeSender,
-    settings: Settings = SETTINGS,
-    forms: Mapping[str, CallbackForm] = MappingProxyType({}),
-    post: Post | None = None,
-) -> Running:
+    sender: FakeSender, settings: Settings = SETTINGS,
+    forms: Mapping[str, CallbackForm] = MappingProxyType({}), post: Post | None = None,
+) -> Running:  # fmt: skip
     """Return a driver that calls back."""
     result = Running(settings)
     result.driver = Driver(

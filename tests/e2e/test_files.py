@@ -235,7 +235,7 @@ def test_outputs_are_kept_after_the_ends_they_name(weft: Weft) -> None:
         {"from": "c", "when": "always"},
         {"from": "d", "when": "cancelled"},
     ]
-    made = "touch a b c d; "
+    made = "head -c 4000000 /dev/zero > a; touch b c d; "
     batch = submit(
         weft,
         {"script": f"{made} true", "outputs": outputs},

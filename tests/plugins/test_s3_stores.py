@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +17,10 @@ from cases import cases
 from weft.core.addresses import AllowedHosts
 from weft.core.files.file_paths import StoreFile
 from weft.core.states import AttemptKey
+from weft.net.exchange import Exchange
+from weft.net.failures import Broken
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
+from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
 from weft.plugins.file_stores.s3.signing import Credentials, ObjectUrls, StoreSigner, presigned
 from weft.plugins.file_stores.s3.trial import S3Objects
 from weft.ports.file_store import (
@@ -24,6 +28,7 @@ from weft.ports.file_store import (
     FileMissing,
     FileRefused,
     HeldFile,
+    Method,
     StoreAway,
     ToSign,
 )
@@ -248,11 +253,36 @@ async def test_an_object_is_sent_whole_or_not_at_all(tmp_path: Path, size: int) 
     os.close(bad.fd)
 
 
-async def test_a_refusal_while_it_is_sent_is_told(tmp_path: Path) -> None:
-    file = held(tmp_path / "a", os.urandom(8 << 20))
-    async with serving(answering("403 Forbidden", b"<Code>AccessDenied</Code>")) as url:
-        with pytest.raises((FileRefused, StoreAway)):
-            await HttpCarrier(HERE, 10).write(url, file)
+@pytest.mark.parametrize(
+    ("in_parts", "refused"), [(False, "PUT"), (True, "PUT"), (True, "POST /bucket/a?u")]
+)
+async def test_a_refusal_while_it_is_sent_is_told(
+    *, in_parts: bool, refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an object, a part, and the list of parts; then the connection breaks."""
+    file, send = held(tmp_path / "a", b"data"), Exchange.send
+
+    async def breaks(exchange: Exchange, piece: bytes) -> None:
+        await send(exchange, piece)
+        raise Broken(ConnectionResetError())
+
+    async def serve(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answer = answering("200 OK", b"<UploadId>u</UploadId>", more='ETag: "x"\r\n')
+        if head.startswith(refused):
+            answer = answering("403 Forbidden", b"<Code>AccessDenied</Code>")
+        await answer(head, reader, writer)
+
+    async def sign(method: Method, upload: str = "", part: int = 0) -> str:
+        del method
+        return url.partition("?")[0] + (f"?part={part}" if part else f"?{upload}")
+
+    monkeypatch.setattr(Exchange, "send", breaks)
+    carrier = ObjectHttpCarrier(HERE, 10)
+    async with serving(serve) as url:
+        parts = partial(carrier.write_parts, sign, part_bytes=9, upload="", begun=set[str]().add)
+        write = parts if in_parts else partial(carrier.write, url)
+        with pytest.raises(FileRefused, match="AccessDenied"):
+            await write(file)
     os.close(file.fd)
 
 

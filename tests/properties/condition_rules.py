@@ -136,12 +136,9 @@ class ConditionRules(RecoveryRules):
             pass
 
     def _unblock(
-        self,
-        ask: int,
-        act: Callable[[dict[str, Any]], Coroutine[Any, Any, int]],
-        *,
+        self, ask: int, act: Callable[[dict[str, Any]], Coroutine[Any, Any, int]], *,
         ends: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Let jobs of a condition go, as many as `act` says, and the same ones in the model."""
         found = [
             one for one in self.run(conditions(self.world))

@@ -37,11 +37,9 @@ SMALL: Row = {
 
 
 def rows_of(
-    jobs: list[dict[str, Any]],
-    workers: list[Row] | None = None,
-    inherit_env: dict[str, str] | None = None,
-    first: int = 1,
-) -> JobRows:
+    jobs: list[dict[str, Any]], workers: list[Row] | None = None,
+    inherit_env: dict[str, str] | None = None, first: int = 1,
+) -> JobRows:  # fmt: skip
     body = msgspec.json.encode({"first": first, "jobs": jobs, "inherit_env": inherit_env})
     document = decode(body, JSON, JobBunch)
     context = DocumentContext(

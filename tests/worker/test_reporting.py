@@ -63,6 +63,8 @@ class OrderedStore:
 class Ear:
     """A runner that only hears that ends are recorded."""
 
+    outlives_host = False
+
     def __init__(self) -> None:
         self.acknowledged: list[AttemptKey] = []
 

@@ -46,24 +46,22 @@ class Exchange:
     """Sends the body of a request in pieces, and reads its answer. Raise `NetFailure`."""
 
     def __init__(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        authority: str,
-        silent_s: float,
-        piece_bytes: int,
-    ) -> None:
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, authority: str,
+        silent_s: float, piece_bytes: int,
+    ) -> None:  # fmt: skip
         self.authority = authority
         """Who is asked: no path, no secret."""
         self._reader = reader
         self._writer = writer
         self._silent_s = silent_s
         self._piece_bytes = piece_bytes
+        self._unsent = b""
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES_MAX)
 
     def begin(self, request: h11.Request, body: bytes | None) -> None:
-        """Send a request. `body`: None, it is sent later. What the kernel does not take at once is
-        sent while we read, as a server may answer before it has read all.
+        """Send a request. `body`: None, it is sent later, its head with the first piece. What the
+        kernel does not take at once is sent while we read, as a server may answer before it has
+        read all.
         """
         events: list[h11.Event] = [request]
         if body is not None:
@@ -72,7 +70,10 @@ class Exchange:
             data = b"".join(self._protocol.send(event) or b"" for event in events)
         except h11.LocalProtocolError:  # a header says another length
             raise WrongRequest from None
-        self._writer.write(data)
+        if body is None:
+            self._unsent = data
+        else:
+            self._writer.write(data)
 
     async def send(self, piece: bytes) -> None:
         """Send a piece of the body, and wait until most of it is on its way."""
@@ -82,9 +83,13 @@ class Exchange:
         """Say that the body is complete."""
         await self._send(h11.EndOfMessage())
 
-    def give_up_sending(self) -> None:
-        """Read the answer although not all was sent."""
-        self._protocol.send_failed()
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Send a body: the server may answer before it has read all."""
+        try:
+            yield
+        except Broken:
+            self._protocol.send_failed()
 
     async def head(self) -> AnswerHead:
         """Return the head of the answer; however it drips, it is there in time."""
@@ -134,7 +139,8 @@ class Exchange:
         with _failures():
             if self._writer.is_closing():  # that of uvloop says so by a RuntimeError
                 raise ConnectionResetError
-            self._writer.write(self._protocol.send(event) or b"")
+            self._writer.write(self._unsent + (self._protocol.send(event) or b""))
+            self._unsent = b""
             async with asyncio.timeout(self._silent_s):
                 await self._writer.drain()
 

@@ -151,6 +151,8 @@ class Registered:
 
     Adopt those that the spawner has and end the others. The call ends attempts of older
     incarnations as `lost`."""
+    silent_s: float = 0.0
+    """How old its last sign of life is: one that `is_over` gave none now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,24 +242,12 @@ class WorkerStore(Protocol):
     """The calls of a worker's agent."""
 
     async def register_worker(
-        self,
-        *,
-        name: Name,
-        host: Name,
-        pool: Name,
-        incarnation: Name,
-        cpu_m: Signed,
-        memory_mib: Signed,
-        storage_mib: Signed,
-        gpu: Integer,
-        offers: Offers,
-        version: Name,
-        same_host_proved_gone: bool,
-        log_place: PathText | None = None,
-        log_directory: PathText | None = None,
-        outlives: bool = False,
-        is_over: bool = False,
-    ) -> Registered:
+        self, *, name: Name, host: Name, pool: Name, incarnation: Name,
+        cpu_m: Signed, memory_mib: Signed, storage_mib: Signed, gpu: Integer,
+        offers: Offers, version: Name, same_host_proved_gone: bool,
+        log_place: PathText | None = None, log_directory: PathText | None = None,
+        outlives: bool = False, is_over: bool = False,
+    ) -> Registered:  # fmt: skip
         """Register this worker. Repeats are harmless.
 
         `log_place`, `log_directory`: see `LogDirectory`; None: the directory of the api.

@@ -84,7 +84,7 @@ class Agent:
             raise
         session = self._session = Session(self._site, registered)
         if known.is_over:
-            session.fence.renew(self._asked_ns)
+            session.fence.renew(self._asked_ns - int(registered.silent_s * 1e9))
             await session.tell_ends(registered, known)
             return
         session.reconcile(registered, known)

@@ -157,26 +157,24 @@ class JobFiles:
         if plan is None:
             return ended
         if plan.kept is None:
+            # Not from the end on: its agent, or the database, may have been away.
+            over_ns, begun_ns = self._fence.over_ns(), time.monotonic_ns()
             outputs = [output for output in plan.outputs if _is_wanted(output, ended)]
             kept, problem = await self._keep_all(key, outputs, plan, products)
+            took_ns = time.monotonic_ns() - begun_ns + over_ns - self._fence.over_ns()
             plan = msgspec.structs.replace(
-                plan,
-                kept=tuple(kept),
-                problem=problem,
-                storing_ms=(time.monotonic_ns() - ended.ended_ns) // 1_000_000 if outputs else 0,
-            )
+                plan, kept=tuple(kept), problem=problem,
+                storing_ms=max(took_ns // 1_000_000, 0) if outputs else 0,
+            )  # fmt: skip
             self._directories.keep_plan(key, plan)
         files = plan.kept or ()
         await until_answered(
             lambda: self._store.record_files(
-                self._incarnation_id,
-                key,
-                files,
-                staging_ms=plan.staging_ms,
+                self._incarnation_id, key, files, staging_ms=plan.staging_ms,
                 storing_ms=plan.storing_ms,
             )
-        )
-        # Not when the database has heard of it: that may have been away.
+        )  # fmt: skip
+        # Not when the database has heard of it, either.
         ended_ns = ended.ended_ns + plan.storing_ms * 1_000_000
         stored = msgspec.structs.replace(ended, ended_ns=ended_ns)
         if not plan.problem:
@@ -220,7 +218,8 @@ class JobFiles:
     async def _keep_one(self, key: AttemptKey, one: LeftFile, owner: int | None) -> KeptFile:
         work, n_away, n_changed = self._directories.work_of(key), 0, 0
         while True:
-            await self._fence.until_it_holds()
+            if in_store(one.target):
+                await self._fence.until_it_holds()
             async with self._inputs.places.of(await self._inputs.tenants.id_of(key)):
                 try:
                     return await self._keep_now(key, work, one, owner)
@@ -241,11 +240,11 @@ class JobFiles:
         with opened_output(work, one.source, owner=owner) as fd:
             message = _message(fd, one.source) if one.is_message else None
             digest, n_bytes = await asyncio.to_thread(_digest_of, fd)
-            held, target = HeldFile(fd, n_bytes, digest, self._fence.check), one.target
-            if not in_store(target):
+            held, target = HeldFile(fd, n_bytes, digest), one.target
+            if not in_store(target):  # named by its digest, it replaces nothing
                 await self._site.kept.write(f"b{key.batch_id}/{digest.hex()}", held)
                 return KeptFile(target, n_bytes, digest, message=message)
-            await self._uploads.store(key, target, held)
+            await self._uploads.store(key, target, held._replace(check=self._fence.check))
         return KeptFile(target, n_bytes, digest, target, message)
 
 

@@ -191,20 +191,15 @@ class JobInputs:
         with self._room.for_files() as promise, suppress(NotCached):
             getting = Getting(
                 lambda head: self._fetch(key, source, head, promise, part),
-                self._settings.input_bytes_max,
-                part,
-            )
+                self._settings.input_bytes_max, part,
+            )  # fmt: skip
             return await cache.get(wanted, getting)
         return None
 
     async def _fetch(
-        self,
-        key: AttemptKey,
-        source: file_paths.StoreFile | file_paths.UrlFile,
-        head: Head,
-        promise: Promise,
-        part: Part,
-    ) -> AsyncIterator[bytes]:
+        self, key: AttemptKey, source: file_paths.StoreFile | file_paths.UrlFile, head: Head,
+        promise: Promise, part: Part,
+    ) -> AsyncIterator[bytes]:  # fmt: skip
         """Yield what an address has, as soon as there is room for it."""
         if isinstance(source, file_paths.UrlFile):
             pieces = self._site.web.read(source.url, head)

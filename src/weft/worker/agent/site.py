@@ -63,20 +63,29 @@ class Fence:
         self._runner = runner
         self._terms = terms
         self._database = terms.find_database()
-        self._until_ns = 0
+        self._until_ns = self._over_ns = 0
         self._renewed = asyncio.Event()
 
     def renew(self, known_ns: int) -> None:
         """Let all continue: the database confirmed this worker at that time."""
         after_s, return_ns = self._terms.after_s, int(self._terms.return_s * 1e9)
-        self._until_ns = 0 if after_s is None else known_ns + int(after_s * 1e9)
-        self._runner.keep_until(self._until_ns, database=self._database, return_ns=return_ns)
+        until_ns = 0 if after_s is None else max(known_ns + int(after_s * 1e9), 1)
+        self._runner.keep_until(until_ns, database=self._database, return_ns=return_ns)
+        self.over_ns()
+        self._until_ns = until_ns and max(until_ns, self._until_ns)
         self._renewed.set()
 
     @property
     def holds(self) -> bool:
         """Say by the clock whether no other worker can have got the attempts of this one."""
         return not self._until_ns or boottime.now_ns() < self._until_ns
+
+    def over_ns(self) -> int:
+        """Return for how long it has not held, in all."""
+        if self._until_ns and (over_ns := boottime.now_ns() - self._until_ns) > 0:
+            self._over_ns += over_ns
+            self._until_ns += over_ns
+        return self._over_ns
 
     def check(self) -> None:
         """Raise `StoreAway` unless it holds: what another attempt has left would be replaced."""

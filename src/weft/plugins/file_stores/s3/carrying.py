@@ -94,12 +94,9 @@ class HttpCarrier:
                 f"it has {file.n_bytes} bytes; its store takes at most {most} GiB"
             )
         length = ("Content-Length", str(file.n_bytes))
-        file.check()  # an empty one is never read
         async with self.asked("PUT", url, [length], None) as exchange:
-            try:
+            with exchange.sending():
                 await self._send(exchange, file)
-            except (OSError, failures.Broken):  # it may have answered before it has read all
-                exchange.give_up_sending()
             await accepted(exchange, {_OK})
 
     async def remove(self, url: str) -> None:
@@ -114,7 +111,10 @@ class HttpCarrier:
             offset += len(piece)
             if not piece or (offset == file.n_bytes and found.digest() != file.digest):
                 raise file_store.FileDiffers("it was changed while it was stored")
+            file.check()
             await exchange.send(piece)
+        if not file.n_bytes:
+            file.check()
         await exchange.end()
 
     @asynccontextmanager

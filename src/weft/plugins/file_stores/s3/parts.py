@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from weft.net.failures import Broken, TooLong
+from weft.net.failures import TooLong
 from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted
 from weft.ports import file_store
 from weft.ports.file_store import PartUrls
@@ -139,13 +139,11 @@ class _PartsUpload:
         url = await self._sign("PUT", upload, number)
         length = ("Content-Length", str(stop - start))
         async with self._carrier.asked("PUT", url, [length], None) as exchange:
-            try:
+            with exchange.sending():
                 async for piece in self._pieces(start, stop):
                     found.update(piece)
                     await exchange.send(piece)
                 await exchange.end()
-            except (OSError, Broken):  # it may have answered before it has read all
-                exchange.give_up_sending()
             tag = (await accepted(exchange, GOOD)).get("etag").strip('"')
             if not tag:
                 raise file_store.FileRefused("its store does not take objects in parts")
@@ -173,10 +171,11 @@ class _PartsUpload:
     async def _asked(self, method: str, url: str, body: bytes = b"") -> str:
         length = [("Content-Length", str(len(body)))] if method == "POST" else []
         async with self._carrier.asked(method, url, length, None) as exchange:
-            if body:  # with it the object appears
-                self._file.check()
-                await exchange.send(body)
-            await exchange.end()
+            with exchange.sending():
+                if body:  # with it the object appears
+                    self._file.check()
+                    await exchange.send(body)
+                await exchange.end()
             await accepted(exchange, GOOD)
             try:
                 return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")

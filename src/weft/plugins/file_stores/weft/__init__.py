@@ -85,7 +85,6 @@ def _keep(target: Path, file: HeldFile) -> None:
     fresh = target.parent / f".{os.urandom(8).hex()}"
     try:
         _copy(fresh, file)
-        file.check()
         fresh.rename(target)
     finally:
         fresh.unlink(missing_ok=True)

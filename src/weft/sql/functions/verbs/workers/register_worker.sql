@@ -10,7 +10,8 @@
 -- is_over: it is dead, and only its ends are told: no sign of life, and one that is unknown has ended.
 -- A cordon is the worker's: it stays when its processes are started again.
 -- An incarnation that outlives its host is in files, which can be copied: while it is heard of, it stays on its host, in its directory.
--- Returns: the worker's and the incarnation's numbers.  Raises WF301 if a worker of this name has reported within grace_s, unless
+-- Returns: the worker's and the incarnation's numbers, and the age of the last sign of life.
+-- Raises WF301 if a worker of this name has reported within grace_s, unless
 --   it is proved to be gone: by a worker of the same host, the same log_place and the same token, that is of the same home.
 -- Raises WF302, WF303; for a new incarnation WF310 if its size is impossible, WF308 if it names a queue that does not exist.
 -- Owner: weft_system.  Granted to: weft_worker.
@@ -19,9 +20,9 @@ CREATE OR REPLACE FUNCTION weft.register_worker(
         version text,
     proved_gone boolean, grace_s double precision, log_place text DEFAULT NULL, log_directory text DEFAULT NULL,
     by_token bigint DEFAULT NULL, outlives boolean DEFAULT false, at timestamptz DEFAULT clock_timestamp(), is_over boolean DEFAULT false
-) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (worker_id int, incarnation_id int, pool_id int, silent_s float8) LANGUAGE plpgsql AS $$
 DECLARE
-    v_pool int; v_worker record; v_old record; v_id int;
+    v_pool int; v_worker record; v_old record; v_id int; v_silent_s float8;
 BEGIN
     SELECT p.pool_id INTO v_pool FROM weft.pool p WHERE p.name = register_worker.pool;
     IF v_pool IS NULL THEN
@@ -80,7 +81,7 @@ BEGIN
         log_place = CASE WHEN i.token_id IS NULL THEN coalesce(excluded.log_place, i.log_place) ELSE i.log_place END,
         log_directory = coalesce(excluded.log_directory, i.log_directory)
         WHERE i.ended_at IS NULL AND i.worker_id = v_worker.worker_id AND i.token_id IS NOT DISTINCT FROM register_worker.by_token
-    RETURNING i.incarnation_id INTO v_id;
+    RETURNING i.incarnation_id, date_part('epoch', register_worker.at - i.heartbeat_at) INTO v_id, v_silent_s;
     IF v_id IS NULL THEN
         PERFORM weft._fail('WF303', format('incarnation %s has ended', register_worker.incarnation),
             'It was declared lost; its attempts belong to others.', 'Stop its processes and start a new spawner.');
@@ -91,5 +92,5 @@ BEGIN
     ON CONFLICT DO NOTHING;
     PERFORM weft._after_registration(v_id, v_pool, register_worker.name);
     PERFORM weft._announce();
-    RETURN QUERY SELECT v_worker.worker_id, v_id, v_pool;
+    RETURN QUERY SELECT v_worker.worker_id, v_id, v_pool, v_silent_s;
 END $$;

@@ -60,6 +60,7 @@ ALONE = {
     "what a role does as long as it lives": {
         "driver/lead.py", "run/supervisor.py", "extensions/link/served.py",
     },
+    "what those who call it run beside each other": {"ports/patience.py"},
     "one removal after another, of files on this disk": {"worker/stager/directories.py"},
     "what is remembered or read ahead": {
         "api/http/failed_logins.py", "api/use_cases/find_lines.py",

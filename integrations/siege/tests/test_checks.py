@@ -35,6 +35,7 @@ class Records:
             {"id": job, "batch_id": 7, "kind": f"jobs.{end}", "jobs": [job]}
             for job, end in ends.items()
         ]
+        self.events.append({"id": 4, "batch_id": 7, "kind": "batch.complete"})
         self.times = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:02Z"}
         self.bill = _used(3 * USAGE)
         self.told = {"evidence": ["a"], **{f"sink/b7.j{job}": ["a"] for job in ends}}
@@ -91,7 +92,10 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
         ("ended twice", lambda records: records.ran_before("failed", "exit")),
         ("live twice", lambda records: records.lines.append("2 1 12 twice")),
         ("live twice", lambda records: records.lines.insert(2, "2 1 14 begin")),
+        ("events", lambda records: records.events.pop(0)),
         ("events", lambda records: records.events.pop()),
+        ("events", lambda records: records.events.append({**records.events[-1], "id": 9})),
+        ("events", lambda records: records.jobs[1].update(state="cancelled")),
         ("events", lambda records: records.events.append(records.events[0])),
         ("events", lambda records: records.events.append({**records.events[0], "id": 9})),
         ("callbacks", lambda records: records.told.clear()),
@@ -158,6 +162,15 @@ def test_each_minute_has_one_batch() -> None:
     assert list(wrong_times(due, first, due[1])) == []
     assert list(wrong_times(due[:2], first, due[2])) == [f"{due[2]} has 0 batches"]
     assert list(wrong_times([*due, due[1]], first, due[2])) == [f"{due[1]} has 2 batches"]
+
+
+async def test_what_grows_may_end_again(tmp_path: Path) -> None:
+    records = Records()
+    records.kind = "growing"
+    records.events.append({**records.events[-1], "id": 9})
+    records.told["evidence"].append("b")
+
+    assert await broken(records, tmp_path / "evidence") == {}
 
 
 async def test_lost_attempt_may_have_written_its_end(tmp_path: Path) -> None:

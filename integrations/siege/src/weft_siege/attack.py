@@ -84,7 +84,7 @@ class Attack:
             releases = self.fortress.releases
             await releases.until_brought(within_s=EVENTS_S)
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home, releases.newest)
-        wrong["processes left"] = [str(pid) for pid in self.fortress.leftovers()]
+        wrong["processes left"] = list(self.fortress.left)
         batches = [batch for tenant in tenants for batch in tenant.load.batches]
         self.facts |= self.fortress.slowest_s | {
             "files": sum(len(batch.jobs) for batch in batches if batch.kind == "line"),

@@ -15,7 +15,9 @@ from weft_siege.evidence import CROWDED, live_processes
 from weft_siege.load import Batch, find_batch
 
 LAST_EVENT = "batch.complete"
-END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error")
+END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error", "jobs.cancelled")
+GROWING = ("growing", "line")
+"""What grows may end more than once."""
 LOOKS_AT_ONCE = 4
 """Batches that each api is asked for at the same time."""
 ALL_TRIES_OF = 7
@@ -61,7 +63,7 @@ async def check(
                 "ended twice": _ended_twice(batch, tries),
                 "live twice": map(str, batch.evidence.out_of_order()),
                 "orphans": batch.evidence.processes(live).values(),
-                "events": _untold(batch.batch_id, jobs, ends),
+                "events": _untold(batch, jobs, ends, completed[batch.batch_id]),
                 "bills": _wrong_bills(batch, found["cost_by_resource"], jobs, tries),
                 "sinks" if batch.kind == "line" else "callbacks": _untold_ends(
                     batch, callbacks, completed[batch.batch_id]
@@ -110,18 +112,22 @@ def _ended_twice(batch: Batch, tries: Mapping[int, Sequence[Document]]) -> Itera
                 yield f"job {number} ran again after {attempt}"
 
 
-def _untold(batch_id: int, jobs: Jobs, ends: Counter[tuple[int, int, str]]) -> Iterator[str]:
-    """Yield ends of jobs that were not told exactly once."""
+def _untold(
+    batch: Batch, jobs: Jobs, ends: Counter[tuple[int, int, str]], count: int
+) -> Iterator[str]:
+    """Yield ends of jobs and of their batch that were not told exactly once."""
+    if not count or (count > 1 and batch.kind not in GROWING):
+        yield f"{LAST_EVENT} was told {count} times"
     for number, job in jobs.items():
         kind = f"jobs.{job['state']}"
-        times = ends[batch_id, number, kind]
+        times = ends[batch.batch_id, number, kind]
         if kind in END_EVENTS and times != 1:
             yield f"{kind} of job {number} was told {times} times"
 
 
 def _untold_ends(batch: Batch, told: Mapping[str, Collection[str]], count: int) -> Iterator[str]:
     """Yield what was not told, or was told anew instead of again. A batch that grows may end more
-    than once.
+    than once; that an end is no event is counted there.
     """
     times = 1 if batch.kind == "line" else max(1, count)
     for name in batch.told_as:

@@ -26,11 +26,12 @@ from weft_siege.broker import Broker
 from weft_siege.bucket import Bucket
 from weft_siege.clocks import ACT, Clocks
 from weft_siege.disk import Disk
+from weft_siege.evidence import live_processes
 from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart, linked
 from weft_siege.network import Act, Receiver, Wire
 from weft_siege.pair import Pair
 from weft_siege.patience import until
-from weft_siege.processes import SIGNALS, pids_of_home, send, spawner_pids
+from weft_siege.processes import SIGNALS, command_of, pids_of_home, send, spawner_pids
 from weft_siege.releases import Releases, environment_of
 from weft_siege.slurm import Slurm
 
@@ -41,7 +42,8 @@ SETTINGS = {
     "WEFT_CALLBACK_PRIVATE_HOSTS": "127.0.0.1", "WEFT_CALLBACK_RETRY_FIRST_S": "0.5",
     "WEFT_SPENDING_INTERVAL_S": "1",
 }  # fmt: skip
-END_S = 20.0
+END_S = 60.0
+"""What was told to end has that long, on a machine with much else to do, too."""
 _PAUSE_S = 0.2
 _AS_CHILD = (
     "import os, runpy, sys; from weft.run import child; child.end_with_supervisor(); "
@@ -90,6 +92,8 @@ class Fortress:
         """When a role that runs apart was last told to end."""
         self.slowest_s: dict[str, float] = {}
         """The longest time until one of a kind had ended after it was told to."""
+        self.left: Sequence[str] = ()
+        """What lived on at the end, when all were told to end: each process with its command."""
 
     @property
     def workers(self) -> set[str]:
@@ -126,16 +130,27 @@ class Fortress:
                 send(signal.SIGTERM, self.pids(name))
             with suppress(ProcessLookupError):
                 up.terminate()
-            await up.wait()
             with suppress(RoleFailed):
-                await until(
-                    lambda: not any(map(self.pids, self._apart)), "all end", within_s=END_S
-                )
+                await until(lambda: not self._due_to_end(), "all end", within_s=END_S)
+            self.left = [
+                f"{pid} {text}" for pid in self._due_to_end() if (text := command_of(pid))
+            ]
             if self.pair:
                 self.pair.stop()
-            send(signal.SIGKILL, self.leftovers())
+            send(signal.SIGKILL, self._ours())
+            await up.wait()
             if self._disk:
                 self._disk.empty()
+
+    def _ours(self) -> set[int]:
+        """Return every live process of this home, and of jobs, which have a mark."""
+        ours = os.fsencode(self.home.parent) + b"/"
+        jobs = {pid for pid, path in live_processes().items() if path.startswith(ours)}
+        return jobs.union(self.leftovers())
+
+    def _due_to_end(self) -> set[int]:
+        """Return those of them but the servers of a pair, which we stop ourselves."""
+        return self._ours().difference(self.pair.pids() if self.pair else ())
 
     @asynccontextmanager
     async def wired(self) -> AsyncIterator[None]:

@@ -21,6 +21,11 @@ def send(number: signal.Signals, pids: Iterable[int]) -> None:
             os.kill(pid, number)
 
 
+def command_of(pid: int) -> str:
+    """Return what a process was started as; nothing if it has ended."""
+    return b" ".join(parts_of(pid, "cmdline")).decode(errors="replace").strip()
+
+
 def pids_of_home(home: Path, word: str) -> Sequence[int]:
     """Return the processes of a home, or of one below it, with this word in their command."""
     ours = f"WEFT_HOME={home}".encode()

@@ -55,7 +55,12 @@ PATIENCE_S: Final = 40.0
 """So long nothing happens before what has not ended counts as lost."""
 FULL: Final = 0.9
 """Of the rate before: from there on it has recovered."""
-GOALS: Final = {"restarted": 0.95, "killed": 0.9, "idle_in_transaction": 0.9}
+GOALS: Final = {
+    "restarted": ("ratio", 0.95), "killed": ("during", 0.9), "idle_in_transaction": ("ratio", 0.9),
+}  # fmt: skip
+"""The least of each scenario: after a restart, while a worker is killed again and again, and with
+the transaction open.
+"""
 
 Stress = Callable[["Queue"], Coroutine[Any, Any, None]]
 
@@ -228,7 +233,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
         finally:
             await server.stop(fast=True)
     weft = figures["weft"]
-    missed = [name for name, goal in GOALS.items() if weft[name]["ratio"] < goal]
+    missed = [name for name, (of, goal) in GOALS.items() if weft[name][of] < goal]
     best = max((figures[name]["calm"] for name in names[1:]), default=weft["calm"])
     return document_of(
         Headline("jobs/s", weft["calm"], best, ratio_of(weft["calm"], best)),

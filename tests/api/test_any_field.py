@@ -40,8 +40,7 @@ DATA: Final = ("deep", "bare pattern", "template")
 """What is tried where nothing is evaluated."""
 LATE_S: Final = 1.0
 """Any other answer takes this long at most; what is hostile takes many seconds where it runs."""
-MISTAKE: Final = 500
-
+MISTAKES: Final = {*range(500, 600)} - {507}  # a full disk is the machine's
 
 SETTINGS = {"source_paths": "/", "evaluation_all_s": 1.0}
 
@@ -58,7 +57,7 @@ async def mistakes(http: AsyncClient, asked: Mapping[str, Request]) -> Sequence[
     async def ask(name: str, one: Request) -> None:
         async with room:
             answer = await send(http, one)
-        if answer.status_code == MISTAKE:
+        if answer.status_code in MISTAKES:
             wrong.append(f"{name}: {one.path[:99]} {one.body[:99]!r}: {answer.text}")
 
     assert len(asked) > 300
@@ -134,7 +133,7 @@ async def test_nothing_that_is_costly_holds_up_others(api: LiveApi, http: AsyncC
 
 async def is_told(http: AsyncClient, answer: httpx.Response, one: Field, text: str) -> bool:
     """Say whether an error names the field, or is not about its text."""
-    if answer.is_success or answer.status_code == MISTAKE or len(answer.content) > ANSWER_BYTES:
+    if answer.is_success or answer.status_code in MISTAKES or len(answer.content) > ANSWER_BYTES:
         return False
     where, told = one.pointer(json.loads(f'"{text}"')), answer.json()
     pointers = [error["pointer"] for error in told["errors"]]
@@ -207,5 +206,6 @@ async def test_anything_in_paths_and_queries(api: LiveApi, http: AsyncClient) ->
             answer = await send(http, Request.of(one.method, one.path, one.document))
 
             is_refused = answer.status_code in {400, 401}
-            assert (is_text and answer.status_code != MISTAKE) or is_refused, (one, answer.text)
+            is_fine = is_text and answer.status_code not in MISTAKES
+            assert is_fine or is_refused, (one, answer.text)
             assert not steers(answer), (one, answer.text)

@@ -233,7 +233,7 @@ async def read_all(site: Outside, jobs: list[tuple[int, int]]) -> None:
         async with site.http.stream("GET", path, headers={"accept": "*/*"}) as answer:
             if "event-stream" not in answer.headers.get("content-type", ""):
                 text = (await answer.aread()).decode(errors="replace")
-                assert answer.status_code != 500, (path, text[:500])
+                assert answer.status_code < 500, (path, text[:500])
 
 
 @pytest.mark.heavy

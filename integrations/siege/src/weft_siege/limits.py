@@ -2,12 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from weft.client.api import Api, Document
+from weft.client.api import Api
 from weft.core.errors import ProjectExists
 from weft_siege.evidence import CPU_M, MEMORY_MIB, Evidence
 from weft_siege.load import PAUSE_S, Batch, Load, after
@@ -121,14 +120,13 @@ class Watch:
         self.batch.overspent.append(f"{what} at its limit of {self.measure}: {seen}")
 
     async def _look(self) -> Seen:
-        found = [one async for one in self._limits() if one["batch_id"] == self.batch.batch_id]
-        now = await self.client.get_batch(self.batch.batch_id)
+        batch_id = self.batch.batch_id
+        listed = self.client.list_limits(batch_id)
+        found = [one async for one in listed if one["batch_id"] == batch_id]
+        now = await self.client.get_batch(batch_id)
         limit = found[0] if found else {"limit_state": "not listed", "amount": "inf"}
         state, amount = limit["limit_state"], float(limit["amount"])
         return Seen(state, amount / self.of_cpu_s, now["n_running"], now["complete"])
-
-    def _limits(self) -> AsyncIterator[Document]:
-        return self.client.list_limits(self.batch.batch_id)
 
     def _is_late(self) -> bool:
         """Say whether the last fault is long ago."""

@@ -19,6 +19,8 @@ from weft.client.api import Api
 from weft.core.errors import BatchNotFound
 
 USAGE = 2000 * CPU_M
+UP = {"begin": 100.05, "end": 102.0}
+"""When jobs of two seconds wrote what."""
 
 
 class Records:
@@ -26,7 +28,9 @@ class Records:
 
     def __init__(self) -> None:
         ends = {1: "success", 2: "success", 3: "failed"}
-        self.lines = ["1 1 11 begin", "2 1 12 begin", "2 1 12 end", "3 1 13 begin"]
+        self.lines = [
+            f"{job} 1 1{job} {word} {up}" for job in ends for word, up in UP.items()
+        ]  # fmt: skip
         self.jobs = [
             {"job_id": job, "state": end, "attempt": 1, "queue": "narrow"}
             for job, end in ends.items()
@@ -57,7 +61,7 @@ class Records:
 
     def next_attempt(self) -> None:
         """Let job 2 run again before its first attempt has ended."""
-        self.lines[2:2] = ["2 2 14 begin", "2 2 14 end"]
+        self.lines[3:3] = ["2 2 14 begin", "2 2 14 end"]
         self.jobs[1]["attempt"] = 2
 
     def ran_before(self, state: str, reason: str | None) -> None:
@@ -85,13 +89,13 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     ("promise", "forge"),
     [
         ("lost", lambda records: records.jobs[0].update(state="running")),
-        ("lost", lambda records: records.lines.pop(0)),
+        *(("lost", lambda records, at=at: records.lines.pop(at)) for at in range(6)),
         ("lost", lambda records: records.bill.clear()),
         ("live twice", Records.next_attempt),
         ("ended twice", lambda records: records.ran_before("success", None)),
         ("ended twice", lambda records: records.ran_before("failed", "exit")),
         ("live twice", lambda records: records.lines.append("2 1 12 twice")),
-        ("live twice", lambda records: records.lines.insert(2, "2 1 14 begin")),
+        ("live twice", lambda records: records.lines.insert(3, "2 1 14 begin")),
         ("events", lambda records: records.events.pop(0)),
         ("events", lambda records: records.events.pop()),
         ("events", lambda records: records.events.append({**records.events[-1], "id": 9})),

@@ -12,7 +12,7 @@ from itertools import chain
 from weft.client.api import Api, Document
 from weft_siege.crowd import KIND as CROWD
 from weft_siege.evidence import CROWDED, live_processes
-from weft_siege.load import Batch, find_batch
+from weft_siege.load import SERVICE, Batch, find_batch
 
 LAST_EVENT = "batch.complete"
 END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error", "jobs.cancelled")
@@ -104,7 +104,8 @@ def _lost(batch: Batch, jobs: Jobs) -> Iterator[str]:
 
 def _ended_twice(batch: Batch, tries: Mapping[int, Sequence[Document]]) -> Iterator[str]:
     """Yield attempts that were not the last, and ended: a lost one may only have written so."""
-    wrote = {(line.job_id, line.attempt) for line in batch.evidence.lines() if line.word == "end"}
+    lines = batch.evidence.lines() if batch.kind != SERVICE else ()
+    wrote = {(line.job_id, line.attempt) for line in lines if line.word == "end"}
     for number, attempts in tries.items():
         for attempt in attempts[:-1]:
             is_over = (number, attempt["attempt"]) in wrote and attempt["reason"] not in _LOST

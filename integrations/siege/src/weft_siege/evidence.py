@@ -30,13 +30,17 @@ RESOURCES = {"cpu": f"{CPU_M}m", "memory": f"{MEMORY_MIB}Mi"}
 CROWDED = "crowded"
 """What a job writes that finds no place."""
 
-_BEGIN = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ begin" >> "${VARIABLE}"; '
+_WRITE = (
+    "read -r up _ </proc/uptime; "
+    f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {{word}} $up" >> "${VARIABLE}"'
+)
+"""Without a program of its own. No clock that somebody can turn says when."""
+BEGIN, END = (_WRITE.format(word="begin") + "; ", "; " + _WRITE.format(word="end"))
 _ALONE = (
     f'exec 9>>"${VARIABLE}.$WEFT_JOB"; '
     f'flock -n 9 || echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ twice" >> "${VARIABLE}"; '
 )
 """The lock is free when every process of the attempt before has ended."""
-_END = f'; echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ end" >> "${VARIABLE}"'
 _SAY = 'echo "out $WEFT_JOB$SIEGE_MARK"; echo "err $WEFT_JOB" >&2'
 
 
@@ -49,6 +53,8 @@ class Line:
     pid: int
     """In the jobs' own PID namespace."""
     word: str
+    up_s: float | None = None
+    """How long the machine ran when a job began or ended, by its own look."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +71,11 @@ class Planned:
     @property
     def words(self) -> Sequence[str]:
         """Return which lines one whole run appends."""
-        alone = {"true": (), "quick": ("begin",), "failing": ("begin",), "endless": ()}
-        return alone.get(self.kind, ("begin", "end"))
+        return () if self.kind in {"asked", "endless"} else ("begin", "end")
 
     def streams(self, batch_id: int, job_id: int) -> tuple[bytes, bytes]:
         """Return what must be found in its logs."""
-        if self.kind == "true":
+        if self.kind in {"asked", "brief"}:
             return b"", b""
         name = f"b{batch_id}.j{job_id}\n".encode()
         return b"out " + name, b"err " + name
@@ -84,21 +89,21 @@ class Evidence:
         self._mark = {"SIEGE_MARK": f" {mark}"} if mark else {}
         path.touch()
 
-    def true(self) -> Planned:
-        """Return a job that does nothing."""
-        return self._planned("true", "/bin/true")
+    def asked(self) -> Planned:
+        """Return a job that waits for a person, and runs nothing."""
+        return Planned("asked", {"wait": {"for": "approval"}})
 
     def quick(self) -> Planned:
         """Return a job that says that it ran."""
-        return self._planned("quick", "/bin/sh", "-c", _BEGIN + _SAY)
+        return self._planned("quick", "/bin/sh", "-c", BEGIN + _SAY + END)
 
     def brief(self) -> Planned:
         """Return the cheapest job that says that it ran: one program, which starts no other."""
-        return self._planned("quick", "/bin/sh", "-c", _BEGIN)
+        return self._planned("brief", "/bin/sh", "-c", BEGIN + ":" + END)
 
     def slow(self, seconds: float) -> Planned:
         """Return a job that says when it began and when it ended."""
-        script = f"{_ALONE}{_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
+        script = f"{_ALONE}{BEGIN}sleep {seconds:.3f}; {_SAY}{END}"
         return self._planned("slow", "/bin/sh", "-c", script)
 
     def placed(self, places: Path, count: int, seconds: float) -> Planned:
@@ -108,7 +113,7 @@ class Evidence:
         take = f'exec 8>>"{places}.$n"; flock -n 8 && break; n=0'
         find = f"for n in {' '.join(map(str, range(1, count + 1)))}; do {take}; done; "
         tell = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {CROWDED}" >> "${VARIABLE}"'
-        script = f"{_ALONE}{find}[ $n != 0 ] || {tell}; {_BEGIN}sleep {seconds:.3f}; {_SAY}{_END}"
+        script = f"{_ALONE}{find}[ $n != 0 ] || {tell}; {BEGIN}sleep {seconds:.3f}; {_SAY}{END}"
         return self._planned("slow", "/bin/sh", "-c", script)
 
     def stored(self, number: int, to: str, size: int, *, fails: bool = False) -> Planned:
@@ -122,7 +127,7 @@ class Evidence:
             f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ {word}" >> "${VARIABLE}"; ' for word in words
         )
         say = 'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $said"'
-        script = f"{_ALONE}{_BEGIN}{draw}{keep}{tell}{say}" + ("; exit 3" if fails else _END)
+        script = f"{_ALONE}{BEGIN}{draw}{keep}{tell}{say}{END}" + "; exit 3" * fails
         kind, state = ("failing", "failed") if fails else ("stored", "success")
         planned = self._planned(kind, "/bin/sh", "-c", script, state=state)
         outputs = [{"from": "out", "to": f"{to}/{self.path.name}/j{number}"}]
@@ -130,31 +135,31 @@ class Evidence:
 
     def failing(self) -> Planned:
         """Return a job that fails."""
-        return self._planned("failing", "/bin/sh", "-c", f"{_BEGIN}exit 3", state="failed")
+        return self._planned("failing", "/bin/sh", "-c", f"{BEGIN}:{END}; exit 3", state="failed")
 
     def endless(self) -> Planned:
         """Return a job that somebody must cancel."""
-        script = f"{_ALONE}{_BEGIN}exec sleep 1000"
+        script = f"{_ALONE}{BEGIN}exec sleep 1000"
         return self._planned("endless", "/bin/sh", "-c", script, state="cancelled")
 
     def gated(self, gate: Path) -> Planned:
         """Return a job that runs until a file appears. It would betray itself then, also without
         a spawner that reads its output.
         """
-        script = f'{_BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done{_END}; {_SAY}'
+        script = f'{BEGIN}while [ ! -e "{gate}" ]; do sleep 0.02; done{END}; {_SAY}'
         return self._planned("gated", "/bin/sh", "-c", script)
 
     def blocked(self, gate: Path) -> Planned:
         """Return a job that waits, without a worker, until a file is there."""
         block = {"condition": "custom", "tester": "path", "parameters": {"path": str(gate)}}
         wait = f"echo {shlex.quote(json.dumps(block))} > $WEFT_BLOCK_FILE; exit 75"
-        script = f'[ -e "{gate}" ] || {{ {wait}; }}; {_ALONE}{_BEGIN}{_SAY}{_END}'
+        script = f'[ -e "{gate}" ] || {{ {wait}; }}; {_ALONE}{BEGIN}{_SAY}{END}'
         return self._planned("blocked", "/bin/sh", "-c", script)
 
     def scattered(self) -> Planned:
         """Return a quick job whose batch nobody knows before: it writes to `of_batch`."""
         name = f'{VARIABLE}="${VARIABLE}-${{WEFT_JOB%%.*}}"; '
-        return self._planned("quick", "/bin/sh", "-c", name + _BEGIN + _SAY)
+        return self._planned("quick", "/bin/sh", "-c", name + BEGIN + _SAY + END)
 
     def of_batch(self, batch_id: int) -> "Evidence":
         """Return what scattered jobs of this batch have written."""
@@ -172,7 +177,7 @@ class Evidence:
         for _ in range(count):
             draw = chance.random()
             if draw < 0.25:  # noqa: PLR2004 (shares of all)
-                jobs.append(self.true())
+                jobs.append(self.brief())
             elif draw < 0.98:  # noqa: PLR2004
                 jobs.append(self.quick())
             else:
@@ -248,5 +253,5 @@ def live_processes() -> Mapping[int, bytes]:
 
 
 def _line_of(text: str) -> Line:
-    job, attempt, pid, word = text.split()
-    return Line(int(job.partition(".j")[2]), int(attempt), int(pid), word)
+    job, attempt, pid, word, *up = text.split()
+    return Line(int(job.partition(".j")[2]), int(attempt), int(pid), word, *map(float, up))

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from weft.client.api import Api
@@ -31,10 +31,9 @@ Measure = Literal["cpu", "cost"]
 
 async def limited(load: Load, measure: Measure, client: Api, evidence: Evidence) -> None:
     """Submit a batch that waits for a person until it has its limit."""
-    asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
     slow = [evidence.slow(load.chance.uniform(2, 4)) for _ in range(20)]
     jobs = [after(job, max(1, 2 + place - LANES)) for place, job in enumerate(slow)]
-    batch = await load.submit(client, KIND, evidence, [asked, *jobs])
+    batch = await load.submit(client, KIND, evidence, [evidence.asked(), *jobs])
     of_cpu_s = 1 / 3600 if measure == "cpu" else await _price_of_cpu_s(client)
     changes = {"measure": measure, "amount_max": LIMIT_CPU_S * of_cpu_s}
     await client.set_limit(changes, batch_id=batch.batch_id)

@@ -21,6 +21,8 @@ PAUSE_S = (0.1, 0.8)
 LONG_S = 25.0
 STORED_BYTES_MAX = 1 << 20
 LARGE_BYTES = 10 << 20
+SERVICE = "service"
+"""What of it ends begins again."""
 FAILING = (2, 3)
 """Those of the jobs with files that fail."""
 
@@ -191,7 +193,7 @@ class Load:
             "name": f"service {evidence.path.name}",
         }
         service = replace(evidence.endless(), document=document)
-        batch = await self.submit(client, "service", evidence, [service])
+        batch = await self.submit(client, SERVICE, evidence, [service])
         await asyncio.sleep(self.chance.uniform(0, 2))
         await client.cancel_batch(batch.batch_id)
 
@@ -213,8 +215,7 @@ class Load:
 
     async def _answered(self, client: Api, evidence: Evidence) -> None:
         """A job that waits for a person, whom each api hears at the same moment, and its child."""
-        asked = replace(evidence.true(), document={"wait": {"for": "approval"}})
-        jobs = [asked, after(evidence.quick(), 1)]
+        jobs = [evidence.asked(), after(evidence.quick(), 1)]
         batch = await self.submit(client, "answered", evidence, jobs)
         answering = [api.answer_job(batch.batch_id, 1) for api in (client, *self._clients)]
         await asyncio.gather(*answering)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.client.api import Api
-from weft_siege.evidence import VARIABLE, Evidence
+from weft_siege.evidence import BEGIN, END, VARIABLE, Evidence
 from weft_siege.load import Batch
 from weft_siege.network import Receiver
 from weft_siege.patience import PATIENCE_S
@@ -52,8 +52,7 @@ class Notices:
         (self.folder / "app.json").write_text(json.dumps(_DESCRIBED))
         self._evidence = Evidence(directory / "evidence-notices")
         name = f'export {VARIABLE}="{self._evidence.path}-${{WEFT_JOB%%.*}}"\n'
-        begin = f'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $$ begin" >> "${VARIABLE}"\n'
-        (self.folder / "wrapper.sh").write_text(f"{name}{begin}sleep 0.2; exit $code\n")
+        (self.folder / "wrapper.sh").write_text(f"{name}{BEGIN}sleep 0.2{END}; exit $code\n")
         self._ports = itertools.cycle(ports)
         self._token = token
         self._receiver = receiver

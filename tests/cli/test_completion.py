@@ -88,18 +88,12 @@ def test_words_of_commands_are_offered(line: str, word: str) -> None:
 @cases(
     ("line", "left"),
     [
-        ("submit ", "files"),
-        ("submit --file ", "files"),
-        ("dag b1 --output=", "files"),
-        ("queue apply ", "files"),
-        ("run ", "command 1"),
-        ("run -- ", "command 2"),
-        ("run --queue big --json -- ls -l ", "command 5"),
-        ("each --jobs 4 gzip ", "command 3"),
-        ("run -", ""),
-        ("status b1 ", ""),
+        ("submit ", "files"), ("submit --file ", "files"), ("dag b1 --output=", "files"),
+        ("queue apply ", "files"), ("run ", "command 1"), ("run -- ", "command 2"),
+        ("run --queue big --json -- ls -l ", "command 5"), ("each --jobs 4 gzip ", "command 3"),
+        ("run -", ""), ("status b1 ", ""),
     ],
-)
+)  # fmt: skip
 def test_files_and_programs_are_left_to_the_shell(line: str, left: str) -> None:
     assert cursor_of(line.split(" "), TABLE).left == left
 

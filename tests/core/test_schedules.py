@@ -151,23 +151,17 @@ def test_due_times_do_not_depend_on_where_one_begins(
 @cases(
     ("cron", "why"),
     [
-        ("0 0 31 2 *", "never"),
-        ("0 0 31 4,6 *", "never"),
-        ("0 0 30 2 */2", "never"),
-        ("* * *", "3 fields"),
-        ("0 0 0 * * *", "6 fields"),
-        ("@daily", "1 fields"),
+        ("0 0 31 2 *", "never"), ("0 0 31 4,6 *", "never"), ("0 0 30 2 */2", "never"),
+        ("* * *", "3 fields"), ("0 0 0 * * *", "6 fields"), ("@daily", "1 fields"),
         ("61 * * * *", "the minute cannot be '61'; allowed are 0 to 59, and"),
         ("0 24 * * *", "the hour cannot be '24'; allowed are 0 to 23,"),
         ("0 0 0 * *", "month cannot be '0'; allowed are 1 to 31, L"),
         ("0 0 * 13 *", "the month cannot be '13'; allowed are 1 to 12 or JAN to DEC"),
         ("0 0 * * 8", "week cannot be '8'; allowed are 0 to 7 or SUN to SAT"),
-        ("*/0 * * * *", "minute"),
-        ("L * * * *", "minute"),
-        ("x" * 150 + " * * * *", "minute"),
+        ("*/0 * * * *", "minute"), ("L * * * *", "minute"), ("x" * 150 + " * * * *", "minute"),
         ("0 0 * * 1L/2,MON", "week"),
     ],
-)
+)  # fmt: skip
 def test_cron_that_cannot_be_used_is_refused(cron: str, why: str) -> None:
     with pytest.raises(WrongCron, match=why):
         check_cron(cron)

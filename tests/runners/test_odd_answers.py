@@ -35,7 +35,7 @@ from weft.extensions.engines.slurm.runner.folder import (
     SharedFiles,
     marks_of,
 )
-from weft.extensions.engines.slurm.runner.statuses import ended, is_undecided
+from weft.extensions.engines.slurm.runner.statuses import ended, is_undecided, over
 from weft.extensions.engines.slurm.settings import SlurmSettings
 from weft.plugins.runners.remote.ends import Notes
 from weft.plugins.runners.remote.engine import GuardedEngine
@@ -73,6 +73,26 @@ async def both_marks(root: Path) -> list[dict[str, Marks]]:
     staged = StagedFiles(_Here(), str(root))  # type: ignore[arg-type]  # of it `run` is called
     async with asyncio.timeout(20):
         return [dict(await files.marks([GOOD, BAD])) for files in (SharedFiles(root), staged)]
+
+
+async def test_task_that_slurm_begins_again_is_not_the_end_of_the_first(tmp_path: Path) -> None:
+    """As that of a controller that was killed: the node kills the first script, not its job."""
+    files, gate = SharedFiles(tmp_path), tmp_path / "gate"
+    os.mkfifo(gate)
+    await files.known()
+    await files.put({GOOD: {"job": f"#!/bin/sh\necho >{gate}; read x <{gate}", "limit": ""}})
+    words = ["sh", await files.add_array("one", [GOOD])]
+    env = {"SLURM_ARRAY_TASK_ID": "0", "SLURM_ARRAY_JOB_ID": "17", "SLURMD_NODENAME": "n1"}
+    first = await asyncio.create_subprocess_exec(*words, env={**os.environ, **env})
+    await asyncio.to_thread(gate.read_text)
+    first.kill()
+    again = await asyncio.create_subprocess_exec(*words, env={**os.environ, **env})
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(again.wait(), 0.5)
+    await asyncio.to_thread(gate.write_text, "\n")
+    assert await asyncio.wait_for(again.wait(), 20) == 0
+    task = Task(17, 0, "COMPLETED", "", "n1")
+    assert over((await files.marks([GOOD]))[GOOD], task, 6.0).reason == Reason.LOST
 
 
 SPOILED = {

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from contexts import beside
 from weft.core.errors import (
     LinkRefused,
     ServedQueueNotFound,
+    ServerReplaced,
     Unauthenticated,
     WeftError,
     WorkerAlive,
@@ -96,11 +98,11 @@ async def until_running(worker: Worker, error: type[Exception]) -> None:
 
 
 class Hasty(FakeStore):
-    """Each of its calls fails once."""
+    """Each of its calls fails once, or three times if all that it knew is gone."""
 
     def __init__(self, error: type[Exception]) -> None:
         super().__init__()
-        self.failed: set[str] = set()
+        self.failed = Counter[str]()
         for name in calls():
             setattr(self, name, self._once(name, getattr(self, name), error))
 
@@ -108,8 +110,8 @@ class Hasty(FakeStore):
         self, name: str, call: Callable[..., Awaitable[Any]], error: type[Exception]
     ) -> Callable[..., Awaitable[Any]]:
         async def failing_once(*args: object, **named: object) -> object:
-            if name not in self.failed:
-                self.failed.add(name)
+            if self.failed[name] < (3 if error is ServerReplaced else 1):
+                self.failed[name] += 1
                 raise error(name)
             return await call(*args, **named)
 
@@ -122,23 +124,25 @@ def calls() -> Iterator[str]:
             yield name
 
 
-@ERRORS
+@pytest.mark.parametrize("error", [*ERRORS.args[1], ServerReplaced])
 async def test_a_mistake_in_any_call_of_the_store_loses_no_job(
     error: type[Exception], short_path: Path
 ) -> None:
     store = Hasty(error)
     worker = Worker(short_path, store)
     worker.heartbeat_s = 0.05
-    await worker.start()
-    store.submit(*(sh("exit 0") for _ in range(5)))
-    await store.until(5)
-    await store.until_heartbeats(1)
-    store.submit(sh("echo on"))
-    *_, report = await store.until(6)
-    await worker.end()
+    with structlog.testing.capture_logs() as told:
+        await worker.start()
+        store.submit(*(sh("exit 0") for _ in range(5)))
+        await store.until(5)
+        await store.until_heartbeats(1)
+        store.submit(sh("echo on"))
+        *_, report = await store.until(6)
+        await worker.end()
 
-    assert {"claim_jobs", "get_chunks", "heartbeat", "wait_for_work"} <= store.failed
+    assert {"claim_jobs", "get_chunks", "heartbeat", "wait_for_work"} <= {*store.failed}
     assert report.reason is None
+    assert error is not ServerReplaced or "attempt.end_mistaken" not in [t["event"] for t in told]
 
 
 STEPS: dict[str, tuple[type, str, Callable[..., bool]]] = {

@@ -8,6 +8,7 @@ from weft.core.errors import (
     EpochStale,
     Forbidden,
     NotFound,
+    ServerReplaced,
     Unauthenticated,
     Unavailable,
 )
@@ -17,8 +18,8 @@ Result = TypeVar("Result")
 Errors = tuple[type[Exception], ...]
 OF_THE_TERM: Errors = (Unavailable, EpochStale)
 """Errors that say nothing about an item of the driver."""
-REFUSALS: Errors = (Conflict, NotFound, Unauthenticated, Forbidden)
-"""What the store says to a worker that it does not want."""
+REFUSALS: Errors = (Conflict, NotFound, Unauthenticated, Forbidden, ServerReplaced)
+"""What the store says to a worker that it does not want, or does not know any more."""
 
 
 async def settled(

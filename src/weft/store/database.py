@@ -20,8 +20,8 @@ import msgspec
 
 from weft import __version__
 from weft.core.database_name import with_host
-from weft.core.errors import Unavailable, WeftError
-from weft.ports.store import ACTION, Action, Caller, ServerReplaced
+from weft.core.errors import ServerReplaced, Unavailable, WeftError
+from weft.ports.store import ACTION, Action, Caller
 from weft.sql import program_schema, text_of
 from weft.store.connections import DatabaseOutage, Kept, index_for
 from weft.store.errors import AWAY, RETRIED, translated

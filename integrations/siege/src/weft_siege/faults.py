@@ -1,8 +1,8 @@
 """Which fault comes when: drawn from a seed alone, so that one seed is one schedule."""
 
 import random
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 GAP_S = (2.0, 5.0)
 ACTS = {
@@ -34,6 +34,12 @@ STOPS_S = {
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 CONTROLLER, GATEWAY = "slurmctld", "worker-slurm"
 OTHERS_STOP_S = 6.0
+AWAY_S = 12.0
+"""How long agents may be without a database when its server has failed, on a busy host."""
+_MILDER: Mapping[str, Mapping[str, Any]] = {
+    "link": {"act": "slow"}, "postgres": {"act": "stop", "lasts_s": 0.5},
+}  # fmt: skip
+"""What becomes of a fault that must not be now, by its part; of others: a kill."""
 OPTIONAL = ("broker", "bucket", "clocks", "disk", "other", "slurm", "standby")
 
 
@@ -44,10 +50,6 @@ class Fault(NamedTuple):
     act: str
     target: str
     lasts_s: float = 0.0
-
-    def killed(self) -> "Fault":
-        """Return that its target is killed instead."""
-        return self._replace(act="kill", lasts_s=0.0)
 
 
 def targets_of(part: str, workers: int) -> Sequence[str]:
@@ -73,27 +75,32 @@ def linked(workers: int) -> Sequence[str]:
 
 
 class Halves:
-    """Until when agents and spawners are frozen, agents also by their link. The other half is
-    never frozen meanwhile: of a worker that is lost the spawner ends what runs, and of one whose
-    spawner is frozen, too, nobody does.
+    """Until when agents and spawners are frozen, agents also by their link or because there is no
+    database. The other half is never frozen meanwhile: of a worker that is lost the spawner ends
+    what runs, and of one whose spawner is frozen, too, nobody does.
     """
 
     def __init__(self, workers: int) -> None:
         self._linked = [int(name.partition("-")[2]) for name in linked(workers)]
+        self._all = [*range(1, workers + 1)]
         self._until: dict[tuple[bool, int], float] = {}
 
     def spared(self, fault: Fault) -> Fault:
         """Return the fault, or another one in its place."""
         part, _, number = fault.target.partition("-")
         is_frozen = fault.act in {"cut", "hang", "stop"} and fault.target != GATEWAY
-        if part not in {"link", "spawner", "worker"} or not is_frozen:
+        is_away = part == "postgres" or fault.act == "failover"
+        if not is_away and (part not in {"link", "spawner", "worker"} or not is_frozen):
             return fault
         is_spawner = part == "spawner"
-        workers = self._linked if part == "link" else [int(number or 1)]
+        workers = {"link": self._linked}.get(part, [int(number or 1)])
+        if is_away:
+            workers = self._all
         if any(self._until.get((not is_spawner, one), 0.0) > fault.at_s for one in workers):
-            return fault._replace(act="slow") if part == "link" else fault.killed()
+            return fault._replace(**_MILDER.get(part, {"act": "kill", "lasts_s": 0.0}))
+        lasts_s = max(fault.lasts_s, AWAY_S) if is_away else fault.lasts_s
         for one in workers:
-            until = max(self._until.get((is_spawner, one), 0.0), fault.at_s + fault.lasts_s)
+            until = max(self._until.get((is_spawner, one), 0.0), fault.at_s + lasts_s)
             self._until[is_spawner, one] = until
         return fault
 

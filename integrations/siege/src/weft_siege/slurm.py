@@ -53,26 +53,28 @@ class Slurm:
         send(signal.SIGCONT, self.pids())
 
     async def keep(self) -> None:
-        """Do as an administrator: start the controller again, bring back what it has given up."""
-        looked = 0.0
+        """Do as an administrator: start the controller again, let nodes tell it what runs, bring
+        back what it has given up.
+        """
+        looked, is_new = 0.0, False
         while True:
             if not self.pids():
+                is_new = True
                 await asyncio.create_subprocess_exec(
                     *self._words, env=self._environ, start_new_session=True, cwd="/",
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )  # fmt: skip
             if time.monotonic() > looked + LOOK_S:
+                if is_new and await asyncio.to_thread(self._reconfigure):
+                    is_new = False
                 await asyncio.to_thread(self._resume)
                 looked = time.monotonic()
             await asyncio.sleep(_STEP_S)
 
     async def left(self) -> list[str]:
-        """Return the jobs of the siege that Slurm still has when all have had time to go. A
-        controller that was killed may have forgotten an end; nodes tell again what runs on them
-        every half an hour, or when they are asked.
-        """
-        await asyncio.to_thread(self._ask, "scontrol", "reconfigure")
+        """Return the jobs of the siege that Slurm still has when all have had time to go."""
+        await asyncio.to_thread(self._reconfigure)
         deadline = time.monotonic() + EMPTY_S
         while True:
             queue = await asyncio.to_thread(self._queue)
@@ -82,6 +84,12 @@ class Slurm:
             if time.monotonic() > deadline:
                 return ["Slurm does not answer"]
             await asyncio.sleep(_STEP_S)
+
+    def _reconfigure(self) -> bool:
+        """Let nodes tell what runs on them, as they do every half an hour: a controller that was
+        killed may have forgotten an end. Say whether it has answered.
+        """
+        return self._ask("scontrol", "reconfigure") is not None
 
     def _resume(self) -> None:
         for line in self._ask("sinfo", "-h", "-N", "-t", "drain", "-o", "%N %E") or ():

@@ -62,5 +62,9 @@ class ViewLoginTaken(Conflict, code="STORE.VIEW_LOGIN_TAKEN", sqlstate="WF281"):
     """The server has a role of this name already."""
 
 
+class ServerReplaced(Exception):
+    """Another server of the database answers than the one at which a worker has registered."""
+
+
 class EpochStale(Conflict, code="DRIVER.EPOCH_STALE", sqlstate="WF401"):
     """A driver that no longer leads tried to write."""

@@ -135,10 +135,6 @@ class EndReport(msgspec.Struct, frozen=True, kw_only=True):
     message: Text
 
 
-class ServerReplaced(Exception):
-    """Another server of the database answers than the one at which a worker has registered."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Registered:
     """The database's view of this worker after `register_worker`."""

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
-from weft.core.errors import Conflict, IncarnationEnded, NotFound, WeftError
+from weft.core.errors import Conflict, IncarnationEnded, NotFound, ServerReplaced, WeftError
 from weft.core.settling import REFUSALS
 from weft.ports.patience import Failures, until_answered
 from weft.ports.runner import Known, RunnerGone
-from weft.ports.store import Registered, ServerReplaced
+from weft.ports.store import Registered
 from weft.telemetry.log import log
 from weft.worker import boottime
 from weft.worker.agent.contact import DeclaredLost

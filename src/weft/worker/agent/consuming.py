@@ -20,6 +20,7 @@ import msgspec
 
 from weft.core.bounded import read_json
 from weft.core.consumer_limits import OFFERS_MAX, Allowance
+from weft.core.errors import ServerReplaced
 from weft.core.scheduling.lease import Budget, plan_claim, stock_wanted
 from weft.core.states import AttemptKey
 from weft.ports.patience import (
@@ -30,7 +31,7 @@ from weft.ports.patience import (
     until_answered,
     wait_at_most,
 )
-from weft.ports.store import Claimed, OfferAnswer, ServerReplaced
+from weft.ports.store import Claimed, OfferAnswer
 from weft.ports.transport import Delivery, Message, Route, TransportError
 from weft.telemetry import metrics
 from weft.telemetry.log import log

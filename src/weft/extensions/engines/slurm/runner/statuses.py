@@ -100,8 +100,13 @@ def ended(marks: Marks, ended_s_ago: float, task: Task | None) -> Status:
 
 
 def over(marks: Marks, task: Task | None, gone_s: float) -> Status:
-    """Return the end of an attempt that only Slurm can tell of."""
-    reason = Reason.LOST if task is None else _REASONS.get(task.state, Reason.SYSTEM)
+    """Return the end of an attempt that only Slurm can tell of. One that has begun, and that
+    nobody asked to end, was cut off: its script would have told. Slurm may call it completed.
+    """
+    is_asked = marks.is_termed or marks.is_stopped
+    is_cut_off = task is None or (marks.began_s_ago is not None and not is_asked)
+    reason = Reason.LOST if is_cut_off else Reason.SYSTEM
+    reason = _REASONS.get(task.state, reason) if task else reason
     if task is not None and task.state in WAITS:
         reason = Reason.PREEMPTED
     return Status(

@@ -15,5 +15,5 @@ def test_schedule_is_that_of_the_seed() -> None:
     assert schedules[0] == schedules[1] != schedules[2]
     assert 60 * 60 / 5 - 1 < len(faults) < 60 * 60 / 2
     assert {fault["act"] for fault in faults} > {"kill", "stop", "restart", "cut", "hang", "slow"}
-    assert len({fault["target"] for fault in faults}) == 12
+    assert len({fault["target"] for fault in faults}) == 13
     assert "3 --standby:" in run_weft("siege", "--standby", "--schedule").stderr

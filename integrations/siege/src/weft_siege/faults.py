@@ -10,6 +10,7 @@ ACTS = {
     "broker": ("cut", "hang", "slow"),
     "bucket": ("cut", "hang", "slow"),
     "clocks": ("clock+5", "clock-5", "clock+90", "clock-90", "clock+1h", "clock-1h"),
+    "database": ("cut", "hang", "slow"),
     "disk": ("fill",),
     "driver": ("kill", "kill", "stop", "restart"),
     "link": ("cut", "hang", "slow", "twice"),
@@ -22,22 +23,24 @@ ACTS = {
 }
 """kill: SIGKILL; stop: SIGSTOP, and SIGCONT later; restart: SIGTERM, of PostgreSQL SIGINT. The
 last workers are outside, behind a link; see `network.Wire` for what that and the ways to the
-broker and the bucket suffer. failover: the primary is killed for good, and the standby takes
-over. fill: less is free than weft keeps. rollback: SIGTERM, and the role is one of another release
-until it is upgraded. clock: that of such a role is turned by seconds or an hour.
+broker, the bucket and of some roles to PostgreSQL suffer. failover: the primary is killed for
+good, and the standby takes over. fill: less is free than weft keeps. rollback: SIGTERM, and the
+role is one of another release until it is upgraded. clock: that of such a role is turned by
+seconds or an hour.
 """
 STOPS_S = {
-    "bucket": 15.0, "clocks": 20.0, "slurm": 15.0,
-    "broker": 15.0, "disk": 15.0, "link": 20.0, "other": 40.0, "worker": 25.0, "spawner": 15.0,
-    "postgres": 3.0, "standby": 3.0,
+    "bucket": 15.0, "clocks": 20.0, "slurm": 15.0, "broker": 15.0, "database": 15.0, "disk": 15.0,
+    "link": 20.0, "other": 40.0, "worker": 25.0, "spawner": 15.0, "postgres": 3.0, "standby": 3.0,
 }  # fmt: skip
 """The longest stop of each part: workers are given up meanwhile, and wake to find that."""
 CONTROLLER, GATEWAY = "slurmctld", "worker-slurm"
 OTHERS_STOP_S = 6.0
+WAYS = ("broker", "bucket", "database", "link")
 AWAY_S = 12.0
 """How long agents may be without a database when its server has failed, on a busy host."""
 _MILDER: Mapping[str, Mapping[str, Any]] = {
-    "link": {"act": "slow"}, "postgres": {"act": "stop", "lasts_s": 0.5},
+    "database": {"act": "slow"}, "link": {"act": "slow"},
+    "postgres": {"act": "stop", "lasts_s": 0.5},
 }  # fmt: skip
 """What becomes of a fault that must not be now, by its part; of others: a kill."""
 OPTIONAL = ("broker", "bucket", "clocks", "disk", "other", "slurm", "standby")
@@ -58,7 +61,7 @@ def targets_of(part: str, workers: int) -> Sequence[str]:
         return apart(workers)
     if part == "slurm":
         return [CONTROLLER, GATEWAY]
-    alone = dict.fromkeys(("broker", "bucket", "disk", "link", "postgres", "standby"), 1)
+    alone = dict.fromkeys((*WAYS, "disk", "postgres", "standby"), 1)
     count = {"api": 2, "driver": 2, **alone}.get(part, workers)
     return [part, *(f"{part}-{number}" for number in range(2, count + 1))]
 
@@ -74,6 +77,13 @@ def linked(workers: int) -> Sequence[str]:
     return apart(workers)[len(apart(workers)) - count :]
 
 
+def wired(workers: int) -> Sequence[str]:
+    """Return the names of the roles whose way to PostgreSQL fails: a driver, and a worker if there
+    is one that is neither of `weft up` nor outside.
+    """
+    return [name for name in ("driver-2", "worker-2") if name in set(apart(workers)[:-1])]
+
+
 class Halves:
     """Until when agents and spawners are frozen, agents also by their link or because there is no
     database. The other half is never frozen meanwhile: of a worker that is lost the spawner ends
@@ -81,7 +91,10 @@ class Halves:
     """
 
     def __init__(self, workers: int) -> None:
-        self._linked = [int(name.partition("-")[2]) for name in linked(workers)]
+        self._behind = {
+            way: [int(name.partition("-")[2]) for name in names if name.startswith("worker")]
+            for way, names in (("link", linked(workers)), ("database", wired(workers)))
+        }
         self._all = [*range(1, workers + 1)]
         self._until: dict[tuple[bool, int], float] = {}
 
@@ -90,15 +103,13 @@ class Halves:
         part, _, number = fault.target.partition("-")
         is_frozen = fault.act in {"cut", "hang", "stop"} and fault.target != GATEWAY
         is_away = part == "postgres" or fault.act == "failover"
-        if not is_away and (part not in {"link", "spawner", "worker"} or not is_frozen):
+        if not is_away and (part not in {*self._behind, "spawner", "worker"} or not is_frozen):
             return fault
         is_spawner = part == "spawner"
-        workers = {"link": self._linked}.get(part, [int(number or 1)])
-        if is_away:
-            workers = self._all
+        workers = self._all if is_away else self._behind.get(part, [int(number or 1)])
         if any(self._until.get((not is_spawner, one), 0.0) > fault.at_s for one in workers):
             return fault._replace(**_MILDER.get(part, {"act": "kill", "lasts_s": 0.0}))
-        lasts_s = max(fault.lasts_s, AWAY_S) if is_away else fault.lasts_s
+        lasts_s = fault.lasts_s + (AWAY_S if is_away or part == "database" else 0.0)
         for one in workers:
             until = max(self._until.get((is_spawner, one), 0.0), fault.at_s + lasts_s)
             self._until[is_spawner, one] = until

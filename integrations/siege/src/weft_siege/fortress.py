@@ -18,6 +18,7 @@ from socket import socket
 from typing import cast
 
 from weft.run.child import ROLE_VARIABLE, SUPERVISOR_VARIABLE
+from weft.run.home import Home
 from weft.run.role_process import RoleFailed
 from weft.settings import outer_environment
 from weft.store.embedded.leftovers import postmaster_pid, server_pids
@@ -27,8 +28,8 @@ from weft_siege.bucket import Bucket
 from weft_siege.clocks import ACT, Clocks
 from weft_siege.disk import Disk
 from weft_siege.evidence import live_processes
-from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart, linked
-from weft_siege.network import Act, Receiver, Wire
+from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart, linked, wired
+from weft_siege.network import Act, DatabaseWire, Receiver, Wire
 from weft_siege.pair import Pair
 from weft_siege.patience import until
 from weft_siege.processes import SIGNALS, command_of, pids_of_home, send, spawner_pids
@@ -49,7 +50,7 @@ _AS_CHILD = (
     "import os, runpy, sys; from weft.run import child; child.end_with_supervisor(); "
     "del os.environ[child.SUPERVISOR_VARIABLE]; runpy.run_module(sys.argv[1], run_name='__main__')"
 )
-"""Of a worker that ends with us, and is told nothing else by its supervisor."""
+"""Of a role that ends with us, and is told nothing else by its supervisor."""
 _ACTS = {**SIGNALS, "rollback": signal.SIGTERM}
 
 
@@ -80,7 +81,9 @@ class Fortress:
         self.releases = Releases(other)
         self._linked = linked(workers)
         self.ports = _free_ports(2)
-        self.wires = {"link": Wire("127.0.0.1", self.ports[0])}
+        self._wired = wired(workers)
+        self._way = DatabaseWire(home.parent / "wire")
+        self.wires = {"link": Wire("127.0.0.1", self.ports[0]), "database": self._way}
         if broker:
             self.wires["broker"] = broker.wire
         if bucket:
@@ -156,7 +159,8 @@ class Fortress:
     async def wired(self) -> AsyncIterator[None]:
         """Carry what goes over wires."""
         async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self.wires["link"].carrying())
+            for name in ("link", "database"):
+                await stack.enter_async_context(self.wires[name].carrying())
             for part in (self.broker, self.bucket):
                 if part:
                     await stack.enter_async_context(part.carried())
@@ -210,9 +214,13 @@ class Fortress:
         if self._clocks:
             environ |= self._clocks.environment(name)
         words = ["-m", f"weft.run.{name.partition('-')[0]}"]
+        if name in {*self._linked, *self._wired}:
+            words = ["-c", _AS_CHILD, words[1]]
+        if name in self._wired:  # an api has more than one login
+            login = Home(self.home).secrets()[f"weft_{name.partition('-')[0]}"]
+            environ["WEFT_DATABASE"] = self._way.dsn(login)
         if name in self._linked:
             outside = self._outside(name)
-            words = ["-c", _AS_CHILD, words[1]]
             environ |= {
                 "WEFT_HOME": str(outside), "WEFT_TOKEN_FILE": str(outside / "token"),
                 "WEFT_CONNECT": f"http://127.0.0.1:{self.wires['link'].port}",
@@ -232,6 +240,8 @@ class Fortress:
             ready = self.home / "run" / f"{name}.ready"
             if name in self._linked:
                 ready = self._outside(name) / "run" / f"{name}-{name}.ready"
+            elif name in self._wired and name.startswith("worker"):
+                ready = ready.with_name(f"{name}-{name}.ready")
             await until(ready.exists, f"{name} is ready")
 
     def check_keepers(self) -> None:

@@ -3,11 +3,13 @@
 import asyncio
 import json
 import time
-from asyncio import StreamReader, StreamWriter
+from asyncio import Server, StreamReader, StreamWriter
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from weft_siege.mailbox import Mailbox
 from weft_siege.twice import Requests, send_again
@@ -19,6 +21,7 @@ FAILS = 3
 """One of this number of callbacks is answered with 503."""
 REFUSED_MAX = 4
 """No delivery is refused more often: the pauses between its tries grow to minutes."""
+SOCKET = ".s.PGSQL.5432"
 SINK = "sink"
 """The path to which a production line sends messages."""
 Act = Literal["", "cut", "hang", "slow", "twice"]
@@ -42,12 +45,19 @@ class Wire:
     @asynccontextmanager
     async def carrying(self) -> AsyncIterator[None]:
         """Listen."""
-        async with await asyncio.start_server(self._join, "127.0.0.1", 0) as server:
-            self.port = server.sockets[0].getsockname()[1]
+        async with await self._listen() as server:
+            if self._to[1]:
+                self.port = server.sockets[0].getsockname()[1]
             try:
                 yield
             finally:
                 self.suffer("cut")
+
+    async def _listen(self) -> Server:
+        return await asyncio.start_server(self._join, "127.0.0.1", 0)
+
+    async def _reach(self) -> tuple[StreamReader, StreamWriter]:
+        return await asyncio.open_connection(*self._to)
 
     @property
     def is_used(self) -> bool:
@@ -69,14 +79,17 @@ class Wire:
         self._writers.add(back)
         with suppress(OSError):
             if self._act != "cut":
-                far, on = await asyncio.open_connection(*self._to)
+                far, on = await self._reach()
                 self._writers.add(on)
-                ways = self._carry(near, on, Requests()), self._carry(far, back)
+                ways = self._carry(near, on, self._requests()), self._carry(far, back)
                 await asyncio.gather(*ways, return_exceptions=True)
                 self._writers.discard(on)
         self._writers.discard(back)
         self._left_at = time.monotonic()
         back.close()
+
+    def _requests(self) -> Requests | None:
+        return Requests()
 
     async def _carry(
         self, reader: StreamReader, writer: StreamWriter, requests: Requests | None = None
@@ -98,6 +111,31 @@ class Wire:
                     await writer.drain()
         finally:
             writer.close()
+
+
+class DatabaseWire(Wire):
+    """Carries what comes to a socket in a directory of its own to that of PostgreSQL."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__("", 0)
+        self._directory = directory
+        self._server = ""
+
+    def dsn(self, dsn: str) -> str:
+        """Return by which address a login comes over the wire."""
+        parts = urlsplit(dsn)
+        self._server = dict(parse_qsl(parts.query))["host"]
+        return urlunsplit(parts._replace(query=urlencode({"host": self._directory})))
+
+    async def _listen(self) -> Server:
+        self._directory.mkdir(mode=0o700)
+        return await asyncio.start_unix_server(self._join, self._directory / SOCKET)
+
+    async def _reach(self) -> tuple[StreamReader, StreamWriter]:
+        return await asyncio.open_unix_connection(f"{self._server}/{SOCKET}")
+
+    def _requests(self) -> None:
+        return None
 
 
 class Receiver:

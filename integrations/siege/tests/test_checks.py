@@ -11,6 +11,7 @@ from typing import Any, cast
 from weft_siege.checks import check
 from weft_siege.crowd import KIND as CROWD
 from weft_siege.evidence import CPU_M, VARIABLE, Evidence
+from weft_siege.faults import Delays, Fault
 from weft_siege.load import Batch
 from weft_siege.standing import wrong_times
 
@@ -31,8 +32,8 @@ class Records:
         self.lines = [
             f"{job} 1 1{job} {word} {up}" for job in ends for word, up in UP.items()
         ]  # fmt: skip
-        self.jobs = [
-            {"job_id": job, "state": end, "attempt": 1, "queue": "narrow"}
+        self.jobs: list[dict[str, Any]] = [
+            {"job_id": job, "state": end, "attempt": 1, "queue": "narrow", "reason": None}
             for job, end in ends.items()
         ]
         self.events = [
@@ -41,7 +42,9 @@ class Records:
         ]
         self.events.append({"id": 4, "batch_id": 7, "kind": "batch.complete"})
         self.times = {"started_at": "2026-01-01T00:00:00Z", "ended_at": "2026-01-01T00:00:02Z"}
+        self.usage = USAGE
         self.bill = _used(3 * USAGE)
+        self.delays = Delays()
         self.told = {"evidence": ["a"], **{f"sink/b7.j{job}": ["a"] for job in ends}}
         self.kind = "mixed"
         self.overspent: list[str] = []
@@ -52,12 +55,19 @@ class Records:
             yield job
 
     async def list_attempts(self, *_: int) -> Sequence[Any]:
-        return [{**self.times, **_used(USAGE), **one} for one in self.tries]
+        return [{**self.times, **_used(self.usage), **one} for one in self.tries]
 
     async def get_batch(self, _: int) -> Any:  # noqa: ANN401 (a document)
         if not self.bill:
             raise BatchNotFound(7)
         return self.bill
+
+    def last(self, seconds: int, own: float = 2) -> None:
+        """Let each run be billed for so long, and last for so long by its own times."""
+        self.times["ended_at"] = f"2026-01-01T00:00:{seconds:02}Z"
+        self.usage = seconds * 1000 * CPU_M
+        self.bill = _used(3 * self.usage)
+        self.lines[1::2] = [f"{job} 1 1{job} end {100 + own}" for job in (1, 2, 3)]
 
     def next_attempt(self) -> None:
         """Let job 2 run again before its first attempt has ended."""
@@ -81,7 +91,9 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
     ]  # fmt: skip
     path.write_text("".join(f"b7.j{line}\n" for line in records.lines))
     batch = Batch(records.kind, 7, jobs, evidence, records.overspent)
-    found = await check([cast("Api", records)], [batch], records.events, records.told)
+    found = await check(
+        [cast("Api", records)], [batch], records.events, records.told, records.delays
+    )  # fmt: skip
     return {promise: words for promise, words in found.items() if words}
 
 
@@ -109,6 +121,8 @@ async def broken(records: Records, path: Path) -> dict[str, list[str]]:
         ("guards", lambda records: records.lines.append("2 1 12 crowded")),
         ("bills", lambda records: records.bill.update(_used(USAGE))),
         ("bills", lambda records: records.times.update(ended_at="2026-01-01T00:00:03Z")),
+        *(("bills", lambda records, s=s: records.last(s)) for s in (7, 25)),
+        ("bills", lambda records: records.last(2, own=7)),
     ],
 )
 async def test_broken_promise_is_seen(
@@ -175,6 +189,28 @@ async def test_what_grows_may_end_again(tmp_path: Path) -> None:
     records.told["evidence"].append("b")
 
     assert await broken(records, tmp_path / "evidence") == {}
+
+
+@cases(
+    ("billed", "own", "target", "lasts_s", "promises"),
+    [
+        (12, 2, "spawner-2", 7.0, []),
+        (12, 2, "spawner-2", 5.0, ["bills"]),
+        (12, 2, "link", 7.0, ["bills"]),
+        (2, 12, "link", 7.0, []),
+        (2, 12, "clocks", 7.0, ["bills"]),
+    ],
+)
+async def test_run_may_be_dated_late_by_what_was_held(
+    billed: int, own: float, target: str, lasts_s: float, promises: list[str], tmp_path: Path
+) -> None:
+    records = Records()
+    records.last(billed, own)
+    records.delays.came = [(99.0, Fault(0.0, "stop", target, lasts_s))]
+    assert list(await broken(records, tmp_path / "evidence")) == promises
+    records.delays.came = [(50.0, Fault(0.0, "stop", target, lasts_s))]
+
+    assert "bills" in await broken(records, tmp_path / "evidence")
 
 
 async def test_lost_attempt_may_have_written_its_end(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from weft.run.role_process import RoleFailed
 from weft_siege.bucket import STORE, expected, said
 from weft_siege.checks import check
 from weft_siege.crowd import Crowd
-from weft_siege.faults import Fault
+from weft_siege.faults import Delays, Fault
 from weft_siege.fortress import Fortress
 from weft_siege.guards import KIND as GUARDED
 from weft_siege.limits import KIND as LIMITED
@@ -59,7 +59,7 @@ class Attack:
             first.load.also.append(notices.submit)
             await self._give_parts(first.load)
             begun = time.monotonic()
-            await self._inflict(tenants)
+            delays = await self._inflict(tenants)
             wrong = {
                 "schedules": list(await schedule.wrong(first.clients[0])),
                 "sources": list(await line.wrong(first.clients[0])),
@@ -75,7 +75,7 @@ class Attack:
             begun = time.monotonic()
             for tenant in tenants:
                 for promise, words in (await check(
-                    tenant.clients, tenant.load.batches, tenant.events, receiver.names()
+                    tenant.clients, tenant.load.batches, tenant.events, receiver.names(), delays
                 )).items():  # fmt: skip
                     wrong.setdefault(promise, []).extend(words)
             wrong |= await self._left_in_parts(first)
@@ -159,8 +159,9 @@ class Attack:
                 for number, token in enumerate(tokens)
             ]
 
-    async def _inflict(self, tenants: Sequence[Tenant]) -> None:
-        """Let all faults come at their times, while work comes in."""
+    async def _inflict(self, tenants: Sequence[Tenant]) -> Delays:
+        """Let all faults come at their times, while work comes in; return when they did."""
+        delays = Delays()
         loads = [one.load for one in tenants]
         crowds = [Crowd(self.seed, one.load, one.clients).run() for one in tenants]
         loading = asyncio.gather(*(load.run() for load in loads), *crowds)
@@ -169,11 +170,13 @@ class Attack:
             await asyncio.wait([loading], timeout=begun + fault.at_s - time.monotonic())
             if loading.done():
                 break
+            delays.came.append((time.clock_gettime(time.CLOCK_BOOTTIME), fault))
             self.tell(fault, await self.fortress.inflict(fault))
         self.fortress.recover()
         for load in loads:
             load.stop()
         await loading
+        return delays
 
     async def _until_ended(self, tenant: Tenant) -> None:
         """Wait until all jobs have ended and all of that was told; the checks say what has not."""

@@ -12,7 +12,8 @@ from itertools import chain
 from weft.client.api import Api, Document
 from weft_siege.crowd import KIND as CROWD
 from weft_siege.evidence import CROWDED, live_processes
-from weft_siege.load import SERVICE, Batch, find_batch
+from weft_siege.faults import LAG_S, Delays
+from weft_siege.load import OF_GATEWAY, SERVICE, Batch, find_batch
 
 LAST_EVENT = "batch.complete"
 END_EVENTS = ("jobs.success", "jobs.failed", "jobs.error", "jobs.cancelled")
@@ -23,6 +24,11 @@ LOOKS_AT_ONCE = 4
 ALL_TRIES_OF = 7
 """One of this number of batches is asked for the attempts of all jobs, a request each."""
 _LOST = ("lost", "preempted")
+_SEES_ENDS = frozenset({"spawner"})
+_DELAYS_STARTS = frozenset(
+    {"api", "broker", "database", "disk", "link", "postgres", "standby", "worker"}
+)
+"""A start that is on its way meanwhile gets too late a date: the run is billed for less."""
 Jobs = Mapping[int, Document]
 
 
@@ -31,6 +37,7 @@ async def check(
     batches: Sequence[Batch],
     events: Sequence[Document],
     callbacks: Mapping[str, Collection[str]],
+    delays: Delays,
 ) -> Mapping[str, list[str]]:
     """Return what is wrong, in words, by the promise that it breaks; all are empty if all held.
 
@@ -64,7 +71,10 @@ async def check(
                 "live twice": map(str, batch.evidence.out_of_order()),
                 "orphans": batch.evidence.processes(live).values(),
                 "events": _untold(batch, jobs, ends, completed[batch.batch_id]),
-                "bills": _wrong_bills(batch, found["cost_by_resource"], jobs, tries),
+                "bills": chain(
+                    _wrong_bills(batch, found["cost_by_resource"], jobs, tries),
+                    _wrong_times(batch, jobs, tries, delays),
+                ),
                 "sinks" if batch.kind == "line" else "callbacks": _untold_ends(
                     batch, callbacks, completed[batch.batch_id]
                 ),
@@ -163,6 +173,26 @@ def _wrong_bills(
             yield f"it is billed for {bill}, its attempts used {cpu} mCPU*ms"
     elif used != bill:
         yield f"it is billed for {bill}, its attempts used {used}"
+
+
+def _wrong_times(
+    batch: Batch, jobs: Jobs, tries: Mapping[int, Sequence[Document]], delays: Delays
+) -> Iterator[str]:
+    """Yield whole runs that lasted, by weft's times, less or longer than by their own. Of one that
+    was lost, or ended before it wrote so, nobody else knows; of those in Slurm that says it.
+    """
+    if batch.kind == OF_GATEWAY:
+        return
+    up_s = {(one.job_id, one.attempt, one.word): one.up_s for one in batch.evidence.lines()}
+    for number, job in jobs.items():
+        for run in tries.get(number, [job]):
+            begun, ended = (up_s.get((number, run["attempt"], word)) for word in ("begin", "end"))
+            if begun is None or ended is None or run["reason"] in _LOST:
+                continue
+            over_s = _lived_ms(run) / 1000 - (ended - begun)
+            parts = _SEES_ENDS if over_s > 0 else _DELAYS_STARTS
+            if abs(over_s) > LAG_S and abs(over_s) > delays.of_s(parts, begun, ended):
+                yield f"job {number} ran {ended - begun:.2f} s by its own times: {run}"
 
 
 def _lived_ms(attempt: Document) -> float:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 GAP_S = (2.0, 5.0)
@@ -43,6 +44,10 @@ _MILDER: Mapping[str, Mapping[str, Any]] = {
     "postgres": {"act": "stop", "lasts_s": 0.5},
 }  # fmt: skip
 """What becomes of a fault that must not be now, by its part; of others: a kill."""
+LAG_S = 4.0
+"""Twice the most that was seen, in 57,000 runs with 4 or 20 workers on two cores, at a load of 20;
+0.34 s for 99 of 100 runs.
+"""
 OPTIONAL = ("broker", "bucket", "clocks", "disk", "other", "slurm", "standby")
 
 
@@ -53,6 +58,24 @@ class Fault(NamedTuple):
     act: str
     target: str
     lasts_s: float = 0.0
+
+
+@dataclass
+class Delays:
+    """What may be late: always a little, as programs have to start, and by what is stopped."""
+
+    came: list[tuple[float, Fault]] = field(default_factory=list)
+    """Each fault, and the uptime of the machine when it came."""
+
+    def of_s(self, parts: Collection[str], begun: float, ended: float) -> float:
+        """Return how much during this time may be late, for faults that held some parts."""
+        return LAG_S + sum(
+            fault.lasts_s
+            for at, fault in self.came
+            if fault.target.partition("-")[0] in parts
+            and at - LAG_S < ended
+            and begun < at + fault.lasts_s + LAG_S
+        )
 
 
 def targets_of(part: str, workers: int) -> Sequence[str]:

@@ -21,6 +21,7 @@ PAUSE_S = (0.1, 0.8)
 LONG_S = 25.0
 STORED_BYTES_MAX = 1 << 20
 LARGE_BYTES = 10 << 20
+OF_GATEWAY = "of a gateway"
 SERVICE = "service"
 """What of it ends begins again."""
 FAILING = (2, 3)
@@ -253,7 +254,7 @@ class Load:
             return
         jobs = [*[evidence.quick()] * 10, *[evidence.slow(seconds) for seconds in (1, 2, 3, 9)]]
         jobs = [replace(job, document={**job.document, "executor": "slurm"}) for job in jobs]
-        batch = await self.submit(client, "of a gateway", evidence, jobs)
+        batch = await self.submit(client, OF_GATEWAY, evidence, jobs)
         self._at_gateway.append(batch)
 
     async def _dropped(self, client: Api, evidence: Evidence) -> None:  # noqa: ARG002 (as others)

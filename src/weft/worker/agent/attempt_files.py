@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.ends.conditions import FILE_BYTES_MAX, Ask, WrongAsk, read_ask
+from weft.core.errors import ServerReplaced
 from weft.core.files.products import WrongProducts, read_products
 from weft.core.notes import (
     NOTES_ENDING,
@@ -166,10 +167,11 @@ class ProgressFiles(AttemptFiles):
         path, earlier = self._directory / f"{key.name}{NOTES_ENDING}", self._notes.get(key, {})
         notes = await asyncio.to_thread(_newest_notes, path, earlier)
         for note in filter(None, notes.values()):
+            record = partial(self._store.record_note, self._incarnation_id, key, note)
             try:
-                await until_answered(
-                    partial(self._store.record_note, self._incarnation_id, key, note)
-                )
+                await until_answered(record)
+            except ServerReplaced:
+                raise
             except Exception:
                 log.exception("attempt.note_failed", key=key, title=note.title)
         if notes:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from weft.core.errors import WeftError
+from weft.core.errors import ServerReplaced, WeftError
 from weft.core.states import AttemptKey, Phase, Reason
 from weft.ports.patience import Work, run_beside
 from weft.ports.runner import Ended, Entered, Happened, Started, mistaken, never_started
@@ -192,7 +192,7 @@ class Keeping:
                 raise
             now_ns = time.monotonic_ns()
             ended = msgspec.structs.replace(ended, ended_ns=now_ns, reason=Reason.CANCELLED)
-        except WeftError:
+        except (WeftError, ServerReplaced):
             raise  # of the worker, not of this attempt
         except Exception as error:
             log.exception("attempt.not_kept", key=key)

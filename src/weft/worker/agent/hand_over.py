@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from weft.core.errors import Forbidden, Unauthenticated, Unavailable, WeftError
+from weft.core.errors import Forbidden, ServerReplaced, Unauthenticated, Unavailable, WeftError
 from weft.core.scheduling.lease import LEASE_AGE_MAX_S
 from weft.core.settling import REFUSALS, settle_each
 from weft.core.states import Phase, Reason
@@ -140,8 +140,8 @@ class HandOver:
         if task.cancelled() or (error := task.exception()) is None:
             return
         log.error("attempt.not_handed_over", key=some[0].key, jobs=len(some), exc_info=error)
-        if isinstance(error, Unauthenticated | Forbidden):
-            return  # the worker is refused, and ends: its jobs go to others
+        if isinstance(error, Unauthenticated | Forbidden | ServerReplaced):
+            return  # the session ends, and agrees with the store on its jobs, or others get them
         for assignment in some:
             held = self._held.live(assignment.key)
             if held is not None and not held.is_sent:

@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from weft.core.ends.conditions import Blocked
+from weft.core.errors import ServerReplaced
 from weft.core.files.file_paths import in_store
 from weft.core.files.products import WrongProducts
 from weft.core.states import AttemptKey, Reason
@@ -119,6 +120,8 @@ class JobFiles:
             message = str(error)
         except OSError as error:
             reason, message = Reason.DISK, f"its files cannot be written: {error.strerror}"
+        except ServerReplaced:
+            raise  # the next session brings them
         except Exception as error:
             # Nobody else would tell of this attempt.
             log.exception("attempt.files_failed", key=one.key)
@@ -263,11 +266,8 @@ def _copy(folder: Path, work: Path) -> None:
 def _is_wanted(output: FileOutput, ended: Ended) -> bool:
     if not ended.started_ns or ended.reason in _NO_OUTPUTS:
         return False
-    if output.when == "always":
-        return True
-    if ended.reason is None:
-        return output.when == "success"
-    return output.when == ("cancelled" if ended.reason == Reason.CANCELLED else "failure")
+    end = {None: "success", int(Reason.CANCELLED): "cancelled"}.get(ended.reason, "failure")
+    return output.when in {"always", end}
 
 
 def _message(fd: int, source: str) -> str:

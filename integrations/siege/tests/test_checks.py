@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+from weft_siege import checks, faults
 from weft_siege.checks import check
 from weft_siege.crowd import KIND as CROWD
 from weft_siege.evidence import CPU_M, VARIABLE, Evidence
@@ -18,6 +20,13 @@ from weft_siege.standing import wrong_times
 from cases import cases
 from weft.client.api import Api
 from weft.core.errors import BatchNotFound
+
+
+@pytest.fixture(autouse=True)
+def _quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (checks, faults):
+        monkeypatch.setattr(module, "LAG_S", 4.0)
+
 
 USAGE = 2000 * CPU_M
 UP = {"begin": 100.05, "end": 102.0}

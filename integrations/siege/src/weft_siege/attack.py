@@ -20,6 +20,8 @@ from weft_siege.fortress import Fortress
 from weft_siege.guards import KIND as GUARDED
 from weft_siege.limits import KIND as LIMITED
 from weft_siege.load import Load, find_batch
+from weft_siege.memory import KIND as OUT_OF_MEMORY
+from weft_siege.memory import Hungry, small_cgroup
 from weft_siege.notices import Notices
 from weft_siege.patience import PATIENCE_S, until
 from weft_siege.privacy import seen_by_others
@@ -45,10 +47,11 @@ class Attack:
     async def run(self) -> Mapping[str, Sequence[str]]:
         """Attack until the last job has ended; return what is wrong, by promise."""
         receiver = self.fortress.receiver
-        async with (
-            self.fortress.wired(), receiver.listening(), self.fortress.standing(),
-            self._tenants() as tenants,
-        ):  # fmt: skip
+        async with AsyncExitStack() as stack:
+            group = stack.enter_context(small_cgroup())
+            for part in (self.fortress.wired(), receiver.listening(), self.fortress.standing()):
+                await stack.enter_async_context(part)
+            tenants = await stack.enter_async_context(self._tenants())
             first, base = tenants[0], self.fortress.home.parent
             line, schedule = Line(base, receiver.port), Schedule(base)
             await self.fortress.command("line", "apply", str(line.file))
@@ -57,6 +60,8 @@ class Attack:
             notices = Notices(base, self.fortress.ports, first.token, receiver)
             await self.fortress.command("app", "add", str(notices.folder))
             first.load.also.append(notices.submit)
+            if group:
+                first.load.also.append(Hungry(group, first.load).submit)
             await self._give_parts(first.load)
             begun = time.monotonic()
             delays = await self._inflict(tenants)
@@ -85,23 +90,30 @@ class Attack:
             await releases.until_brought(within_s=EVENTS_S)
             wrong["audit"] = await asyncio.to_thread(_audit, self.fortress.home, releases.newest)
         wrong["processes left"] = list(self.fortress.left)
+        self._note_what_ran(tenants, took_s, checks_s)
+        return wrong
+
+    def _note_what_ran(self, tenants: Sequence[Tenant], took_s: float, checks_s: float) -> None:
+        """Note how much of each kind there was, in which time."""
         batches = [batch for tenant in tenants for batch in tenant.load.batches]
         self.facts |= self.fortress.slowest_s | {
             "files": sum(len(batch.jobs) for batch in batches if batch.kind == "line"),
             "times due": sum(batch.kind == "scheduled" for batch in batches),
             "guarded": sum(batch.kind == GUARDED for batch in batches),
+            "out of memory": sum(batch.kind == OUT_OF_MEMORY for batch in batches),
             "limits": sum(batch.kind == LIMITED for batch in batches),
             "jobs": (count := sum(len(batch.jobs) for batch in batches)),
             "jobs a second": round(count / took_s),
             "seconds of checks": round(checks_s),
-            "roles of another release": releases.begun,
+            "roles of another release": self.fortress.releases.begun,
             "runs again": sum(batch.evidence.doubled() for batch in batches),
             "ends again": sum(batch.evidence.doubled("end") for batch in batches),
             "events told": sum(len(tenant.events) for tenant in tenants),
-            "mails told": sum(ids.total() for ids in receiver.mailbox.taken.values()),
-            "callbacks told": sum(ids.total() for ids in receiver.told.values()),
+            "mails told": sum(
+                ids.total() for ids in self.fortress.receiver.mailbox.taken.values()
+            ),
+            "callbacks told": sum(ids.total() for ids in self.fortress.receiver.told.values()),
         }
-        return wrong
 
     async def _give_parts(self, load: Load) -> None:
         """Let a load use what the siege was given."""

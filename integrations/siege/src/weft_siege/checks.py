@@ -108,6 +108,8 @@ def _lost(batch: Batch, jobs: Jobs) -> Iterator[str]:
         job = jobs.get(number, {})
         if job.get("state") != planned.state:
             yield f"job {number} is not {planned.state}: {job}"
+        elif planned.reason and job["reason"] != planned.reason:
+            yield f"job {number} has not ended by {planned.reason}: {job}"
     last = {number: job["attempt"] for number, job in jobs.items()}
     yield from batch.evidence.missing(batch.jobs, last)
 

@@ -67,11 +67,14 @@ class Planned:
     """How it must end."""
     queue: str = ""
     """Which one must take it, if that matters."""
+    reason: str | None = None
+    """Why it must end so, if that is not what it says itself."""
 
     @property
     def words(self) -> Sequence[str]:
         """Return which lines one whole run appends."""
-        return () if self.kind in {"asked", "endless"} else ("begin", "end")
+        alone = {"asked": (), "endless": (), "hungry": ("begin",)}
+        return alone.get(self.kind, ("begin", "end"))
 
     def streams(self, batch_id: int, job_id: int) -> tuple[bytes, bytes]:
         """Return what must be found in its logs."""
@@ -141,6 +144,13 @@ class Evidence:
         """Return a job that somebody must cancel."""
         script = f"{_ALONE}{BEGIN}exec sleep 1000"
         return self._planned("endless", "/bin/sh", "-c", script, state="cancelled")
+
+    def hungry(self, group: Path) -> Planned:
+        """Return a job that takes memory in a cgroup that has little until the kernel kills it."""
+        join = f"ulimit -v 400000; echo 0 >{group}/cgroup.procs || exit 3"
+        script = f"{_ALONE}{BEGIN}{join}; exec tail /dev/zero"
+        planned = self._planned("hungry", "/bin/sh", "-c", script, state="error")
+        return replace(planned, reason="oom")
 
     def gated(self, gate: Path) -> Planned:
         """Return a job that runs until a file appears. It would betray itself then, also without

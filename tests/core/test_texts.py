@@ -113,24 +113,19 @@ def test_small_patterns_are_taken(text: str) -> None:
     ("text", "reason"),
     [
         ("a" * 101, "101 characters, at most 100"),
-        (r"(\w{90})+$", "repeats 90 times, at most 10"),
-        ("a{3,11}", "repeats 11 times"),
+        (r"(\w{90})+$", "repeats 90 times, at most 10"), ("a{3,11}", "repeats 11 times"),
         ("a{99999999999999999999}", "repeats 999999999 times"),
         ("(a{9})+", "cannot stand in what is repeated"),
         ("((a{9})b){9}", "cannot stand in what is repeated"),
-        ("((a{9}b))*", "cannot stand in what is repeated"),
-        (r"\w" * 11, "at most 10 classes"),
+        ("((a{9}b))*", "cannot stand in what is repeated"), (r"\w" * 11, "at most 10 classes"),
         (r"\w\pL{9}", "one beside a counted repetition"),
         ("a{9}{9}", "cannot stand in what is repeated"),
         ("a{9}?{9}", "cannot stand in what is repeated"),
-        ("(a{9}[)])+", "cannot stand in what is repeated"),
-        ("a{ 90 }", "{ cannot stand here"),
-        ("[]a]", "in brackets"),
-        ("[a[b]]", "in brackets"),
-        ("(?x)a{9 }", "(?x cannot stand here"),
+        ("(a{9}[)])+", "cannot stand in what is repeated"), ("a{ 90 }", "{ cannot stand here"),
+        ("[]a]", "in brackets"), ("[a[b]]", "in brackets"), ("(?x)a{9 }", "(?x cannot stand here"),
         ("(?P<a>b)", "(?P<a>b cannot stand here"),
     ],
-)
+)  # fmt: skip
 def test_patterns_that_grow_are_refused(text: str, reason: str) -> None:
     with pytest.raises(WrongPattern) as refused:
         check_pattern(text)

@@ -8,6 +8,7 @@ import pytest
 
 from builders import job_rows
 from store.barriers import TREE, hold, hold_and_park, numbers, park, release
+from store.test_orphans import patrolled
 from store.test_priorities import ask, order, priorities, prioritize_job, running, steps
 from store.world import Worker, World
 from weft.store.database import call_on
@@ -40,6 +41,7 @@ async def test_hold_waits_for_a_claim_and_nothing_is_claimed_after_it(
 async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
     world: World, *, ended_first: bool
 ) -> None:
+    """Nor does the patrol call one orphaned that is held and was told to nobody."""
     batch, worker, (one,) = await world.submit_and_claim(
         job_rows(3, parents={2: [1], 3: [1]}, group=[0, 1, 1]), groups=TREE
     )
@@ -61,6 +63,9 @@ async def test_no_job_is_stuck_that_becomes_ready_while_its_group_is_released(
         await call_on(first, name, **arguments)
         async with second.transaction():
             await call_on(second, other_name, **others)
+        await park(world)
+        await world.fold()
+    assert await patrolled(world) == []
     await park(world)
 
     assert one.job_id == 1

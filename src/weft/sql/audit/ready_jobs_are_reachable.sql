@@ -23,6 +23,7 @@ CROSS JOIN LATERAL (
     UNION ALL SELECT NULL ORDER BY 1 NULLS LAST LIMIT 1) p
 WHERE j.state = STATE_READY AND NOT CASE
     WHEN p.gate_set_id = 0 THEN coalesce(s.active, false)
+                            OR EXISTS (SELECT FROM weft.held_ready n WHERE n.batch_id = j.batch_id AND n.job_id = j.job_id)
     WHEN p.gate_set_id = 1 THEN weft._is_closed(j.batch_id, j.group_id, j.job_id)
                             OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = j.batch_id AND h.released_at IS NOT NULL
                                 AND NOT h.swept)

@@ -90,7 +90,7 @@ CREATE TABLE weft.worker_lane (
     PRIMARY KEY (incarnation_id, lane_id)
 );
 
--- Fair share. `active` is exact in one direction: who has ready work is active.
+-- Fair share. `active` is exact in one direction: who has ready work that no note in held_ready names is active.
 CREATE TABLE weft.user_share (
     pool_id int NOT NULL,
     user_id int NOT NULL,

@@ -7,7 +7,7 @@
 -- Returns: how many jobs were examined, at least 1 while work remains.   Owner: weft_system.  Granted to: weft_driver.
 CREATE OR REPLACE FUNCTION weft.sweep_holds(epoch bigint, limit_jobs int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    v_hold weft.group_hold; v_batch record; v_last int; v_to bigint; v_all int[]; v_job int[]; v_is_whole boolean := true; v_n bigint;
+    v_hold weft.group_hold; v_batch record; v_last int; v_to bigint; v_all int[]; v_job int[]; v_is_whole boolean; v_n bigint;
 BEGIN
     v_n := weft._park_noted(limit_jobs);
     IF v_n > 0 THEN
@@ -21,9 +21,8 @@ BEGIN
     SELECT b.next_job - 1 AS last_job, b.user_id, b.gated, b.gate_set_id, weft._batch_pools(b.batch_id) AS pools INTO v_batch
         FROM weft.batch b WHERE b.batch_id = v_hold.batch_id;
     IF v_hold.released_at IS NOT NULL THEN
-        IF v_hold.group_id = 0 AND NOT weft._is_closed(v_hold.batch_id, 0, 0) THEN
-            v_is_whole := weft._turn_ranges(v_hold.batch_id, false);
-        END IF;
+        v_is_whole := CASE WHEN v_hold.group_id = 0 AND NOT weft._is_closed(v_hold.batch_id, 0, 0)
+            THEN weft._turn_ranges(v_hold.batch_id, false) ELSE true END;
         v_last := weft._unpark_jobs(v_hold.batch_id, v_hold.sweep_job, limit_jobs);
         IF v_last IS NULL AND v_is_whole THEN
             DELETE FROM weft.group_hold h WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id
@@ -34,9 +33,7 @@ BEGIN
         END IF;
     ELSE
         v_to := v_hold.sweep_job::bigint + 20000;
-        IF v_hold.group_id = 0 THEN
-            v_is_whole := weft._turn_ranges(v_hold.batch_id, true);
-        END IF;
+        v_is_whole := CASE WHEN v_hold.group_id = 0 THEN weft._turn_ranges(v_hold.batch_id, true) ELSE true END;
         SELECT array_agg(x.job_id) INTO v_all FROM (
             SELECT j.job_id FROM weft.job j
             WHERE j.batch_id = v_hold.batch_id AND j.job_id > v_hold.sweep_job AND j.job_id <= v_to
@@ -57,9 +54,8 @@ BEGIN
         UPDATE weft.group_hold h SET sweep_job = least(v_to, v_batch.last_job), swept = v_to >= v_batch.last_job AND v_is_whole
         WHERE h.batch_id = v_hold.batch_id AND h.group_id = v_hold.group_id AND h.limit_id = v_hold.limit_id;
         PERFORM weft._move_ranges(ARRAY[v_hold.batch_id]);
-        IF v_batch.gated THEN
-            PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_batch.gate_set_id]));  -- gates look ahead only a little while jobs are parked
-        END IF;
+        -- Gates look ahead only a little while jobs are parked.
+        PERFORM weft._ring_gates(weft._set_gates(ARRAY[v_batch.gate_set_id])) WHERE v_batch.gated;
     END IF;
     -- Workers that found no work may have looked ahead only a little while jobs were being parked.
     PERFORM weft._announce(v_batch.pools, array_fill(v_batch.user_id, ARRAY[cardinality(v_batch.pools)]));

@@ -62,12 +62,6 @@ BEGIN
             PERFORM weft._end_waiting(v_cancelled.batch_id, v_cancelled.jobs, _list_ready.at);
         END LOOP;
     END IF;
-    IF v_sets IS NOT NULL THEN
-        PERFORM weft._pass_gates(weft._set_gates(v_sets), true);
-    END IF;
-    IF v_pools IS NULL THEN
-        PERFORM weft._announce();
-    ELSE
-        PERFORM weft._announce(v_pools, v_users, v_lanes);
-    END IF;
+    PERFORM weft._pass_gates(weft._set_gates(v_sets), true) WHERE v_sets IS NOT NULL;
+    PERFORM weft._announce(v_pools, v_users, v_lanes);  -- NULL: none
 END $$;

@@ -26,7 +26,5 @@ BEGIN
     INSERT INTO weft.ready_job (gate_set_id, pool_id, user_id, rank, batch_id, job_id, tenant_id, lane_id)
     SELECT 1, weft._lane_pool(r.lane_id, v_batch.pool_id), v_batch.user_id, -r.priority, of_batch_id, r.job_id, v_batch.tenant_id,
         r.lane_id FROM ranged r;
-    IF v_batch.gated THEN
-        PERFORM weft._ring_gates(weft._free_places(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job));
-    END IF;
+    PERFORM weft._ring_gates(weft._free_places(array_fill(of_batch_id, ARRAY[cardinality(v_job)]), v_job)) WHERE v_batch.gated;
 END $$;

@@ -41,6 +41,7 @@ RETURNS TABLE (n_read int, last_job int, n_live int, orphans int[], states small
                 WHERE CASE o.gate_set_id
                     WHEN 0 THEN EXISTS (
                         SELECT FROM weft.user_share s WHERE s.pool_id = l.pool_id AND s.user_id = l.user_id AND s.active)
+                        OR EXISTS (SELECT FROM weft.held_ready n WHERE n.batch_id = l.batch_id AND n.job_id = l.job_id)
                     WHEN 1 THEN weft._is_closed(l.batch_id, l.group_id, l.job_id)
                         OR EXISTS (SELECT FROM weft.group_hold h WHERE h.batch_id = l.batch_id AND NOT h.swept)
                         OR NOT l.listed AND EXISTS (

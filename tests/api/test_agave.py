@@ -1,13 +1,22 @@
 """The door for Agave on a server: what a submission asks for, and where documents lead."""
 
+import asyncpg
 import httpx
 import pytest
 
 from api.agave_door import FULL, submitted
 from api.hidden_pairs import statements
+from weft.extensions.doors.aloe.searching import _FIELDS
 from weft.run.doors import api_doors
 
 LIVE_DOORS = api_doors()
+SETTINGS = {"source_paths": "/", "door_search_timeout_s": 0.02}
+SEARCHES = [
+    *(f"/jobs/v2?sort=asc&sortBy={field}" for field in _FIELDS), "/jobs/v2?inputs=x",
+    *(f"/jobs/v2?{field}.in=1" for field, kind in _FIELDS.items() if kind in {"text", "number"}),
+    *(f"/jobs/v2/search/status/{status}" for status in ("RUNNING", "PENDING", "FAILED")),
+    *(f"/ga4gh/tes/v1/tasks?{term}" for term in ("state=RUNNING", "name_prefix=x", "tag_key=x")),
+]  # fmt: skip
 
 
 async def test_a_submission_asks_for_each_thing_once(http: httpx.AsyncClient) -> None:
@@ -31,3 +40,19 @@ async def test_each_link_of_a_job_answers_in_the_envelope(http: httpx.AsyncClien
 
     assert {"executionSystem", "archiveSystem", "owner"} <= answers.keys()
     assert not wrong
+
+
+@pytest.mark.heavy
+async def test_searches_of_doors_end_soon(
+    http: httpx.AsyncClient, admin: asyncpg.Connection
+) -> None:
+    """Whatever they search or sort by, they say by what few jobs are found."""
+    async with admin.transaction():
+        await admin.execute("LOCK TABLE weft.batch")  # so none comes to an end
+        answers = {path: await http.get(path) for path in SEARCHES}
+    wrong = {path: one.text for path, one in answers.items() if one.status_code != 400}
+    assert not wrong
+    assert {one.text.count("door_search_timeout_s") for one in answers.values()} == {1}
+    said = {one.json().get("message", "") for path, one in answers.items() if "tes" not in path}
+    assert all("name, appId, status, endTime" in one for one in said)
+    assert (await http.get("/jobs/v2")).json()["result"] == []

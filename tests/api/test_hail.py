@@ -190,27 +190,14 @@ async def test_queries_of_jobs(hail: Hail, worker: LiveWorker) -> None:
         await worker.start([one])
         await worker.end([one], exit_code=code)
     for version, query, numbers in [
-        (1, "", [1, 2, 3]),
-        (1, "success", [1]),
-        (1, "bad", [2]),
-        (1, "!done", [3]),
-        (1, "tag=x", [1]),
-        (1, "!tag=x", [2, 3]),
-        (1, "has:tag job_id=2", [2]),
-        (2, "", [1, 2, 3]),
-        (2, "state = failed", [2]),
-        (2, "state!=failed", [1, 3]),
-        (2, "job_id >= 2\nstate == ready", [3]),
-        (2, "exit_code != 0", [2, 3]),
-        (2, "exit_code = NULL", [3]),
-        (2, "tag != x", [2]),
-        (2, "tag =~ x", [1]),
-        (2, '"tag"', [1, 2]),
-        (2, "ag", [1, 2]),
-        (2, "cost >= $0\njob_id<3", [1, 2]),
-        (2, "start_time > 2023-02-24T17:15:25Z", [1, 2]),
-        (2, "instance = w1", [1, 2]),
-    ]:
+        (1, "", [1, 2, 3]), (1, "success", [1]), (1, "bad", [2]), (1, "!done", [3]),
+        (1, "tag=x", [1]), (1, "!tag=x", [2, 3]), (1, "has:tag job_id=2", [2]), (2, "", [1, 2, 3]),
+        (2, "state = failed", [2]), (2, "state!=failed", [1, 3]),
+        (2, "job_id >= 2\nstate == ready", [3]), (2, "exit_code != 0", [2, 3]),
+        (2, "exit_code = NULL", [3]), (2, "tag != x", [2]), (2, "tag =~ x", [1]),
+        (2, '"tag"', [1, 2]), (2, "ag", [1, 2]), (2, "cost >= $0\njob_id<3", [1, 2]),
+        (2, "start_time > 2023-02-24T17:15:25Z", [1, 2]), (2, "instance = w1", [1, 2]),
+    ]:  # fmt: skip
         path = f"/api/v{version}alpha/batches/{b}/jobs"
         answer = await hail.http.get(path, params={"q": query})
 

@@ -135,31 +135,17 @@ def test_the_list_of_commands_says_what_each_does(capsys: pytest.CaptureFixture[
 @cases(
     "arguments",
     [
-        ["nonsense"],
-        ["status"],
-        ["status", "b1", "b2"],
-        ["status", "--nonsense", "b1"],
-        ["status", ""],
-        ["ls", "--limit", "many"],
-        ["run"],
-        ["each"],
-        ["run", "--memroy", "1Gi", "--", "true"],
-        ["run", "ls", "-l"],
-        ["run", "sort", "-n"],
-        ["each", "wc", "-j", "2", "-c"],
-        ["cancel"],
-        ["cancel", "--batches", "state = running"],
+        ["nonsense"], ["status"], ["status", "b1", "b2"], ["status", "--nonsense", "b1"],
+        ["status", ""], ["ls", "--limit", "many"], ["run"], ["each"],
+        ["run", "--memroy", "1Gi", "--", "true"], ["run", "ls", "-l"], ["run", "sort", "-n"],
+        ["each", "wc", "-j", "2", "-c"], ["cancel"], ["cancel", "--batches", "state = running"],
         ["cancel", "--batches", "b1", "--yes", "--force"],
-        ["hold", "b1", "--batches", "b1", "--yes"],
-        ["release"],
-        ["retry", "--batches", "b1", "--yes", "-q", "x"],
-        ["each", "-q", "--", "true"],
-        ["each", "-j", "-many", "--", "echo"],
-        ["up", "--port", "99999"],
-        ["submit", "/nonexistent.yaml"],
-        ["submit", "README"],
+        ["hold", "b1", "--batches", "b1", "--yes"], ["release"],
+        ["retry", "--batches", "b1", "--yes", "-q", "x"], ["each", "-q", "--", "true"],
+        ["each", "-j", "-many", "--", "echo"], ["up", "--port", "99999"],
+        ["submit", "/nonexistent.yaml"], ["submit", "README"],
     ],
-)
+)  # fmt: skip
 def test_wrong_usage_is_told_on_stderr(
     arguments: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

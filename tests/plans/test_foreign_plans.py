@@ -73,6 +73,12 @@ SEARCHES = {
     "after all have ended": replace(
         SEARCH, ended=Span(AFTER, None), query=DoorTerm(ENDED.format(">"), (AFTER.isoformat(),))
     ),
+    **{
+        f"in state {state:d}": replace(
+            SEARCH, ended=Span(None, None, [state]), query=DoorTerm(f"j.state = {state:d}")
+        )
+        for state in (JobState.RUNNING, JobState.CANCELLED, JobState.FAILED)
+    },
 }
 FAILED, ENDS = [JobState.FAILED], [JobState.SUCCESS]
 LISTS = {
@@ -84,7 +90,9 @@ LISTS = {
     "ended well": ForeignJobs(door="d", limit=PAGE, states=ENDS, order=ForeignOrder.CHANGED_FIRST),
     "of another door": ForeignJobs(door="e", limit=PAGE, order=ForeignOrder.CHANGED_FIRST),
 }
-FOUND = {"an application that one runs": 1, "an application that nearly all run": PAGE}
+FOUND = {
+    "an application that one runs": 1, "an application that nearly all run": PAGE, "in state 7": 1,
+}  # fmt: skip
 TOTALS = {"waiting": 0, "failed": 1, "ended well": N + 1, "of another door": 0}
 
 

@@ -281,17 +281,9 @@ async def jobs_in_all_states(site: Site) -> list[Row]:
     """Make jobs that wait, run, have ended in each way, and one that was imported."""
     batches = []
     for n, other in enumerate(OTHERS * 2):
-        rows = job_rows(1)
-        batches.append(
-            await site.submit(
-                rows,
-                name=other["name"],
-                door=NAME,
-                foreign_id=f"i-{n}",
-                foreign_document={**KEPT, **other},
-                foreign_kind={**KEPT, **other}["appId"],
-            )
-        )
+        said = {**KEPT, **other}
+        named = {"name": other["name"], "foreign_id": f"i-{n}", "foreign_kind": said["appId"]}
+        batches.append(await site.submit(1, door=NAME, foreign_document=said, **named))
     claimed = {one.batch_id: one for one in await site.claim(8)}
     for batch_id, reason in zip(
         batches, (None, Reason.EXIT, Reason.TIMEOUT, None, Reason.LOST), strict=False
@@ -325,7 +317,7 @@ async def test_database_finds_what_the_documents_say(site: Site) -> None:
         terms = terms_of([(name, value)])
         sieve = sieve_of(terms)
         query = all_of(sieve.nodes) if sieve.nodes else EVERYTHING
-        wanted = replace(JOBS, query=query, name=sieve.name, kind=sieve.app, ended=sieve.ended)
+        wanted = replace(JOBS, query=query, ended=sieve.ended, **sieve.exact)
         found = await site.api.list_door_jobs(site.caller, wanted)
         ids = {one["foreign_id"] for one in found}
         expected = {one["id"] for one in documents if terms[0].holds(one)}

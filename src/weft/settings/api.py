@@ -118,6 +118,9 @@ class ApiSettings:
     query_timeout_s: float = setting(
         10.0, "seconds after which a query is stopped", within=(0.1, 600)
     )
+    door_search_timeout_s: float = setting(
+        0.5, "seconds after which a search of jobs by a door is refused", within=(0.01, 600)
+    )
     issuers_file: Path | None = setting(
         None, "TOML file that names the issuers of JSON web tokens that are believed"
     )

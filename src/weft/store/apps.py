@@ -122,15 +122,15 @@ async def ids_of_door_jobs(
 async def _ended_then(
     connection: asyncpg.Connection, caller: Caller, query: DoorJobQuery
 ) -> Sequence[int] | None:
-    """Return all batches of own jobs that may have ended when it is wanted; None: they are many,
+    """Return all batches of own jobs that may have ended as it is wanted; None: they are many,
     or it does not matter.
     """
     if query.ended is None:
         return None
-    since, until = query.ended
+    since, until, states = query.ended
     (row,) = await call_on(
         connection, "list_ended_door_jobs", caller=caller, door=query.door,
-        of_user_id=caller.user_id, since=since, until=until, limit_rows=_ENDED_MAX,
+        of_user_id=caller.user_id, states=states, since=since, until=until, limit_rows=_ENDED_MAX,
     )  # fmt: skip
     found: Sequence[int] | None = row[0]
     return found

@@ -144,7 +144,7 @@ async def read_within(
         except asyncpg.QueryCanceledError as error:
             raise QueryTooSlow(
                 "the query took too long",
-                detail=f"It was stopped after {limits.timeout_s:g} s (setting query_timeout_s).",
+                detail=f"It was stopped after {limits.timeout_s:g} s (setting {limits.setting}).",
                 hint="Narrow it: a range (`job_id < …`, `batch_id > …`), an exact name, a group; "
                 "and ask for fewer rows (`limit`).",
             ) from error

@@ -347,3 +347,9 @@ def _job_query(settings: Settings, wanted: JobList) -> JobQuery:
 def limits_of(settings: Settings) -> QueryLimits:
     """Return how much a query may cost."""
     return QueryLimits(settings.query_timeout_s, settings.query_scan_jobs_max)
+
+
+def search_limits_of(settings: Settings) -> QueryLimits:
+    """Return how much a search through a door may cost: not all that it names has an index."""
+    limits, name = limits_of(settings), "door_search_timeout_s"
+    return replace(limits, timeout_s=settings.door_search_timeout_s, setting=name)

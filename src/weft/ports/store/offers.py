@@ -154,12 +154,14 @@ class ForeignJobs:
 
 
 class Span(NamedTuple):
-    """A time, both ends included."""
+    """How jobs ended, and within which time, both ends included."""
 
     since: datetime | None
     """None: it has no begin."""
     until: datetime | None
     """None: it has no end."""
+    states: Sequence[JobState] = tuple(JobState)[JobState.SUCCESS :]
+    """One before `SUCCESS`: those that have not ended, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +176,7 @@ class DoorJobQuery:
     kind: str | None = None
     """Only those that were submitted as of this kind (`NewBatch.foreign_kind`)."""
     ended: Span | None = None
-    """What they meet only if they ended then: where few did, no others are looked at."""
+    """What they meet only if they ended so: where few did, no others are looked at."""
     sort_key: str | None = None
     """What they are sorted by, in SQL, as terms of the door; None: their age."""
     has_all: bool = False

@@ -21,6 +21,8 @@ class QueryLimits:
     timeout_s: float
     scan_jobs_max: int
     """How many jobs a query without a suitable index may read."""
+    setting: str = "query_timeout_s"
+    """What says the time."""
 
 
 @dataclass(frozen=True, kw_only=True)

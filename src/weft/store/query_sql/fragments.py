@@ -108,7 +108,7 @@ def condition_of(
         case tree.And(terms) | tree.Or(terms):
             word = " AND " if isinstance(node, tree.And) else " OR "
             inner = [condition_of(one, parameters, term) for one in terms]
-            return f"({word.join(inner)})" if inner else "true"
+            return f"({word.join(inner)})" if inner else str(isinstance(node, tree.And)).lower()
         case tree.Not(inside):
             return f"({condition_of(inside, parameters, term)}) IS NOT TRUE"
         case tree.DoorTerm(condition, values):

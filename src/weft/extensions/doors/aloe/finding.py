@@ -7,21 +7,23 @@ from typing import Any, Final
 
 from weft.api.http.requests import AnyRequest
 from weft.api.services import Services
-from weft.api.use_cases.read import limits_of
+from weft.api.use_cases.read import limits_of, search_limits_of
 from weft.core.access.rights import Permission
 from weft.core.access.secret_variables import patterns_of
 from weft.core.errors import QueryTooSlow
 from weft.core.query.tree import EVERYTHING, all_of
+from weft.extensions.doors.aloe import sql_terms
 from weft.extensions.doors.aloe.documents import job_document
 from weft.extensions.doors.aloe.replies import bad_request, base_of, not_found
-from weft.extensions.doors.aloe.searching import Term, sort_key
-from weft.extensions.doors.aloe.sql_terms import archived_below, have_all, order_in_sql, sieve_of
+from weft.extensions.doors.aloe.searching import Term, name_of, sort_key
 from weft.extensions.doors.aloe.words import ID_CHARS_MAX, NAME
 from weft.ports.store import Caller, Row
 from weft.ports.store.offers import DoorJobQuery
 
 _STEP: Final = 500
-_NARROWER: Final = "search by name, status, appId or times, too, or sort by one of these"
+_NARROWER: Final = "search by {}, too, by which few are found, and without sortBy".format(
+    ", ".join(map(name_of, sql_terms.INDEXED))
+)
 
 
 async def find(
@@ -44,11 +46,9 @@ async def find(
 
 async def archived_at(services: Services, caller: Caller, path: str) -> Row | None:
     """Return the newest of the caller's jobs whose archive in weft's own store has a path."""
-    query = DoorJobQuery(
-        door=NAME, query=archived_below(path), limit=1, limits=limits_of(services.settings)
-    )
-    door_jobs = await services.store.list_door_jobs(caller, query)
-    return door_jobs[0] if door_jobs else None
+    query, limits = sql_terms.archived_below(path), limits_of(services.settings)
+    wanted = DoorJobQuery(door=NAME, query=query, limit=1, limits=limits)
+    return next(iter(await services.store.list_door_jobs(caller, wanted)), None)
 
 
 async def listed(
@@ -60,29 +60,28 @@ async def listed(
     try:
         return await _listed(request, terms, order, limit, offset) if limit else []
     except QueryTooSlow as error:
-        limit_s = request.services.settings.query_timeout_s
-        raise bad_request(f"this takes more than {limit_s:g} s; {_NARROWER}") from error
+        raise bad_request(f"{error.message}: {error.detail} Narrow it: {_NARROWER}.") from error
 
 
 async def _listed(
     request: AnyRequest, terms: list[Term], order: tuple[str, bool] | None, limit: int, offset: int
 ) -> Sequence[Row]:
-    services, sieve = request.services, sieve_of(terms)
-    key = None if order is None else order_in_sql(order[0])
+    services, sieve = request.services, sql_terms.sieve_of(terms)
+    key = None if order is None else sql_terms.order_in_sql(order[0])
     query = DoorJobQuery(
         door=NAME,
         query=all_of(sieve.nodes) if sieve.nodes else EVERYTHING,
-        name=sieve.name,
-        kind=sieve.app,
         ended=sieve.ended,
         hidden=any(term.field == "visible" for term in terms),
         limit=limit,
-        limits=limits_of(services.settings),
+        limits=(search_limits_of if terms or order else limits_of)(services.settings),
+        **sieve.exact,
     )
     if sieve.rest or (order is not None and key is None):
         return await _sifted(request, query, sieve.rest, order, slice(offset, offset + limit))
     if order is not None:
-        query = replace(query, sort_key=key, is_descending=order[1], has_all=have_all(order[0]))
+        has_all = sql_terms.have_all(order[0])
+        query = replace(query, sort_key=key, is_descending=order[1], has_all=has_all)
     return await services.store.list_door_jobs(request.caller, replace(query, offset=offset))
 
 
@@ -106,7 +105,8 @@ async def _sifted(
             break
         query, n_read = replace(query, before=int(rows[-1]["batch_id"])), n_read + len(rows)
         if n_read >= most or time.monotonic() > until:
-            raise bad_request(f"this reads more than {n_read} documents; {_NARROWER}")
+            limit = f"{n_read} documents or {query.limits.timeout_s:g} s ({query.limits.setting})"
+            raise bad_request(f"this takes more than {limit}; {_NARROWER}")
     if order is not None:
         key = sort_key(order[0])
         found.sort(key=lambda one: key(one[1]), reverse=order[1])

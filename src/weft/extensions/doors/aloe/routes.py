@@ -19,18 +19,7 @@ from weft.extensions.doors.aloe.documents import history_entry, status_document,
 from weft.extensions.doors.aloe.finding import document_of, find, listed
 from weft.extensions.doors.aloe.output_routes import OUTPUT_ROUTES
 from weft.extensions.doors.aloe.permission_routes import PERMISSION_ROUTES
-from weft.extensions.doors.aloe.replies import (
-    FULL,
-    READ,
-    WRITE,
-    Refused,
-    answer,
-    bad_request,
-    base_of,
-    page_of,
-    paths,
-    refuse,
-)
+from weft.extensions.doors.aloe.replies import FULL, READ, WRITE, answer, bad_request, paths
 from weft.extensions.doors.aloe.searching import is_field, name_of, order_of, terms_of
 from weft.extensions.doors.aloe.story import story_of
 from weft.extensions.doors.aloe.words import GB, LOCAL, NAME, STORE, app_uuid, duration, instant
@@ -44,9 +33,9 @@ PATHS: Final = ("/apps/v2", "/apps")
 async def list_aloe_apps(request: AnyRequest) -> Response[bytes]:
     """List the applications that the caller may run."""
     caller = request.caller
-    limit, offset = page_of(query_pairs(request))
+    limit, offset = replies.page_of(query_pairs(request))
     rows = await request.services.store.list_apps(caller, sees_all=sees_all(caller))
-    base = base_of(request)
+    base = replies.base_of(request)
     return answer(request, [_summary(row, base) for row in rows[offset : offset + limit]])
 
 
@@ -56,11 +45,10 @@ async def get_aloe_app(request: AnyRequest) -> Response[bytes]:
     caller, name = request.caller, str(request.path_params["app"])
     rows = await request.services.store.list_apps(caller, sees_all=sees_all(caller))
     if not any(row["name"] == name for row in rows):
-        raise Refused(404, f"No software found matching {name[:80]}.")
-    store = request.services.store
-    app = await store.get_app(caller, name, sees_all=sees_all(caller))
+        raise replies.Refused(404, f"No software found matching {name[:80]}.")
+    app = await request.services.store.get_app(caller, name, sees_all=sees_all(caller))
     described = msgspec.convert(app["description"], AppDescription)
-    return answer(request, {**_summary(app, base_of(request)), **_details(described)})
+    return answer(request, {**_summary(app, replies.base_of(request)), **_details(described)})
 
 
 def _summary(row: Mapping[str, Any], base: str) -> dict[str, Any]:
@@ -155,9 +143,9 @@ async def _list(request: AnyRequest, pairs: list[tuple[str, str]]) -> Response[b
     limit, offset = replies.page_of(query)
     found = await listed(request, terms_of([*pairs, *query]), order_of(query), limit, offset)
     if replies.parameter(query, "filter"):
-        return replies.answer(request, [document_of(request, one) for one in found])
+        return answer(request, [document_of(request, one) for one in found])
     base = replies.base_of(request)
-    return replies.answer(request, [summary_document(one, base) for one in found])
+    return answer(request, [summary_document(one, base) for one in found])
 
 
 async def _values(request: AnyRequest, field: str) -> Response[bytes]:
@@ -167,7 +155,7 @@ async def _values(request: AnyRequest, field: str) -> Response[bytes]:
     limit, offset = replies.page_of(query)
     found = await listed(request, terms_of(query), order_of(query), limit, offset)
     documents, name = (document_of(request, one) for one in found), name_of(field)
-    return replies.answer(request, [{"id": one["id"], name: one.get(name)} for one in documents])
+    return answer(request, [{"id": one["id"], name: one.get(name)} for one in documents])
 
 
 @post(paths(""), **{**WRITE, "status_code": 201})
@@ -175,21 +163,21 @@ async def create_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Submit a job."""
     body = await replies.read_body(request, forms=False)
     facts = await submitted(request, body)
-    return replies.answer(request, document_of(request, facts), status=201)
+    return answer(request, document_of(request, facts), status=201)
 
 
 @get(paths("/{aloe_id:str}"), **READ)
 async def get_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Get a job."""
     _, facts = await find(request)
-    return replies.answer(request, document_of(request, facts))
+    return answer(request, document_of(request, facts))
 
 
 @get(paths("/{aloe_id:str}/status"), **READ)
 async def get_aloe_status(request: AnyRequest) -> Response[bytes]:
     """Get the status of a job."""
     _, facts = await find(request)
-    return replies.answer(request, status_document(facts, replies.base_of(request)))
+    return answer(request, status_document(facts, replies.base_of(request)))
 
 
 @get(paths("/{aloe_id:str}/history"), **READ)
@@ -204,7 +192,7 @@ async def list_aloe_history(request: AnyRequest) -> Response[bytes]:
         raise bad_request("sort: expected asc or desc")
     if order == "desc":
         entries.reverse()
-    return replies.answer(request, entries[offset : offset + limit])
+    return answer(request, entries[offset : offset + limit])
 
 
 async def _act(request: AnyRequest) -> Response[bytes]:
@@ -232,17 +220,10 @@ async def put_aloe_action(request: AnyRequest) -> Response[bytes]:
 async def delete_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Hide a job, and stop it if it has not ended."""
     await hide(request, stops=True, needs=Permission.WRITE)
-    return replies.answer(request, None, message="The job was hidden.")
+    return answer(request, None, message="The job was hidden.")
 
 
-@post(
-    [
-        *paths("/{aloe_id:str}/cancel"),
-        *paths("/{aloe_id:str}/kill"),
-        *paths("/{aloe_id:str}/stop"),
-    ],
-    **WRITE,
-)
+@post([p for way in ("cancel", "kill", "stop") for p in paths(f"/{{aloe_id:str}}/{way}")], **WRITE)
 async def stop_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Stop a job."""
     return await stop(request)
@@ -252,7 +233,7 @@ async def stop_aloe_job(request: AnyRequest) -> Response[bytes]:
 async def hide_aloe_job(request: AnyRequest) -> Response[bytes]:
     """Hide a job."""
     facts = await hide(request, stops=False, needs=Permission.WRITE)
-    return replies.answer(request, document_of(request, facts))
+    return answer(request, document_of(request, facts))
 
 
 @post(paths("/{aloe_id:str}/unhide"), **WRITE)
@@ -276,6 +257,6 @@ _ROUTES: Final[Any] = (
 _LINKED: Final = ("/systems", "/profiles", "/files")
 """Services of Agave that documents link to, or that clients ask for: there is nothing there."""
 SERVED: Final = ApiDoor(
-    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps", *_LINKED), refuse=refuse,
+    name=NAME, routes=_ROUTES, paths=("/jobs", "/apps", *_LINKED), refuse=replies.refuse,
     gateway_headers=PREFIX,
 )  # fmt: skip

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import ge, gt, le, lt
 from typing import Any, Final
 
 import msgspec
@@ -88,13 +89,8 @@ class Term:
 
 
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
-    "lt": lambda one, other: one < other,
-    "before": lambda one, other: one < other,
-    "lte": lambda one, other: one <= other,
-    "gt": lambda one, other: one > other,
-    "after": lambda one, other: one > other,
-    "gte": lambda one, other: one >= other,
-}
+    "lt": lt, "before": lt, "lte": le, "gt": gt, "after": gt, "gte": ge,
+}  # fmt: skip
 
 
 def terms_of(pairs: Sequence[tuple[str, str]]) -> list[Term]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from weft.core.query.tree import DoorTerm, Node, Not, Or
 from weft.core.states import JobState
 from weft.extensions.doors.aloe.searching import Term, day_after, day_of
-from weft.extensions.doors.aloe.words import ENDED, STORE
+from weft.extensions.doors.aloe.words import ENDED, STATUSES, STORE
 from weft.ports.store.offers import Span
 
 _DOCUMENT: Final = "(b.foreign_document ->> '{}')"
@@ -91,6 +91,14 @@ _SIGNS: Final = {
     "eq": "=", "neq": "=", "in": "=", "nin": "=", "lt": "<", "before": "<", "lte": "<=",
     "gt": ">", "after": ">", "gte": ">=",
 }  # fmt: skip
+_EXACT: Final = {"name": "name", "appid": "kind"}
+"""Fields whose values have an index, and what `DoorJobQuery` calls them."""
+INDEXED: Final = (*_EXACT, "status", "endtime")
+"""By these a search looks at few jobs; by all others at each, until its page is full."""
+_ENDS: Final = {
+    "FINISHED": [JobState.SUCCESS], "STOPPED": [JobState.CANCELLED],
+    "FAILED": [JobState.FAILED, JobState.ERROR],
+}  # fmt: skip
 _BEFORE: Final = frozenset({"lt", "lte", "before"})
 _AFTER: Final = frozenset({"gt", "gte", "after"})
 _NEGATIVE: Final = frozenset({"neq", "nin", "nlike"})
@@ -101,12 +109,10 @@ class Sieve(NamedTuple):
 
     nodes: tuple[Node, ...]
     rest: Sequence[Term]
-    name: str | None = None
-    """The name that all of them have: there is an index for it."""
-    app: str | None = None
-    """The application that all of them run: there is an index for it."""
-    ended: Span | None = None
-    """When all of them ended: there is an index for it."""
+    exact: Mapping[str, Any]
+    """What all of them have, as fields of `DoorJobQuery`: there is an index for each."""
+    ended: Span | None
+    """How and when all of them ended: there is an index for it."""
 
 
 def sieve_of(terms: Sequence[Term]) -> Sieve:
@@ -122,9 +128,9 @@ def sieve_of(terms: Sequence[Term]) -> Sieve:
             nodes.append(node)
         if node is None or not is_whole:
             rest.append(term)
-    return Sieve(
-        tuple(nodes), rest, _only(terms, "name"), _only(terms, "appid"), _ended_within(terms)
-    )
+    first = [one for one in reversed(terms) if one.field in _EXACT and one.operator == "eq"]
+    exact = {_EXACT[one.field]: str(one.values[0]) for one in first}
+    return Sieve(tuple(nodes), rest, exact, _ended_within(terms))
 
 
 def order_in_sql(field: str) -> str | None:
@@ -145,17 +151,14 @@ def archived_below(path: str) -> Node:
     return DoorTerm(f"{own} AND starts_with({{0}}, {_FIELDS['archivepath']} || '/')", (path,))
 
 
-def _only(terms: Sequence[Term], field: str) -> str | None:
-    """Return the value that a field must have."""
-    is_it = (field, "eq")
-    return next((str(one.values[0]) for one in terms if (one.field, one.operator) == is_it), None)
-
-
 def _ended_within(terms: Sequence[Term]) -> Span | None:
-    """Return a time within which all that meet the terms have ended; None: they say nothing."""
+    """Return how and when all that meet the terms have ended; None: they say nothing."""
     first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-    since, until = first, last
+    since, until, words = first, last, set(STATUSES)
     for term in terms:
+        if term.field == "status" and term.operator in _SIGNS:
+            named = set(term.values)
+            words &= words - named if term.operator in _NEGATIVE else named
         if _SAME.get(term.field, term.field) != "endtime" or term.operator in _NEGATIVE:
             continue
         begin, end = min(term.values), max(term.values)
@@ -164,9 +167,12 @@ def _ended_within(terms: Sequence[Term]) -> Span | None:
             end = day_after(end)
         since = max(since, first if term.operator in _BEFORE else begin)
         until = min(until, last if term.operator in _AFTER else end)
-    if (since, until) == (first, last):
-        return None
-    return Span(None if since == first else since, None if until == last else until)
+    states = [state for word in words & ENDED for state in _ENDS[word]]
+    if (since, until) == (first, last) and words - ENDED:
+        if words >= ENDED:
+            return None
+        states.append(JobState.RUNNING)
+    return Span(None if since == first else since, None if until == last else until, states)
 
 
 def _node(term: Term) -> Node | None:
@@ -211,14 +217,13 @@ def _status(term: Term) -> tuple[Node | None, bool]:
         return None, False
     words = set(term.values)
     ends, others = sorted(words & ENDED), words - ENDED
-    has_ended: Node = Or(tuple(DoorTerm(f"{_END} = {{0}}", (end,)) for end in ends))
+    has_ended = tuple(DoorTerm(f"{_END} = {{0}}", (end,)) for end in ends)
     if term.operator in {"neq", "nin"}:
-        return (Not(has_ended) if ends else None), not others
+        return (Not(Or(has_ended)) if ends else None), not others
     if not others:
-        return has_ended, True
-    if others & _WAITS:
-        return Or((DoorTerm(f"{_END} IS NULL"), has_ended)), False
-    return Or((DoorTerm(_RUNS), has_ended)), False
+        return Or(has_ended), True
+    is_open = f"{_END} IS NULL" if others & _WAITS else _RUNS
+    return Or((DoorTerm(is_open), *has_ended)), False
 
 
 def _pattern(text: str) -> str:

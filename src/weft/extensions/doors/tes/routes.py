@@ -21,7 +21,7 @@ from weft.api.http.requests import (
 )
 from weft.api.http.routing import Response, get, post
 from weft.api.use_cases import batches, file_stores
-from weft.api.use_cases.read import limits_of
+from weft.api.use_cases.read import limits_of, search_limits_of
 from weft.core.query.tree import EVERYTHING, DoorTerm, all_of
 from weft.core.states import JobState
 from weft.core.text.texts import wrong_name
@@ -31,7 +31,7 @@ from weft.extensions.doors.tes.refused import READ, WRITE, bad_request, not_foun
 from weft.extensions.doors.tes.settings import TesSettings
 from weft.extensions.doors.tes.tasks import DOCUMENT_BYTES_MAX, Task, read_task
 from weft.ports.store import Row
-from weft.ports.store.offers import DoorJobQuery
+from weft.ports.store.offers import DoorJobQuery, Span
 from weft.submission import submit
 from weft.wire.documents.batches import BatchDocument, CancelDocument
 
@@ -108,7 +108,8 @@ async def list_tes_tasks(request: AnyRequest) -> Response[bytes]:
     terms = tuple(_terms_of(pairs, query, state))
     wanted = DoorJobQuery(
         door=NAME, query=all_of(terms) if terms else EVERYTHING, limit=limit + 1,
-        limits=limits_of(request.services.settings),
+        limits=(search_limits_of if terms else limits_of)(request.services.settings),
+        ended=None if state is None else Span(None, None, _job_states(state)),
     )  # fmt: skip
     if token := query.get("page_token"):
         if not _TOKEN.fullmatch(token):
@@ -166,12 +167,16 @@ async def _page(
     return found, wanted.before
 
 
+def _job_states(state: str) -> list[JobState]:
+    return [JobState[one.upper()] for one in shown.STATES[state]]
+
+
 def _terms_of(
     pairs: Sequence[tuple[str, str]], query: Mapping[str, str], state: str | None
 ) -> list[DoorTerm]:
     terms = []
     if state is not None:
-        numbers = ", ".join(f"{JobState[one.upper()]:d}" for one in shown.STATES[state])
+        numbers = ", ".join(f"{one:d}" for one in _job_states(state))
         terms.append(DoorTerm(f"j.state IN ({numbers or -1})"))
     if prefix := query.get("name_prefix"):
         condition = "starts_with(b.foreign_document -> 'task' ->> 'name', {0})"

@@ -26,6 +26,7 @@ from weft.core.errors import BatchNotFound
 def _quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (checks, faults):
         monkeypatch.setattr(module, "LAG_S", 4.0)
+    monkeypatch.setattr(checks, "HALF_WITHIN_S", 100.0)  # here, one fault holds all
 
 
 USAGE = 2000 * CPU_M
@@ -236,3 +237,14 @@ def test_process_that_is_left_is_seen(tmp_path: Path) -> None:
         orphan.kill()
 
     assert left == {"orphans": ["b7 (mixed): /bin/sleep 60 "]}
+
+
+async def test_small_error_of_each_bill_shows_in_their_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "HALF_WITHIN_S", faults.HALF_WITHIN_S)
+    records = Records()
+    records.last(3)
+
+    (promise,) = await broken(records, tmp_path / "evidence")
+    assert promise == "bills"

@@ -12,7 +12,7 @@ from itertools import chain
 from weft.client.api import Api, Document
 from weft_siege.crowd import KIND as CROWD
 from weft_siege.evidence import CROWDED, live_processes
-from weft_siege.faults import LAG_S, Delays
+from weft_siege.faults import HALF_WITHIN_S, LAG_S, Delays
 from weft_siege.load import OF_GATEWAY, SERVICE, Batch, find_batch
 
 LAST_EVENT = "batch.complete"
@@ -85,6 +85,8 @@ async def check(
                 wrong.setdefault(promise, []).extend(words)
 
     await asyncio.gather(*map(look, [*clients] * LOOKS_AT_ONCE))
+    if (half_s := delays.median_s()) > HALF_WITHIN_S:
+        wrong["bills"].append(f"half of all runs are billed for {half_s:.2f} s more or less")
     return wrong
 
 
@@ -192,6 +194,7 @@ def _wrong_times(
             if begun is None or ended is None or run["reason"] in _LOST:
                 continue
             over_s = _lived_ms(run) / 1000 - (ended - begun)
+            delays.seen_s.append(abs(over_s))
             parts = _SEES_ENDS if over_s > 0 else _DELAYS_STARTS
             if abs(over_s) > LAG_S and abs(over_s) > delays.of_s(parts, begun, ended):
                 yield f"job {number} ran {ended - begun:.2f} s by its own times: {run}"

@@ -86,14 +86,11 @@ def test_references_follow_when_parents_are_put_first() -> None:
 @cases(
     ("job", "pointer"),
     [
-        ({"executor": "function"}, "/function"),
-        ({"executor": "process", **BRINGS}, "/executor"),
+        ({"executor": "function"}, "/function"), ({"executor": "process", **BRINGS}, "/executor"),
         ({"executor": "slurm", **BRINGS}, "/executor"),
         ({"executor": "slurm", "requirements": {"digest": "0" * 64}}, "/requirements"),
-        ({"command": ["true"], **BRINGS}, "/command"),
-        ({"script": "true", **BRINGS}, "/script"),
-        ({"stdin": "x", **BRINGS}, "/stdin"),
-        ({"function": {}}, "/function"),
+        ({"command": ["true"], **BRINGS}, "/command"), ({"script": "true", **BRINGS}, "/script"),
+        ({"stdin": "x", **BRINGS}, "/stdin"), ({"function": {}}, "/function"),
         ({"function": {"call": "a:b", "pickle": PICKLE}}, "/function"),
         ({"function": {"call": "a.b"}}, "/function/call"),
         ({"function": {"call": "a:b()"}}, "/function/call"),
@@ -109,14 +106,13 @@ def test_references_follow_when_parents_are_put_first() -> None:
         ({"function": {"call": "a:b", "python": "three"}}, "/function/python"),
         ({"function": {"call": "a:b", "path": ["relative"]}}, "/function/path/0"),
         ({"function": {"call": "a:b", "path": ["/x"] * 65}}, "/function/path"),
-        ({"function": {"of": 1}}, "/function/of"),
-        ({"function": {"of": 0}}, "/function/of"),
+        ({"function": {"of": 1}}, "/function/of"), ({"function": {"of": 0}}, "/function/of"),
         ({"function": {"of": -7}}, "/function/of"),
         ({"function": {"of": "first"}}, "/function/of"),
         ({"function": {"of": "b8.j1"}}, "/function/of"),
         ({"function": {"call": "a:b", "kwargs": {"1": {}}, "kw": 1}}, "/function/kw"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_named(job: dict[str, Any], pointer: str) -> None:
     with pytest.raises(InvalidDocument) as refused:
         rows_of([job])

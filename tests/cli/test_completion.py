@@ -149,14 +149,11 @@ def test_words_that_a_shell_would_read_are_not_offered() -> None:
 @pytest.mark.parametrize(
     ("words", "home"),
     [
-        ("status --home=/a b", "/a"),
-        ("status --home /a b", "/a"),
-        ("status --home ", None),
-        ("status $H b", None),
-        ("status --home $H/x b", "/somewhere/x"),
+        ("status --home=/a b", "/a"), ("status --home /a b", "/a"), ("status --home ", None),
+        ("status $H b", None), ("status --home $H/x b", "/somewhere/x"),
         ("status --home ~/x b", "/somewhere/x"),
     ],
-)
+)  # fmt: skip
 def test_the_server_is_that_of_the_line(
     words: str, home: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

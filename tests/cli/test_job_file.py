@@ -55,15 +55,12 @@ def test_values_of_an_array_are_the_lines_of_a_file_beside_the_job_file(tmp_path
 @cases(
     ("job", "message"),
     [
-        ({"values_file": "missing"}, "No such file"),
-        ({"values_file": "."}, "Is a directory"),
-        ({"values_file": "empty"}, "no lines"),
-        ({"values_file": "binary"}, "not UTF-8: byte 1"),
-        ({"values_file": 7}, "name of a file"),
-        ({"values_file": "a\0"}, "name of a file"),
+        ({"values_file": "missing"}, "No such file"), ({"values_file": "."}, "Is a directory"),
+        ({"values_file": "empty"}, "no lines"), ({"values_file": "binary"}, "not UTF-8: byte 1"),
+        ({"values_file": 7}, "name of a file"), ({"values_file": "a\0"}, "name of a file"),
         ({"values_file": "empty", "values": ["a"]}, "not both"),
     ],
-)
+)  # fmt: skip
 def test_a_file_of_values_that_is_wrong_is_named(
     tmp_path: Path, job: dict[str, Any], message: str
 ) -> None:

@@ -114,16 +114,12 @@ def test_words_do_not_depend_on_where_the_input_is_cut(pieces: list[bytes]) -> N
 @cases(
     ("text", "words"),
     [
-        (b"a b\tc\nd", [b"a", b"b", b"c", b"d"]),
-        (b" 'a b'\"c d\"e \\' ", [b"a bc de", b"'"]),
-        (b"'' x\n", [b"", b"x"]),
-        (b"a\\\nb\n", [b"a\nb"]),
-        (b"\"it's\" 'a\\b'", [b"it's", b"a\\b"]),
-        (b"a\fb\n\fc\n", [b"a\fb", b"c"]),
-        (b"a\\", [b"a"]),
-        (b"\n \n\t\n", []),
+        (b"a b\tc\nd", [b"a", b"b", b"c", b"d"]), (b" 'a b'\"c d\"e \\' ", [b"a bc de", b"'"]),
+        (b"'' x\n", [b"", b"x"]), (b"a\\\nb\n", [b"a\nb"]),
+        (b"\"it's\" 'a\\b'", [b"it's", b"a\\b"]), (b"a\fb\n\fc\n", [b"a\fb", b"c"]),
+        (b"a\\", [b"a"]), (b"\n \n\t\n", []),
     ],
-)
+)  # fmt: skip
 def test_words(text: bytes, words: list[bytes]) -> None:
     assert split_words([text]) == (words, None)
 

@@ -56,15 +56,11 @@ async def test_none_is_sought_if_the_setting_says_so() -> None:
 @cases(
     ("outcome", "due_in_s", "n_tries", "moves"),
     [
-        ("none", 5.0, 0, []),
-        ("none", -1.0, 2, [(1, "try", 240.0)]),
-        ("running", None, 0, []),
-        ("success", -1.0, 3, [(1, "uncordon", 0)]),
-        ("failure", -1.0, 0, [(1, "wait", 120.0)]),
-        ("unknown", -1.0, 1, [(1, "wait", 240.0)]),
-        ("failure", None, 1, []),
+        ("none", 5.0, 0, []), ("none", -1.0, 2, [(1, "try", 240.0)]), ("running", None, 0, []),
+        ("success", -1.0, 3, [(1, "uncordon", 0)]), ("failure", -1.0, 0, [(1, "wait", 120.0)]),
+        ("unknown", -1.0, 1, [(1, "wait", 240.0)]), ("failure", None, 1, []),
     ],
-)
+)  # fmt: skip
 async def test_tries_follow_their_outcome(
     outcome: str, due_in_s: float | None, n_tries: int, moves: list[object]
 ) -> None:

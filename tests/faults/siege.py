@@ -29,6 +29,8 @@ JOBS = int(os.environ.get("FAULT_JOBS") or 20_000)
 """Jobs during which one process is killed, over all moments together."""
 REQUEST_JOBS = 10_000
 OUTPUT_JOBS = 1000
+STOP_S = 11.0
+"""What is told to stop has ended by then: the grace of jobs and a second."""
 ENVIRONMENT = {"WEFT_HEARTBEAT_S": "5"}
 """Of each `weft up`: what waits for a heartbeat shall not wait long."""
 _AWAY = (urllib.error.URLError, http.client.HTTPException, OSError, ValueError)
@@ -142,6 +144,11 @@ class Siege:
             explain=lambda: (self.ask(f"/v1/batches/{batch.batch_id}"), self.tail()),
         )
         return document
+
+    def note_stop(self, seconds: float) -> None:
+        """Record how long what was told to stop took."""
+        self.recorded["stopped_s"] = seconds
+        assert seconds <= STOP_S
 
     def tail(self, lines: int = 8) -> str:
         """Return the end of what the roles said, for a failure's report."""

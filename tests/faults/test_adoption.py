@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from faults.books import query
 from faults.siege import Batch, Siege, besieged
+from faults.test_two_workers import second_worker
 from faults.waiting import until
-from up.weft_up import processes_of, temporary_home
+from up.weft_up import DEADLINE_S, post, processes_of, temporary_home
 
 LONG = 6
 QUICK = 500
@@ -34,7 +36,7 @@ def begun(batch: Batch) -> dict[int, int]:
 def stop(siege: Siege, number: signal.Signals) -> None:
     """Stop a weft with all its parts; the table shows how long that took."""
     siege.weft.signal(number)
-    siege.recorded["stopped_s"] = siege.weft.until("up.stopped")["ms"] / 1000
+    siege.note_stop(siege.weft.until("up.stopped")["ms"] / 1000)
     siege.weft.finish()
 
 
@@ -104,7 +106,29 @@ def test_stop_in_the_midst_of_short_jobs(part: str, recorded: dict[str, object])
             pid, told_at = siege.weft.pid(what), time.monotonic()
             os.kill(pid, signal.SIGTERM)
             siege.weft.until("up.role_ended", started_pid=pid, end="exit code 0")
-            siege.recorded["stopped_s"] = time.monotonic() - told_at
+            siege.note_stop(time.monotonic() - told_at)
             siege.until_work_goes_on(batch, told_at)
             siege.until_complete(batch)
         siege.prove(batch, may_lose=not options)
+
+
+def test_stop_of_a_linked_worker_in_the_midst_of_short_jobs(siege: Siege) -> None:
+    base, terms = siege.home.parent, {"name": "out", "scopes": ["work"], "pool": "default"}
+    token, url = base / "token", siege.weft.until_ready()
+    token.touch(0o600)
+    token.write_text(post(siege.home, "/v1/tokens", terms)["token"])
+    link = {"WEFT_HOME": str(base / "outside"), "WEFT_TOKEN_FILE": str(token), "WEFT_CONNECT": url}
+    with second_worker(siege, **link) as worker:
+        evidence = siege.evidence()
+        batch = siege.submit(evidence, evidence.mix(5000, seed=1))
+        siege.until_ran(batch, 0.3)
+        told_at = time.monotonic()
+        worker.terminate()
+        worker.communicate(timeout=DEADLINE_S)
+        siege.note_stop(time.monotonic() - told_at)
+        siege.until_work_goes_on(batch, told_at)
+        siege.until_complete(batch)
+    siege.prove(batch, may_lose=True)
+
+    ran_on = query(siege.home, "SELECT DISTINCT incarnation_id FROM weft.attempt")
+    assert (worker.returncode, len(ran_on)) == (0, 2)

@@ -29,20 +29,20 @@ exec sleep 1000
 
 
 @contextmanager
-def second_worker(siege: Siege) -> Iterator[None]:
+def second_worker(siege: Siege, **environ: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run `weft worker` beside that of `weft up`, until it has registered and beyond."""
+    environ = {"WEFT_HOME": str(siege.home), **siege.environ, **environ}
     process = subprocess.Popen(
-        [WEFT, "worker", "--home", siege.home, "--worker-name", "two"],
-        env={**os.environ, **siege.environ},
-        stderr=subprocess.PIPE,
-    )
+        [WEFT, "worker", "--worker-name", "two"],
+        env={**os.environ, **environ}, stderr=subprocess.PIPE,
+    )  # fmt: skip
     assert process.stderr is not None
     try:
         for line in process.stderr:
             sys.stderr.buffer.write(line)
             if b"worker.registered" in line:
                 break
-        yield
+        yield process
     finally:
         process.terminate()
         process.communicate(timeout=DEADLINE_S)

@@ -24,18 +24,13 @@ from weft.wire.spec import (
 @cases(
     ("word", "found"),
     [
-        ("$WEFT_INDEX", "7"),
-        ("${WEFT_INDEX}", "7"),
-        ("part-$WEFT_INDEX.txt", "part-7.txt"),
-        ("$WEFT_INDEX$WEFT_INDEX", "77"),
-        ("${WEFT_INDEX}0", "70"),
-        ("$WEFT_INDEXES", "$WEFT_INDEXES"),
-        ("$WEFT_INDEX0", "$WEFT_INDEX0"),
-        ("${WEFT_INDEX", "${WEFT_INDEX"),
-        ("$HOME ${HOME} WEFT_INDEX", "$HOME ${HOME} WEFT_INDEX"),
+        ("$WEFT_INDEX", "7"), ("${WEFT_INDEX}", "7"), ("part-$WEFT_INDEX.txt", "part-7.txt"),
+        ("$WEFT_INDEX$WEFT_INDEX", "77"), ("${WEFT_INDEX}0", "70"),
+        ("$WEFT_INDEXES", "$WEFT_INDEXES"), ("$WEFT_INDEX0", "$WEFT_INDEX0"),
+        ("${WEFT_INDEX", "${WEFT_INDEX"), ("$HOME ${HOME} WEFT_INDEX", "$HOME ${HOME} WEFT_INDEX"),
         ("\\$WEFT_INDEX", "\\7"),
     ],
-)
+)  # fmt: skip
 def test_index_is_put_where_a_shell_would(word: str, found: str) -> None:
     template = JobSpec(command=("run", word), env={"WORD": word})
 

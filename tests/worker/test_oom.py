@@ -3,13 +3,13 @@
 import asyncio
 import signal
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from weft_siege.memory import small_cgroup
 
 from weft.core.states import Reason
 from weft.plugins.log_stores.files.store import Watches
@@ -18,7 +18,6 @@ from weft.wire.usage_format import UsageSample, decode_samples
 from weft.worker.spawner.cgroups import OomKills
 from worker.spawner_process import DEADLINE_S, Agent, SpawnerProcess, key_of, process
 
-MEMORY = Path("/sys/fs/cgroup/memory")
 SECOND_NS = 1_000_000_000
 EAT = "import sys; held = bytearray(200 << 20); sys.exit(7)"
 
@@ -26,21 +25,11 @@ EAT = "import sys; held = bytearray(200 << 20); sys.exit(7)"
 @pytest.fixture
 def small() -> Iterator[Path]:
     """Return a cgroup of 32 MiB; only root may make one."""
-    root, limit = (MEMORY, "memory.limit_in_bytes") if MEMORY.exists() else (
-        Path("/sys/fs/cgroup"), "memory.max"
-    )  # fmt: skip
-    try:
-        group = Path(tempfile.mkdtemp(prefix="weft-test-", dir=root))
-    except OSError:
-        pytest.skip("no cgroup can be made here: that needs root")
-    try:
-        try:
-            (group / limit).write_text(str(32 << 20))
-        except OSError:
-            pytest.skip("cgroups have no limit of memory here")
+    with small_cgroup() as group:
+        if group is None:
+            pytest.skip("no cgroup that limits memory can be made here: that needs root")
         yield group
-    finally:
-        group.rmdir()
+    assert not group.exists()
 
 
 def in_group(group: Path, then: str) -> tuple[str, ...]:

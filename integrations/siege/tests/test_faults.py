@@ -1,4 +1,4 @@
-from weft_siege.faults import CONTROLLER, GATEWAY, apart, plan_faults
+from weft_siege.faults import AWAY_S, CONTROLLER, GATEWAY, apart, cut_off, plan_faults
 
 from cases import cases
 
@@ -63,6 +63,33 @@ def test_agent_and_spawner_are_never_frozen_together(workers: int, outside: str)
             assert until.get((not is_spawner, worker), 0.0) <= fault.at_s
             begun = until.get((is_spawner, worker), 0.0)
             until[is_spawner, worker] = max(begun, fault.at_s + fault.lasts_s)
+
+
+@cases("workers", [1, 3, 20])
+def test_no_spawner_is_frozen_while_the_database_is_away(workers: int) -> None:
+    """But for half a second, which no agent feels."""
+    frozen_until = away_until = 0.0
+    n_away = 0
+    for fault in plan_faults(2036, seconds=20_000, workers=workers, also=["standby"]):
+        if fault.target.startswith("spawner") and fault.act == "stop":
+            assert away_until <= fault.at_s
+            frozen_until = max(frozen_until, fault.at_s + fault.lasts_s)
+        elif fault.act == "failover" or (fault.target == "postgres" and fault.lasts_s != 0.5):
+            assert frozen_until <= fault.at_s
+            away_until = max(away_until, fault.at_s + fault.lasts_s + AWAY_S)
+            n_away += 1
+    assert n_away > 500
+
+
+@cases(
+    ("workers", "names"),
+    [
+        (1, ["driver-2"]), (2, ["driver-2"]), (3, ["driver-2", "worker-2"]),
+        (20, ["driver-2", "worker-2"]),
+    ],
+)  # fmt: skip
+def test_some_roles_lose_their_way_to_the_database(workers: int, names: list[str]) -> None:
+    assert cut_off(workers) == names
 
 
 def test_clocks_of_what_the_siege_starts_are_turned() -> None:

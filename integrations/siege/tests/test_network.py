@@ -4,8 +4,9 @@ import asyncio
 from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
-from weft_siege.network import Act, Wire
+from weft_siege.network import SOCKET, Act, DatabaseWire, Wire
 from weft_siege.twice import Requests
 
 from cases import cases
@@ -62,3 +63,32 @@ async def test_wire_does_what_its_act_says(act: Act, times: int) -> None:
             writer.close()
 
     assert (heard, answer) == ([POST] * times, b"x" * bool(times))
+
+
+async def test_way_to_a_database_is_a_socket_of_its_own(tmp_path: Path) -> None:
+    """Its login stays, and it goes where that led."""
+    (server := tmp_path / "server").mkdir()
+    wire = DatabaseWire(tmp_path / "wire")
+    dsn = wire.dsn(f"postgresql://weft_driver:x@/postgres?host={server}")
+
+    async def answer(reader: StreamReader, writer: StreamWriter) -> None:
+        writer.write(await reader.read(4) + b"!")
+        writer.close()
+
+    async def heard() -> bytes:
+        reader, writer = await asyncio.open_unix_connection(tmp_path / "wire" / SOCKET)
+        try:
+            writer.write(b"said")
+            return await asyncio.wait_for(reader.read(), 20)
+        except ConnectionError:
+            return b""
+        finally:
+            writer.close()
+
+    async with await asyncio.start_unix_server(answer, server / SOCKET), wire.carrying():
+        assert await heard() == b"said!"
+        wire.suffer("cut")
+        assert await heard() == b""
+
+    assert dsn.startswith("postgresql://weft_driver:x@/postgres?host=")
+    assert dsn.endswith("wire")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.wire.processes import all_pids, parts_of
+from weft_siege.processes import command_of
 
 VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
@@ -245,9 +246,7 @@ class Evidence:
         """Return the live processes of this batch's jobs, of those that are known if any are."""
         live = live_processes() if live is None else live
         return {
-            pid: b" ".join(parts_of(pid, "cmdline")).decode(errors="replace")
-            for pid, path in live.items()
-            if path == os.fsencode(self.path)
+            pid: command_of(pid) for pid, path in live.items() if path == os.fsencode(self.path)
         }
 
 

@@ -49,7 +49,6 @@ LAG_S = 10.0
 """Twice the most that was seen, 4.5 s at a load of 75 on two cores; 2.0 s in 57,000 runs with 4 or
 20 workers at a load of 20, and 0.34 s for 99 of 100 of them.
 """
-FEW = 2
 HALF_WITHIN_S = 0.5
 """Half of all runs, whatever befalls them: what is wrong with each one shows here."""
 OPTIONAL = ("broker", "bucket", "clocks", "disk", "other", "slurm", "standby")
@@ -74,8 +73,8 @@ class Delays:
     """By how much each run was billed for another time than it says itself."""
 
     def median_s(self) -> float:
-        """Return the half of these; 0 if they are few."""
-        return median(self.seen_s) if len(self.seen_s) > FEW else 0.0
+        """Return what half of these are within; 0 if there are none."""
+        return median(self.seen_s or [0.0])
 
     def of_s(self, parts: Collection[str], begun: float, ended: float) -> float:
         """Return how much during this time may be late, for faults that held some parts."""
@@ -110,11 +109,12 @@ def linked(workers: int) -> Sequence[str]:
     return apart(workers)[len(apart(workers)) - count :]
 
 
-def wired(workers: int) -> Sequence[str]:
+def cut_off(workers: int) -> Sequence[str]:
     """Return the names of the roles whose way to PostgreSQL fails: a driver, and a worker if there
     is one that is neither of `weft up` nor outside.
     """
-    return [name for name in ("driver-2", "worker-2") if name in set(apart(workers)[:-1])]
+    inside = set(apart(workers)).difference(linked(workers))
+    return [name for name in ("driver-2", "worker-2") if name in inside]
 
 
 class Halves:
@@ -126,7 +126,7 @@ class Halves:
     def __init__(self, workers: int) -> None:
         self._behind = {
             way: [int(name.partition("-")[2]) for name in names if name.startswith("worker")]
-            for way, names in (("link", linked(workers)), ("database", wired(workers)))
+            for way, names in (("link", linked(workers)), ("database", cut_off(workers)))
         }
         self._all = [*range(1, workers + 1)]
         self._until: dict[tuple[bool, int], float] = {}

@@ -28,7 +28,7 @@ from weft_siege.bucket import Bucket
 from weft_siege.clocks import ACT, Clocks
 from weft_siege.disk import Disk
 from weft_siege.evidence import live_processes
-from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart, linked, wired
+from weft_siege.faults import CONTROLLER, GATEWAY, Fault, apart, cut_off, linked
 from weft_siege.network import Act, DatabaseWire, Receiver, Wire
 from weft_siege.pair import Pair
 from weft_siege.patience import until
@@ -81,7 +81,7 @@ class Fortress:
         self.releases = Releases(other)
         self._linked = linked(workers)
         self.ports = _free_ports(2)
-        self._wired = wired(workers)
+        self._cut_off = cut_off(workers)
         self._way = DatabaseWire(home.parent / "wire")
         self.wires = {"link": Wire("127.0.0.1", self.ports[0]), "database": self._way}
         if broker:
@@ -214,9 +214,9 @@ class Fortress:
         if self._clocks:
             environ |= self._clocks.environment(name)
         words = ["-m", f"weft.run.{name.partition('-')[0]}"]
-        if name in {*self._linked, *self._wired}:
+        if name in {*self._linked, *self._cut_off}:
             words = ["-c", _AS_CHILD, words[1]]
-        if name in self._wired:  # an api has more than one login
+        if name in self._cut_off:  # an api has more than one login
             login = Home(self.home).secrets()[f"weft_{name.partition('-')[0]}"]
             environ["WEFT_DATABASE"] = self._way.dsn(login)
         if name in self._linked:
@@ -240,7 +240,7 @@ class Fortress:
             ready = self.home / "run" / f"{name}.ready"
             if name in self._linked:
                 ready = self._outside(name) / "run" / f"{name}-{name}.ready"
-            elif name in self._wired and name.startswith("worker"):
+            elif name in self._cut_off and name.startswith("worker"):
                 ready = ready.with_name(f"{name}-{name}.ready")
             await until(ready.exists, f"{name} is ready")
 

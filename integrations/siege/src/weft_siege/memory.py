@@ -11,8 +11,8 @@ from weft_siege.load import Batch, Load, find_batch
 
 KIND = "out of memory"
 LIMIT_BYTES = 32 << 20
-_UNIFIED = Path("/sys/fs/cgroup")
-_PLACES = ((_UNIFIED / "memory", "memory.limit_in_bytes"), (_UNIFIED, "memory.max"))
+MEMORY = Path("/sys/fs/cgroup/memory")
+"""Where the first version of cgroups has it; the second one is above."""
 
 
 @contextmanager
@@ -20,21 +20,26 @@ def small_cgroup() -> Iterator[Path | None]:
     """Make a cgroup with little memory for as long as this lasts; None: only root may, and the
     kernel must have it.
     """
-    root, limit = next(one for one in _PLACES if one[0].exists() or one is _PLACES[-1])
+    is_first = MEMORY.exists()
+    root, limit = MEMORY if is_first else MEMORY.parent, "limit_in_bytes" if is_first else "max"
     try:
         group = Path(tempfile.mkdtemp(prefix="weft-siege-", dir=root))
     except OSError:
         yield None
         return
     try:
-        has_limit = False
-        with suppress(OSError):
-            (group / limit).write_text(str(LIMIT_BYTES))
-            has_limit = True
-        yield group if has_limit else None
+        yield group if _limited(group / f"memory.{limit}") else None
     finally:
         with suppress(OSError):  # what lives in it is counted as left over
             group.rmdir()
+
+
+def _limited(file: Path) -> bool:
+    try:
+        file.write_text(str(LIMIT_BYTES))
+    except OSError:
+        return False
+    return True
 
 
 class Hungry:

@@ -45,16 +45,16 @@ class Wire:
     @asynccontextmanager
     async def carrying(self) -> AsyncIterator[None]:
         """Listen."""
-        async with await self._listen() as server:
-            if self._to[1]:
-                self.port = server.sockets[0].getsockname()[1]
+        async with await self._listen():
             try:
                 yield
             finally:
                 self.suffer("cut")
 
     async def _listen(self) -> Server:
-        return await asyncio.start_server(self._join, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._join, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        return server
 
     async def _reach(self) -> tuple[StreamReader, StreamWriter]:
         return await asyncio.open_connection(*self._to)

@@ -23,7 +23,7 @@ def send(number: signal.Signals, pids: Iterable[int]) -> None:
 
 def command_of(pid: int) -> str:
     """Return what a process was started as; nothing if it has ended."""
-    return b" ".join(parts_of(pid, "cmdline")).decode(errors="replace").strip()
+    return b" ".join(parts_of(pid, "cmdline")).decode(errors="replace")
 
 
 def pids_of_home(home: Path, word: str) -> Sequence[int]:

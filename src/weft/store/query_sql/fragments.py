@@ -106,9 +106,9 @@ def condition_of(
     """Return the condition for a tree whose terms become conditions by `term`."""
     match node:
         case tree.And(terms) | tree.Or(terms):
-            word = " AND " if isinstance(node, tree.And) else " OR "
+            word, of_none = (" AND ", "true") if isinstance(node, tree.And) else (" OR ", "false")
             inner = [condition_of(one, parameters, term) for one in terms]
-            return f"({word.join(inner)})" if inner else str(isinstance(node, tree.And)).lower()
+            return f"({word.join(inner)})" if inner else of_none
         case tree.Not(inside):
             return f"({condition_of(inside, parameters, term)}) IS NOT TRUE"
         case tree.DoorTerm(condition, values):

@@ -103,11 +103,11 @@ def over(marks: Marks, task: Task | None, gone_s: float) -> Status:
     """Return the end of an attempt that only Slurm can tell of. One that has begun, and that
     nobody asked to end, was cut off: its script would have told. Slurm may call it completed.
     """
+    state = "" if task is None else task.state
     is_asked = marks.is_termed or marks.is_stopped
     is_cut_off = task is None or (marks.began_s_ago is not None and not is_asked)
-    reason = Reason.LOST if is_cut_off else Reason.SYSTEM
-    reason = _REASONS.get(task.state, reason) if task else reason
-    if task is not None and task.state in WAITS:
+    reason = _REASONS.get(state, Reason.LOST if is_cut_off else Reason.SYSTEM)
+    if state in WAITS:
         reason = Reason.PREEMPTED
     return Status(
         Phase.COLLECTING,

@@ -85,7 +85,6 @@ PAGES = [name.split() for name, one in read_commands().items() if name and len(o
 APP = build_app()
 
 
-@pytest.mark.heavy
 @cases("page", PAGES)
 def test_every_page_explains_its_command(
     page: list[str], capsys: pytest.CaptureFixture[str]

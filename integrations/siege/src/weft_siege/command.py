@@ -46,8 +46,8 @@ def siege(
 
         weft siege --minutes 3 --seed 7
 
-    Every few seconds an api, a driver, a worker or PostgreSQL is killed, stopped or restarted,
-    while jobs of many kinds run. Nothing outside is touched, but a cgroup that root makes.
+    Every few seconds one of its processes is killed, stopped or restarted, while
+    jobs run. Nothing outside is touched, but a cgroup that root makes.
 
     Args:
         minutes: How long faults come; it ends when all jobs have.

@@ -263,14 +263,8 @@ def test_a_table_is_no_wider_than_the_screen(width: int) -> None:
 
 def test_a_usual_screen_keeps_what_matters() -> None:
     assert list(fit_columns(NEEDS, 80, SPARE)) == [
-        "Batch",
-        "Name",
-        "State",
-        "Progress",
-        "Running",
-        "Failed",
-        "Took",
-    ]
+        "Batch", "Name", "State", "Progress", "Running", "Failed", "Took",
+    ]  # fmt: skip
 
 
 def test_a_wide_screen_shows_everything() -> None:

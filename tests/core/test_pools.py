@@ -34,13 +34,9 @@ JOBS = st.lists(
 )
 
 KEPT = st.builds(
-    KeptJob,
-    batch_id=st.just(9),
-    job_id=st.integers(1, 50),
-    user_id=st.integers(1, 4),
-    cpu_m=st.integers(1, 8000),
-    memory_mib=st.integers(1, 8000),
-)
+    KeptJob, batch_id=st.just(9), job_id=st.integers(1, 50), user_id=st.integers(1, 4),
+    cpu_m=st.integers(1, 8000), memory_mib=st.integers(1, 8000),
+)  # fmt: skip
 SECONDS = st.integers(0, 100).map(float)
 RUNNING = st.lists(
     st.builds(

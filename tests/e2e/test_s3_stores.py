@@ -3,16 +3,12 @@
 Two buckets, opened in two ways; what opens them is found nowhere.
 """
 
-import asyncio
 import hashlib
 import json
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from http.server import ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +19,13 @@ from contexts import fixture_of
 from e2e.agave_client import AgaveClient, agave_python
 from e2e.conftest import Weft, until, weft_up
 from e2e.hail_client import PIPELINE, STATES, HailClient, hail_python
-from e2e.metadata_service import Metadata
-from e2e.s3_server import PORT, Buckets, s3_server
+from e2e.s3_server import Buckets, s3_server
 from e2e.test_workers_outside import Outside, submit
-from middle import Middle
-from weft.core.addresses import AllowedHosts
-from weft.core.states import AttemptKey
-from weft.plugins.file_stores.s3.parts import ObjectHttpCarrier
-from weft.plugins.file_stores.s3.signing import ObjectUrls
-from weft.ports.file_store import FileDiffers, HeldFile, Signed, StoreAway, ToSign
-from weft.ports.store import StoredFileStore
-from weft.settings import Settings
-from weft.wire.sealed import SecretKeys, SecretRow
-from weft.worker.agent.object_uploads import ObjectUploads
-from weft.worker.stager.directories import JobDirectories, Plan
-from worker.file_site import file_site
 
 pytestmark = pytest.mark.engine(name="s3")
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "coming-from-hail.md"
 PART = 5 << 20
-SMALL = Settings(store_single_bytes_max=PART)
 """The smallest part that S3 takes."""
 LARGE = f"head -c {2 * PART + 7} /dev/zero > large.bin"
 
@@ -300,105 +282,6 @@ def test_a_large_object_is_stored_in_parts(
     assert tags(buckets, "results")["lab-7/large.bin"].endswith('-3"')
     assert buckets.ask("GET", "results/lab-7/large.bin") == bytes(2 * PART + 7)
     buckets.ask("DELETE", "results/lab-7/large.bin")
-
-
-class Signer:
-    """Signs for one store, as a direct worker does; the steps of parts are noted."""
-
-    def __init__(self, url: str, credentials: str = "secret") -> None:
-        keys = SecretKeys([bytes(32)])
-        row = SecretRow(1, 2, "key")
-        self._urls = ObjectUrls(lambda: keys, "results")
-        body = keys.seal("AK:SK", row) if credentials == "secret" else None
-        self._store = StoredFileStore(
-            "s3://results", url, None, "write", credentials, row if body else None, body
-        )
-        self.sent: list[int] = []
-        self.before: Callable[[ToSign], None] = lambda _: None
-
-    async def sign(
-        self, incarnation_id: int, key: AttemptKey, wanted: Sequence[ToSign]
-    ) -> list[Signed]:
-        del incarnation_id, key
-        for one in wanted:
-            self.sent += [one.part] if one.method == "PUT" else []
-            self.before(one)
-        urls = [await asyncio.to_thread(self._urls.part_url, self._store, one) for one in wanted]
-        return [Signed(url) for url in urls]
-
-
-async def test_the_role_of_the_machine_stores_in_parts(
-    buckets: Buckets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its credentials are asked for again when they are nearly over, and not before."""
-    file, data, key = tmp_path / "file", os.urandom(2 * PART + 7), AttemptKey(1, 1, 1)
-    file.write_bytes(data)
-    service = ThreadingHTTPServer(("127.0.0.1", 0), Metadata)
-    with service, file.open("rb") as opened, ThreadPoolExecutor(1) as serving:
-        serving.submit(service.serve_forever)
-        at = f"http://127.0.0.1:{service.server_port}"
-        monkeypatch.setenv("AWS_METADATA_ENDPOINT", at)
-        site = replace(
-            file_site(tmp_path), signer=Signer(buckets.url, "instance-role"),
-            settings=SMALL, objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
-        )  # fmt: skip
-        directories = JobDirectories(tmp_path / "jobs")
-        directories.make(key)
-        directories.keep_plan(key, Plan())
-        held = HeldFile(opened.fileno(), len(data), hashlib.sha256(data).digest())
-        try:
-            await ObjectUploads(site, 7, directories).store(key, "store://s/role.bin", held)
-        finally:
-            service.shutdown()
-
-    assert buckets.ask("GET", "results/role.bin") == data
-    assert tags(buckets, "results")["role.bin"].endswith('-3"')
-    roles = "/latest/meta-data/iam/security-credentials/"
-    assert Metadata.asked == [roles, f"{roles}builder"] * 2
-
-
-async def test_an_upload_goes_on_with_the_part_that_is_missing(
-    buckets: Buckets, tmp_path: Path
-) -> None:
-    """Also in the next agent; parts of a file that was changed are no part of an object."""
-    key, target = AttemptKey(1, 1, 1), "store://s/broken.bin"
-    file, data = tmp_path / "file", os.urandom(2 * PART + 7)
-    file.write_bytes(data)
-    with file.open("rb") as opened, Middle("127.0.0.1", PORT).running() as middle:
-        held = HeldFile(opened.fileno(), len(data), hashlib.sha256(data).digest())
-        signer = Signer(f"http://127.0.0.1:{middle.port}")
-        site = replace(
-            file_site(tmp_path), signer=signer, settings=SMALL,
-            objects=ObjectHttpCarrier(AllowedHosts(everything=True), 10),
-        )  # fmt: skip
-
-        def agent() -> ObjectUploads:
-            directories = JobDirectories(tmp_path / "jobs")
-            directories.adopt([key])
-            return ObjectUploads(site, 7, directories)
-
-        made = JobDirectories(tmp_path / "jobs")
-        made.make(key)
-        made.keep_plan(key, Plan())
-        signer.before = lambda one: middle.cut() if one.part == 3 else None
-        with pytest.raises(StoreAway):
-            await agent().store(key, target, held)
-        assert signer.sent == [1, 2, 3, 3, 3]
-        middle.mend()
-        signer.before = lambda _: None
-        signer.sent.clear()
-
-        await agent().store(key, target, held)
-
-        assert signer.sent == [3]
-        assert buckets.ask("GET", "results/broken.bin") == data
-        assert tags(buckets, "results")["broken.bin"].endswith('-3"')
-        file.write_bytes(b"x" + data[1:])
-        made.keep_plan(key, Plan())
-        with pytest.raises(FileDiffers):
-            await agent().store(key, target, held)
-        assert tags(buckets, "results").keys() >= {"broken.bin"}
-        assert buckets.ask("GET", "results/broken.bin") == data
 
 
 def test_messages_of_a_sink_are_objects(weft: Weft, buckets: Buckets, tmp_path: Path) -> None:

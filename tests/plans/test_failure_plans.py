@@ -116,15 +116,8 @@ async def test_causes_read_one_example_each(own_world: World) -> None:
 
 
 RETRY_TABLES = (
-    "job",
-    "edge",
-    "cascade",
-    "job_change",
-    "job_label",
-    "attempt",
-    "ready_job",
-    "event",
-)
+    "job", "edge", "cascade", "job_change", "job_label", "attempt", "ready_job", "event",
+)  # fmt: skip
 
 
 async def fail_parents(world: World, count: int) -> int:
@@ -249,13 +242,9 @@ async def test_end_that_blocks_reads_its_own_job(own_world: World) -> None:
     await fail_claimed(worker, *claimed[50:])
     columns = end_columns([end_report(one, Reason.EXIT, exit_code=1) for one in claimed[:50]])
     _, found = await read_by_call(
-        own_world,
-        "weft_worker",
-        TABLES_OF_BLOCKED,
-        "complete_attempts",
-        incarnation_id=worker.id,
+        own_world, "weft_worker", TABLES_OF_BLOCKED, "complete_attempts", incarnation_id=worker.id,
         **columns,
-    )
+    )  # fmt: skip
 
     assert scanned(found) == []
     assert found["job"].rows_by_index < 1_000

@@ -111,14 +111,8 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
 N_JOBS = 20_000
 N_EDGES = N_JOBS - 1
 PICTURE_TABLES = (
-    "job",
-    "attempt",
-    "edge",
-    "job_group",
-    "group_ancestor",
-    "bunch_count",
-    "job_change",
-)
+    "job", "attempt", "edge", "job_group", "group_ancestor", "bunch_count", "job_change",
+)  # fmt: skip
 
 
 async def test_few_rows_of_a_large_batch_are_read(own_world: World, worker: Worker) -> None:

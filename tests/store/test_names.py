@@ -13,12 +13,8 @@ from weft.core.errors import ProjectExists, TenantExists, UserExists
 from weft.core.text.texts import folded_name
 
 _SAME = [
-    ("οδος", "ΟΔΟΣ"),
-    ("straße", "STRASSE"),
-    ("ÅSE", "a\u030ase"),
-    ("\u212a", "k"),
-    ("ﬁ", "FI"),
-]
+    ("οδος", "ΟΔΟΣ"), ("straße", "STRASSE"), ("ÅSE", "a\u030ase"), ("\u212a", "k"), ("ﬁ", "FI"),
+]  # fmt: skip
 _OTHER = [("ada", "adá"), ("ı", "i"), ("α", "a")]
 _TABLE = unicodedata if unicodedata.unidata_version == "14.0.0" else unicodedata.ucd_3_2_0
 """Of which all characters have a key. A newer Python knows more of them than the migration."""

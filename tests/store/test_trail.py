@@ -69,17 +69,12 @@ async def test_owners_of_functions_may_only_add_entries_and_seal_them(world: Wor
     )  # fmt: skip
 
     assert {tuple(row) for row in rows} == {
-        ("weft_tenant", "trail_unsealed", "SELECT"),
-        ("weft_tenant", "trail_entry", "SELECT"),
-        ("weft_system", "trail_unsealed", "SELECT"),
-        ("weft_system", "trail_unsealed", "INSERT"),
-        ("weft_system", "trail_unsealed", "DELETE"),
-        ("weft_system", "trail_entry", "SELECT"),
-        ("weft_system", "trail_entry", "INSERT"),
-        ("weft_system", "trail_entry", "DELETE"),
-        ("weft_system", "trail_head", "SELECT"),
-        ("weft_system", "trail_head", "UPDATE"),
-    }
+        ("weft_tenant", "trail_unsealed", "SELECT"), ("weft_tenant", "trail_entry", "SELECT"),
+        ("weft_system", "trail_unsealed", "SELECT"), ("weft_system", "trail_unsealed", "INSERT"),
+        ("weft_system", "trail_unsealed", "DELETE"), ("weft_system", "trail_entry", "SELECT"),
+        ("weft_system", "trail_entry", "INSERT"), ("weft_system", "trail_entry", "DELETE"),
+        ("weft_system", "trail_head", "SELECT"), ("weft_system", "trail_head", "UPDATE"),
+    }  # fmt: skip
 
 
 async def test_request_that_changes_something_has_one_entry(own_world: World) -> None:

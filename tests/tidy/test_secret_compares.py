@@ -45,19 +45,13 @@ CONSTANT_TIME = {
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
-    ("admin.py", "ensure_local_user"),
-    ("machines.py", "add_machine_token"),
-    ("sessions.py", "authenticate"),
-    ("sessions.py", "create_login_code"),
-    ("sessions.py", "open_issuer_session"),
-    ("sessions.py", "open_session"),
-    ("tenants.py", "create_tenant"),
-    ("sessions.py", "create_token"),
-    ("sessions.py", "create_invitation"),
-    ("sessions.py", "accept_invitation"),
-    ("system.py", "login_owner"),
-    ("tenants.py", "add_user"),
-}
+    ("admin.py", "ensure_local_user"), ("machines.py", "add_machine_token"),
+    ("sessions.py", "authenticate"), ("sessions.py", "create_login_code"),
+    ("sessions.py", "open_issuer_session"), ("sessions.py", "open_session"),
+    ("tenants.py", "create_tenant"), ("sessions.py", "create_token"),
+    ("sessions.py", "create_invitation"), ("sessions.py", "accept_invitation"),
+    ("system.py", "login_owner"), ("tenants.py", "add_user"),
+}  # fmt: skip
 """Functions of the database that find or keep a token, a session or a code of a login link; all
 get its SHA-256.
 """

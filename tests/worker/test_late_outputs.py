@@ -61,7 +61,10 @@ class Host:
     ) -> None:
         length = head.lower().partition("content-length: ")[2].partition("\r\n")[0]
         await reader.readexactly(int(length or 0))
-        if "upload=u&part=0" in head if head[:4] == "POST" else "upload=&part=0" in head:
+        if (
+            head[:4] != "HEAD"
+            and ("upload=u" if head[:4] == "POST" else "upload=") + "&part=0" in head
+        ):
             self._at("appears")
         answer = answering("200 OK", b"<UploadId>u</UploadId>", more='ETag: "x"\r\n')
         await answer(head, reader, writer)

@@ -84,7 +84,7 @@ class FileStore(FileReader, Protocol):
         """Remove a file, or all below a directory; nothing if there is none."""
 
 
-Method = Literal["GET", "PUT", "DELETE", "POST"]
+Method = Literal["GET", "HEAD", "PUT", "DELETE", "POST"]
 ONE_REQUEST_BYTES_MAX: Final = 5 << 30
 """S3 takes no more in one request."""
 
@@ -105,6 +105,10 @@ class ToSign(NamedTuple):
     def is_read(self) -> bool:
         """Whether it reads an object."""
         return self.method == "GET" and not self.upload
+
+
+Condition = Sequence[tuple[str, str]]
+"""A header of a write, without which it replaces whatever there is."""
 
 
 class PartUrls(Protocol):
@@ -164,9 +168,12 @@ class ObjectCarrier(Protocol):
         `FileDiffers` if it was changed meanwhile.
         """
 
-    async def write(self, url: str, file: HeldFile) -> None:
+    async def unchanged(self, sign: PartUrls) -> Condition:
+        """Return that nothing came after this call; nothing: the store does not tell."""
+
+    async def write(self, url: str, file: HeldFile, condition: Condition = ()) -> None:
         """Store an object, which appears whole or not at all. Raise `FileDiffers` if the file has
-        not these bytes.
+        not these bytes, `StoreAway` if another write came first.
         """
 
     async def write_parts(

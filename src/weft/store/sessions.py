@@ -78,15 +78,9 @@ class Sessions(StorePart):
         browser="of_name", address="opened_from",
     )  # fmt: skip
     async def open_session(
-        self,
-        code: str,
-        session: str,
-        *,
-        browser: str,
-        address: str,
-        valid_s: float,
+        self, code: str, session: str, *, browser: str, address: str, valid_s: float,
         sessions_max: int,
-    ) -> Caller | None:
+    ) -> Caller | None:  # fmt: skip
         """Open a session with a code; `None` for an unknown, used or expired one. It has the
         scopes of the token that asked for the code. Beyond `sessions_max` the oldest ones of its
         user end.
@@ -97,16 +91,9 @@ class Sessions(StorePart):
         browser="of_name", address="opened_from", tenant_id=tenant_id, user_id=user_id,
     )  # fmt: skip
     async def open_issuer_session(
-        self,
-        caller: Caller,
-        session: str,
-        *,
-        login: str,
-        browser: str,
-        address: str,
-        valid_s: float,
-        sessions_max: int,
-    ) -> int | None:
+        self, caller: Caller, session: str, *, login: str, browser: str, address: str,
+        valid_s: float, sessions_max: int,
+    ) -> int | None:  # fmt: skip
         """Open a session of a caller for whom an issuer vouches, and return its number; `None` if
         this login has opened one already. Beyond `sessions_max` the oldest ones of the user end.
         """
@@ -122,19 +109,11 @@ class Sessions(StorePart):
         """
 
     async def create_token(
-        self,
-        caller: Caller,
-        token: str,
-        *,
-        name: str,
-        scopes: Collection[Right] | None,
-        valid_s: float | None,
-        tokens_max: int,
-        idempotency_key: str | None = None,
-        work: WorkTerms | None = None,
-        invitation_s: float | None = None,
+        self, caller: Caller, token: str, *, name: str, scopes: Collection[Right] | None,
+        valid_s: float | None, tokens_max: int, idempotency_key: str | None = None,
+        work: WorkTerms | None = None, invitation_s: float | None = None,
         kind: Literal["token", "answer"] = "token",
-    ) -> Row:
+    ) -> Row:  # fmt: skip
         """Let this token stand for the caller; return its document. `scopes`: None: all that the
         role allows. `valid_s`: None: until it is revoked, or as long as the token that asks. A
         repeat with the same key replaces the token that was made first. What a session makes ends

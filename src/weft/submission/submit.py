@@ -116,12 +116,9 @@ def _new_batch(
 
 
 async def create_update(
-    services: SubmissionServices,
-    caller: Caller,
-    batch_id: int,
-    document: UpdateDocument,
+    services: SubmissionServices, caller: Caller, batch_id: int, document: UpdateDocument,
     origin: Origin,
-) -> tuple[Answer, bool]:
+) -> tuple[Answer, bool]:  # fmt: skip
     """Reserve numbers for jobs and groups, or submit jobs and groups in one request."""
     if document.jobs or document.groups:
         problems = Problems()
@@ -135,12 +132,9 @@ async def create_update(
 
 
 async def create_group(
-    services: SubmissionServices,
-    caller: Caller,
-    batch_id: int,
-    document: GroupDocument,
+    services: SubmissionServices, caller: Caller, batch_id: int, document: GroupDocument,
     origin: Origin,
-) -> bool:
+) -> bool:  # fmt: skip
     """Create a group, with its ancestors if it is in the tree; return whether it is new."""
     update = UpdateDocument(groups=[document])
     with pointing(lambda pointer: pointer.removeprefix("/groups/0")):
@@ -149,13 +143,9 @@ async def create_group(
 
 
 async def add_jobs(
-    services: SubmissionServices,
-    caller: Caller,
-    batch_id: int,
-    update_id: int,
-    document: JobBunch,
-    origin: Origin,
-) -> tuple[Answer, bool]:
+    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int,
+    document: JobBunch, origin: Origin,
+) -> tuple[Answer, bool]:  # fmt: skip
     """Add a bunch of jobs. A repeat with the same first job does nothing."""
     refuse_too_many("jobs", len(document.jobs), services.settings)
     problems = Problems()
@@ -197,15 +187,9 @@ async def _refuse_other_jobs(
 
 
 async def add_groups(
-    services: SubmissionServices,
-    caller: Caller,
-    batch_id: int,
-    update_id: int,
-    document: GroupBunch,
-    origin: Origin,
-    *,
-    depth_max: int | None = None,
-) -> tuple[Answer, bool]:
+    services: SubmissionServices, caller: Caller, batch_id: int, update_id: int,
+    document: GroupBunch, origin: Origin, *, depth_max: int | None = None,
+) -> tuple[Answer, bool]:  # fmt: skip
     """Add a bunch of groups. A repeat does nothing."""
     refuse_too_many("groups", len(document.groups), services.settings)
     problems = Problems()
@@ -235,13 +219,9 @@ async def get_update(
 
 
 async def _submit(
-    services: SubmissionServices,
-    caller: Caller,
-    target: NewBatch | int,
-    document: BatchDocument | UpdateDocument,
-    origin: Origin,
-    problems: Problems,
-) -> tuple[Answer, bool]:
+    services: SubmissionServices, caller: Caller, target: NewBatch | int,
+    document: BatchDocument | UpdateDocument, origin: Origin, problems: Problems,
+) -> tuple[Answer, bool]:  # fmt: skip
     """Submit in one transaction: the batch (or take that of this number), groups, jobs, commit."""
     prepared = await _prepare(services, caller, target, document, origin, problems)
     translated = prepared.translated
@@ -274,13 +254,9 @@ class _Prepared:
 
 
 async def _prepare(
-    services: SubmissionServices,
-    caller: Caller,
-    target: NewBatch | int,
-    document: BatchDocument | UpdateDocument,
-    origin: Origin,
-    problems: Problems,
-) -> _Prepared:
+    services: SubmissionServices, caller: Caller, target: NewBatch | int,
+    document: BatchDocument | UpdateDocument, origin: Origin, problems: Problems,
+) -> _Prepared:  # fmt: skip
     """Translate a document; raise everything that is wrong with it."""
     settings = services.settings
     refuse_too_many("jobs", len(document.jobs), settings)
@@ -343,12 +319,9 @@ async def _translate_for(draft: Draft, *, fresh: bool) -> Translated:
 
 
 async def _existing_groups(
-    services: SubmissionServices,
-    caller: Caller,
-    batch_id: int | None,
-    paths: Sequence[str],
+    services: SubmissionServices, caller: Caller, batch_id: int | None, paths: Sequence[str],
     sets: Sequence[str],
-) -> tuple[dict[str, int], dict[str, int]]:
+) -> tuple[dict[str, int], dict[str, int]]:  # fmt: skip
     """Return the numbers of those paths (with their ancestors) and sets that exist already."""
     if batch_id is None:
         return {}, {}

@@ -15,6 +15,7 @@ from weft.ports.file_store import (
     HeldFile,
     Method,
     ObjectCarrier,
+    PartUrls,
     StoreAway,
     ToSign,
     UrlReader,
@@ -72,32 +73,35 @@ class ObjectUploads:
         return signed.url
 
     async def store(self, key: AttemptKey, target: str, file: HeldFile) -> None:
-        """Store a file. Raise `FileDiffers`, `FileRefused`, `StoreAway`; after the last one, a
-        repeat goes on with what is missing.
+        """Store a file, unless another attempt does meanwhile. Raise `FileDiffers`, `FileRefused`,
+        `StoreAway`; after the last one, a repeat goes on with what is missing.
         """
-        if file.n_bytes > self._site.settings.store_single_bytes_max and await self._has_parts(
-            key, target, file
-        ):
-            await self._store_parts(key, target, file)
-            return
-        url = await self.url(key, "PUT", parse_source(target))
-        await self._site.objects.write(url, file)
+        source = parse_source(target)
 
-    async def _has_parts(self, key: AttemptKey, target: str, file: HeldFile) -> bool:
+        async def sign(method: Method, upload: str = "", part: int = 0) -> str:
+            return await self.url(key, method, source, upload, part)
+
+        single_bytes_max = self._site.settings.store_single_bytes_max
+        if file.n_bytes > single_bytes_max and await self._has_parts(sign, file):
+            await self._store_parts(key, target, file, sign)
+            return
+        condition = await self._site.objects.unchanged(sign)
+        await self._site.objects.write(await sign("PUT"), file, condition)
+
+    async def _has_parts(self, sign: PartUrls, file: HeldFile) -> bool:
         """Say whether parts can be signed; one request may do without. Raise as `url`."""
         try:
-            await self.url(key, "POST", parse_source(target))
+            await sign("POST")
         except FileRefused:
             if file.n_bytes > ONE_REQUEST_BYTES_MAX:
                 raise
             return False
         return True
 
-    async def _store_parts(self, key: AttemptKey, target: str, file: HeldFile) -> None:
-        source, plan = parse_source(target), self._directories.plan_of(key)
-
-        async def sign(method: Method, upload: str = "", part: int = 0) -> str:
-            return await self.url(key, method, source, upload, part)
+    async def _store_parts(
+        self, key: AttemptKey, target: str, file: HeldFile, sign: PartUrls
+    ) -> None:
+        plan = self._directories.plan_of(key)
 
         def begun(upload: str) -> None:
             if (plan := self._directories.plan_of(key)) is not None:

@@ -20,7 +20,7 @@ from weft.net import failures
 from weft.net.exchange import AnswerHead, Exchange
 from weft.net.foreign_http import Fields, ForeignHttp
 from weft.ports import file_store
-from weft.ports.file_store import ONE_REQUEST_BYTES_MAX, Head
+from weft.ports.file_store import ONE_REQUEST_BYTES_MAX, Condition, Head
 
 PIECE_BYTES: Final = 256 << 10
 _TRIES: Final = 4
@@ -31,6 +31,8 @@ _PART: Final = 206
 _SAME: Final = 304
 _MISSING: Final = 404
 _CHANGED: Final = 412
+_OVERTAKEN: Final = frozenset({_MISSING, 409, _CHANGED})
+_UNKNOWN: Final = 501
 GOOD: Final = range(200, 300)
 _BUSY: Final = frozenset({408, 429, 500, 502, 503, 504})
 _LATER: Final = frozenset({"RequestTimeTooSkewed", "SlowDown", "InternalError", "RequestTimeout"})
@@ -86,7 +88,18 @@ class HttpCarrier:
             else:
                 return
 
-    async def write(self, url: str, file: file_store.HeldFile) -> None:
+    async def unchanged(self, sign: file_store.PartUrls) -> Condition:
+        """Return that nothing came after this call; nothing: the store does not tell."""
+        try:
+            async with self.asked("HEAD", await sign("HEAD")) as exchange:
+                tag = strong((await accepted(exchange, {_OK})).get("etag"))
+        except file_store.FileMissing:
+            return [("If-None-Match", "*")]
+        except file_store.FileRefused:
+            return []
+        return [("If-Match", tag)] if tag else []
+
+    async def write(self, url: str, file: file_store.HeldFile, condition: Condition = ()) -> None:
         """Store an object in one request."""
         if file.n_bytes > ONE_REQUEST_BYTES_MAX:
             most = ONE_REQUEST_BYTES_MAX >> 30
@@ -94,10 +107,12 @@ class HttpCarrier:
                 f"it has {file.n_bytes} bytes; its store takes at most {most} GiB"
             )
         length = ("Content-Length", str(file.n_bytes))
-        async with self.asked("PUT", url, [length], None) as exchange:
+        async with self.asked("PUT", url, [length, *condition], None) as exchange:
             with exchange.sending():
                 await self._send(exchange, file)
-            await accepted(exchange, {_OK})
+            is_written = await heard(exchange, condition)
+        if not is_written:
+            await self.write(url, file)
 
     async def remove(self, url: str) -> None:
         async with self.asked("DELETE", url) as exchange:
@@ -174,6 +189,19 @@ async def accepted(exchange: Exchange, good: Container[int]) -> AnswerHead:
     if status == _CHANGED:
         raise file_store.FileDiffers("it was changed while it was fetched")
     raise file_store.FileRefused(f"its store refuses it ({code or status})")
+
+
+async def heard(exchange: Exchange, condition: Condition) -> bool:
+    """Return whether a write took place; not: the store knows no conditions. Raise as `accepted`,
+    and `StoreAway` if another write or a removal came first.
+    """
+    if not condition:
+        await accepted(exchange, GOOD)
+        return True
+    status = (await accepted(exchange, {*GOOD, *_OVERTAKEN, _UNKNOWN})).status
+    if status in _OVERTAKEN:
+        raise file_store.StoreAway("another one wrote it meanwhile")
+    return status != _UNKNOWN
 
 
 def strong(etag: str) -> str:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from weft.net.failures import TooLong
-from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted
+from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted, heard
 from weft.ports import file_store
-from weft.ports.file_store import PartUrls
+from weft.ports.file_store import Condition, PartUrls
 
 _TRIES: Final = 3
 _ANSWER_BYTES_MAX: Final = 4 << 20
@@ -164,20 +164,24 @@ class _PartsUpload:
             for number, tag in enumerate(tags, 1)
         )
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
-        answer = await self._asked("POST", await self._sign("POST", upload), body)
+        condition = await self._carrier.unchanged(self._sign)
+        answer = await self._asked("POST", await self._sign("POST", upload), body, condition)
         if _ERROR in answer:  # behind a status that was sent before it was known
             raise file_store.StoreAway("its store did not put the parts together")
 
-    async def _asked(self, method: str, url: str, body: bytes = b"") -> str:
+    async def _asked(
+        self, method: str, url: str, body: bytes = b"", condition: Condition = ()
+    ) -> str:
         length = [("Content-Length", str(len(body)))] if method == "POST" else []
-        async with self._carrier.asked(method, url, length, None) as exchange:
+        async with self._carrier.asked(method, url, [*length, *condition], None) as exchange:
             with exchange.sending():
                 if body:  # with it the object appears
                     self._file.check()
                     await exchange.send(body)
                 await exchange.end()
-            await accepted(exchange, GOOD)
-            try:
-                return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")
-            except TooLong as error:
-                raise file_store.FileRefused("its store answers too much") from error
+            if await heard(exchange, condition):
+                try:
+                    return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")
+                except TooLong as error:
+                    raise file_store.FileRefused("its store answers too much") from error
+        return await self._asked(method, url, body)

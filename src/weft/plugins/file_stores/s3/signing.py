@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -77,7 +77,6 @@ def _quoted(text: str) -> str:
     return quote(text, safe=_UNRESERVED)
 
 
-Verb = Method | Literal["HEAD"]
 VALID_S: Final = 3600
 """A transfer begins within that time; it may take longer."""
 KEY_BYTES_MAX: Final = 1024
@@ -144,7 +143,7 @@ class ObjectUrls:
         self._buckets = frozenset(part for part in re.split(r"[\s,]+", buckets) if part)
         self._role = InstanceRole()
 
-    async def url_of(self, method: Verb, store: StoredFileStore, path: str) -> str:
+    async def url_of(self, method: Method, store: StoredFileStore, path: str) -> str:
         """Return the URL of one object. Raise `NotSigned`."""
         name, opened = _name_of(store, path), self.open(store)
         try:

@@ -13,7 +13,7 @@ from typing import Final
 
 from weft.core.files.file_stores import parse_bucket
 from weft.plugins.file_stores.s3.carrying import HttpCarrier
-from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls, Verb
+from weft.plugins.file_stores.s3.signing import NotSigned, ObjectUrls
 from weft.ports import file_store
 from weft.ports.object_stores import Tried
 from weft.ports.store import StoredFileStore
@@ -34,9 +34,9 @@ class S3Reader:
         async for piece in self.carrier.read(await self._url("GET", path), offset):
             yield piece
 
-    async def _url(self, verb: Verb, path: str) -> str:
+    async def _url(self, method: file_store.Method, path: str) -> str:
         try:
-            return await self.urls.url_of(verb, self.store, path)
+            return await self.urls.url_of(method, self.store, path)
         except NotSigned as error:
             raise (file_store.StoreAway if error.is_away else file_store.FileRefused)(
                 str(error)

@@ -35,12 +35,9 @@ loads = st.builds(
     cpu_m_long=st.integers(0, 200_000), ended_lately=st.integers(0, 5000),
 )  # fmt: skip
 paces = st.builds(
-    Pace,
-    duration_s=st.floats(0, 1e6),
-    cpu_m=st.floats(1, 1e5),
-    memory_mib=st.floats(0, 1e5),
+    Pace, duration_s=st.floats(0, 1e6), cpu_m=st.floats(1, 1e5), memory_mib=st.floats(0, 1e5),
     count=st.integers(0, 1000),
-)
+)  # fmt: skip
 
 
 def test_worker_that_knows_nothing_claims_what_it_has_left() -> None:

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
-from plans.table_reads import read_by_call, reads
+from plans.table_reads import read_by_call
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import NewGroup
@@ -109,12 +109,10 @@ async def test_claim_looks_at_few_of_many_users(own_world: World, worker: Worker
         "FROM weft.tenant_user u, weft.pool p WHERE p.name = $1 AND u.user_id <> $2",
         own_world.pool, first.user_id,
     )  # fmt: skip
-    connection = await own_world.connect()
-    async with reads(connection, "user_share") as found:
-        claimed = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=4000,
-            budget_memory_mib=10**9, limit_jobs=1000,
-        )  # fmt: skip
+    claimed, found = await read_by_call(
+        own_world, "admin", ["user_share"], "claim_jobs", incarnation_id=worker.id,
+        budget_cpu_m=4000, budget_memory_mib=10**9, limit_jobs=1000,
+    )  # fmt: skip
 
     assert len(claimed) == 4
     assert (found["user_share"].scans, found["user_share"].rows_by_index < 200) == (0, True)
@@ -124,28 +122,40 @@ async def test_claim_looks_at_few_of_many_users(own_world: World, worker: Worker
 async def test_claim_skips_what_others_have_claimed_since_its_hint(own_world: World) -> None:
     """It looks at few of these jobs, and takes none that comes after one which it may have."""
     batch = await own_world.submit(6000)
-    worker, others = (
-        await own_world.worker("worker"),
-        await own_world.worker("others", cpu_m=10**7, memory_mib=10**7),
-    )
+    worker = await own_world.worker("worker")
+    others = await own_world.worker("others", cpu_m=10**7, memory_mib=10**7)
     mine = await worker.claim(10)
     taken = await others.claim(5000)
     await others.end(*taken[2000:2500])
-    connection, locker = await own_world.connect("weft_worker"), await own_world.connect()
-    async with locker.transaction(), reads(connection, "job") as found:
+    locker = await own_world.connect()
+    async with locker.transaction():
         await locker.execute(
             "SELECT FROM weft.job WHERE batch_id = $1 AND job_id BETWEEN 5011 AND 5200 FOR UPDATE",
             batch,
         )
-        rows = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
-            budget_memory_mib=10**9, limit_jobs=10, hint_runnable=[mine[-1].runnable_id],
-            hint_job=[mine[-1].job_id],
+        rows, found = await read_by_call(
+            own_world, "weft_worker", ["job"], "claim_jobs", incarnation_id=worker.id, **BUDGET,
+            hint_runnable=[mine[-1].runnable_id], hint_job=[mine[-1].job_id],
         )  # fmt: skip
-    await connection.close()
 
     assert (len(taken), [row["job_id"] for row in rows]) == (5000, list(range(5201, 5211)))
     assert found["job"].rows_by_index < 150
+
+
+async def test_an_old_snapshot_costs_claims_no_pages(own_world: World, worker: Worker) -> None:
+    """It keeps all rows that die. A fold moves the place where claims begin behind them."""
+    claim = f"SELECT weft.claim_jobs({worker.id}, 1000000000, 1000000000, 10)"
+    reader, pages = await own_world.connect(), []
+    async with reader.transaction(isolation="repeatable_read"):
+        await reader.fetchval("SELECT 1")
+        for _ in range(5):
+            await own_world.submit(1000)
+            plan = await explained(own_world, f"(ANALYZE, BUFFERS) {claim}")
+            pages.append(int(plan.partition("shared hit=")[2].split()[0]))
+            while await worker.run():
+                await own_world.fold()
+
+    assert pages[-1] <= 1.1 * pages[2], pages
 
 
 N_JOBS = 20_000
@@ -153,26 +163,22 @@ TABLES = ("job", "attempt", "ready_job", "batch_update", "job_label")
 
 
 async def test_only_the_page_and_what_moves_are_read(own_world: World) -> None:
-    await own_world.api.save_queues(
-        own_world.caller,
-        [Queue(name="to", priority=1, pools=(own_world.pool,)), Queue(name="default")],
-    )
+    queues = [Queue(name="to", priority=1, pools=(own_world.pool,)), Queue(name="default")]
+    await own_world.api.save_queues(own_world.caller, queues)
     batch = await own_world.submit(N_JOBS)
     await own_world.admin.execute("ANALYZE weft.job, weft.batch, weft.batch_update")
     of = {"tenant_id": own_world.caller.tenant_id}
     asked = {"queue": "to", "pool": own_world.pool}
+    moved = {"batch_id": batch, "job_ids": [*range(101, 201)], "asked": asked, "actor": "x"}
     for function, arguments in (
         ("list_waiting", {"after_batch": 0, "after_job": 0, "limit_jobs": 100}),
-        (
-            "move_jobs",
-            {"batch_id": batch, "job_ids": list(range(101, 201)), "asked": asked, "actor": "x"},
-        ),
+        ("move_jobs", moved),
     ):
-        connection = await own_world.connect("weft_api")
-        async with reads(connection, *TABLES) as found:
-            assert await call_on(connection, function, **of, **arguments)
-        await connection.close()
+        rows, found = await read_by_call(
+            own_world, "weft_api", TABLES, function, **of, **arguments
+        )
 
+        assert rows, function
         assert {table: one.scans for table, one in found.items() if one.scans} == {}, function
         assert found["job"].rows_by_index <= 1000, function
 
@@ -182,10 +188,7 @@ N_GROUPS = 2_000
 
 async def test_sweep_reads_the_oldest_cancels_of_each_user(own_world: World) -> None:
     """However many groups a user has cancelled, and however many jobs are in them."""
-    groups = [
-        NewGroup(group_id=number, parent_id=0, name=str(number))
-        for number in range(1, N_GROUPS + 1)
-    ]
+    groups = [NewGroup(group_id=n, parent_id=0, name=str(n)) for n in range(1, N_GROUPS + 1)]
     rows = job_rows(2 * N_GROUPS, group=[1 + number // 2 for number in range(2 * N_GROUPS)])
     large = await own_world.submit(rows, groups=groups)
     await own_world.admin.execute(

@@ -100,14 +100,11 @@ DEADLINE_TABLES = ("job", "job_deadline", "late_job", "ready_job")
 
 async def read_by_a_step(world: World) -> dict[str, Reads]:
     """Let the driver look at 100 jobs, an hour later; return what that read."""
-    epoch = await world.lead()
-    at = datetime.now(UTC) + timedelta(hours=1)
-    connection = await world.connect("weft_driver")
-    async with reads(connection, *DEADLINE_TABLES) as found:
-        (row,) = await call_on(
-            connection, "sweep_deadlines", epoch=epoch, limit_jobs=100, at=at,
-        )  # fmt: skip
-        assert row["sweep_deadlines"] == 100
+    (row,), found = await read_by_call(
+        world, "weft_driver", DEADLINE_TABLES, "sweep_deadlines", epoch=await world.lead(),
+        limit_jobs=100, at=datetime.now(UTC) + timedelta(hours=1),
+    )  # fmt: skip
+    assert row["sweep_deadlines"] == 100
     return found
 
 

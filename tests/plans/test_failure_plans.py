@@ -82,7 +82,6 @@ async def test_lists_read_a_page(own_world: World) -> None:
     found = await own_world.api.list_causes(own_world.caller, batch, show_all=False, limit=9)
     cause_id = int(found["causes"][0]["cause"], 16)
     await fail(own_world, 300)
-    connection = await own_world.connect("weft_api")
     wanted: dict[str, Any] = {
         "tenant_id": own_world.caller.tenant_id, "of_batch_id": batch, "of_cause_id": cause_id,
         "of_reason": None, "of_acknowledged": False, "after_batch": batch,
@@ -90,8 +89,9 @@ async def test_lists_read_a_page(own_world: World) -> None:
     }  # fmt: skip
     everywhere = dict.fromkeys(("of_batch_id", "of_cause_id", "after_batch", "after_cause"))
     for given in (wanted, {**wanted, **everywhere, "after_job": None}):
-        async with reads(connection, *TABLES) as read:
-            rows = await call_on(connection, "list_dead_letters", **given)
+        rows, read = await read_by_call(
+            own_world, "weft_api", TABLES, "list_dead_letters", **given
+        )
 
         assert len(rows) == 50
         assert not {*scanned(read)} & {"dead_letter", "job", "attempt"}

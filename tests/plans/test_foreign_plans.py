@@ -4,11 +4,12 @@ an application or an end that none has, in some states, and in the order of thei
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from plans.conftest import Analyse
-from plans.table_reads import Reads, reads
+from plans.table_reads import Reads, read_by_call, reads
 from store.world import World
 from weft.core.access.rights import UserRole
 from weft.core.query.tree import DoorTerm
@@ -16,7 +17,6 @@ from weft.core.states import JobState, Reason
 from weft.ports.store import Caller, ForeignJobs, ForeignOrder, QueryLimits
 from weft.ports.store.offers import DoorJobQuery, Span
 from weft.store.apps import ids_of_door_jobs
-from weft.store.database import call_on
 
 pytestmark = pytest.mark.slow
 N = 5000
@@ -108,19 +108,26 @@ _OPEN_AGAIN = """
     UPDATE weft.job SET state = 1, attempt = 0 WHERE batch_id > {0}"""
 
 
+async def read_by_list(
+    world: World, caller: Caller, listed: ForeignJobs
+) -> tuple[dict[str, Any], dict[str, Reads]]:
+    """Return the first page of a list, and what was read for it."""
+    (row,), read = await read_by_call(
+        world, "weft_api", TABLES, "list_foreign_jobs", caller=caller, door=listed.door,
+        foreign_id=None, states=listed.states, ordering=listed.order.value, first_row=0,
+        limit_rows=PAGE,
+    )  # fmt: skip
+    return row[0], read
+
+
 async def read_beside_open_ones(world: World) -> dict[str, dict[str, Reads]]:
     """Return too many reads of lists of what has ended, beside many jobs that have not."""
     middle = await world.admin.fetchval("SELECT max(batch_id) FROM weft.batch") - 2 * N
     await world.admin.execute(_OPEN_AGAIN.format(middle))
-    wrong, connection = {}, await world.connect("weft_api")
+    wrong = {}
     for name, total in {"failed": 1, "ended well": N // 2 + 1}.items():
-        async with reads(connection, *TABLES) as read:
-            (row,) = await call_on(
-                connection, "list_foreign_jobs", caller=world.caller, door="d", foreign_id=None,
-                states=LISTS[name].states, ordering=LISTS[name].order.value, first_row=0,
-                limit_rows=PAGE,
-            )  # fmt: skip
-        assert row[0]["total"] == total
+        page, read = await read_by_list(world, world.caller, LISTS[name])
+        assert page["total"] == total
         wrong[f"{name}, beside open ones"] = too_many(read, 8 * PAGE)
     return wrong
 
@@ -138,22 +145,14 @@ async def test_searches_and_lists_of_a_door_read_few_jobs(
     for name, wanted in SEARCHES.items():
         connection = await own_world.connect("weft_api")
         async with reads(connection, *TABLES) as read:
-            ids = await ids_of_door_jobs(connection, own_world.caller, wanted)
-        found[name] = len(ids)
+            found[name] = len(await ids_of_door_jobs(connection, own_world.caller, wanted))
         wrong[name] = too_many(read, 3 * PAGE)
     callers: list[Caller] = [own_world.caller, replace(own_world.caller, role=UserRole.OPERATOR)]
     for caller in callers:
         for name, listed in LISTS.items():
-            connection = await own_world.connect("weft_api")
-            async with reads(connection, *TABLES) as read:
-                (row,) = await call_on(
-                    connection, "list_foreign_jobs", caller=caller, door=listed.door,
-                    foreign_id=None, states=listed.states, ordering=listed.order.value,
-                    first_row=0, limit_rows=PAGE,
-                )  # fmt: skip
-            total, jobs = row[0]["total"], row[0]["jobs"]
-            assert total == TOTALS.get(name, N + 2), name
-            assert len(jobs) == min(PAGE, total), name
+            page, read = await read_by_list(own_world, caller, listed)
+            assert page["total"] == TOTALS.get(name, N + 2), name
+            assert len(page["jobs"]) == min(PAGE, page["total"]), name
             wrong[f"{name}, {caller.role}"] = too_many(read, 8 * PAGE)
 
     wrong |= await read_beside_open_ones(own_world)

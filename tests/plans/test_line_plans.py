@@ -29,9 +29,8 @@ async def test_item_before_is_a_step_away_behind_many_that_are_none(own_world: W
     await own_world.admin.execute(ITEMS, N)
     await own_world.admin.execute("ANALYZE weft.source_item")
     source = await own_world.admin.fetchval("SELECT source_id FROM weft.source")
-    connection = await own_world.connect("admin")
-    async with reads(connection, "source_item") as found:
-        assert await connection.fetch(BEFORE, source) == []
+    async with reads(own_world.admin, "source_item") as found:
+        assert await own_world.admin.fetch(BEFORE, source) == []
     assert (found["source_item"].scans, found["source_item"].rows_by_index) == (0, 0)
 
 

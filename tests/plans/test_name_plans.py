@@ -247,12 +247,8 @@ async def test_any_page_in_any_order_is_read_alone(own_world: World, analyse: An
             after = None
             for depth in range(3):
                 limit = LIMIT if depth != 1 else 1000
-                wanted = BatchQuery(
-                    order=BatchOrder(sort, reverse),
-                    after=after,
-                    limit=limit,
-                    limits=QueryLimits(timeout_s=60, scan_jobs_max=10),
-                )
+                order = BatchOrder(sort, reverse)
+                wanted = BatchQuery(order=order, after=after, limit=limit, limits=LIMITS)
                 connection = await own_world.connect("weft_api")
                 async with reads(connection, *TABLES_OF_BATCHES) as found:
                     rows = await batch_rows(connection, caller, wanted)

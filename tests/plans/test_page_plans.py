@@ -87,7 +87,6 @@ async def test_page_of_a_list_reads_no_more_than_it_shows(
     await connection.execute("SELECT set_config('weft.user', '', false)")
     over = {}
     for function, arguments in calls.items():
-        await connection.execute("SELECT pg_stat_force_next_flush()")
         async with reads(connection, *TABLES) as found:
             rows = await call_on(connection, function, **arguments, **page)
         assert len(rows) == PAGE

@@ -271,7 +271,6 @@ async def test_documents_read_what_they_show(own_world: World, analyse: Analyse)
         ("list_batches", {**any_name, "before": None, "with_hidden": False}),
         ("list_projects", {**any_name, **PROJECTS, "of_user_id": own_world.caller.user_id}),
     ):
-        await connection.execute("SELECT pg_stat_force_next_flush()")
         async with reads(connection, *tables) as found:
             await call_on(connection, function, **arguments)
         read[function] = {k: one.rows_scanned + one.rows_by_index for k, one in found.items()}
@@ -349,7 +348,6 @@ async def test_neighbours_are_told_by_reading_them_alone(own_world: World, worke
     told["epoch"] = await own_world.lead()
     for _ in range(9):
         await call_on(connection, "settle_children", **told)
-    await connection.execute("SELECT pg_stat_force_next_flush()")
     async with reads(connection, "job", "edge", "attempt", "runnable") as found:
         await call_on(connection, "settle_children", **told)
     await connection.close()
@@ -365,22 +363,14 @@ async def test_changes_of_state_touch_no_index(own_world: World, worker: Worker)
     """Heap-only updates: claim, start and end of 3,000 jobs, each in its own transaction."""
     await own_world.submit(3000)
     connection = await own_world.connect("weft_worker")
-    while True:
-        claimed = await call_on(
-            connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
-            budget_memory_mib=10**9, limit_jobs=100,
-        )  # fmt: skip
-        if not claimed:
-            break
+    while claimed := await call_on(
+        connection, "claim_jobs", incarnation_id=worker.id, budget_cpu_m=10**9,
+        budget_memory_mib=10**9, limit_jobs=100,
+    ):  # fmt: skip
         columns = end_columns([end_report(claimed_of(row)) for row in claimed])
         starts = {name: columns[name] for name in ("batch_ids", "job_ids", "attempts")}
-        await call_on(
-            connection,
-            "start_attempts",
-            incarnation_id=worker.id,
-            **starts,
-            ages_us=[0] * len(claimed),
-        )
+        starts["ages_us"] = [0] * len(claimed)
+        await call_on(connection, "start_attempts", incarnation_id=worker.id, **starts)
         await call_on(connection, "complete_attempts", incarnation_id=worker.id, **columns)
     await connection.execute("SELECT pg_stat_force_next_flush()")
     async with asyncio.timeout(60):

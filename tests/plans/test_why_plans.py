@@ -3,11 +3,10 @@
 import pytest
 
 from builders import job_rows, tree
-from plans.table_reads import read_by_call, reads
+from plans.table_reads import read_by_call
 from store.world import Worker, World
 from weft.core.pools import Flavour, Pool
 from weft.core.states import Reason
-from weft.store.database import call_on
 
 N_JOBS = 20_000
 TABLES = ("job", "attempt", "edge", "ready_job", "runnable", "place", "claim")
@@ -33,11 +32,11 @@ async def test_few_rows_are_read(own_world: World, worker: Worker, *, gated: boo
         ("forecast_facts", {"job_id": 0}, 3000),
         ("forecast_facts", {"job_id": 900}, 3000),
     ):
-        connection = await own_world.connect("weft_api")
-        async with reads(connection, *TABLES) as found:
-            assert await call_on(connection, function, **of, **arguments)
-        await connection.close()
+        answers, found = await read_by_call(
+            own_world, "weft_api", TABLES, function, **of, **arguments
+        )
 
+        assert answers, function
         large = {table: found[table] for table in ("job", "attempt", "edge", "ready_job")}
         assert {table: one.scans for table, one in large.items() if one.scans} == {}, function
         assert sum(one.rows_by_index for one in found.values()) <= rows_max, function

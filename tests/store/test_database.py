@@ -16,12 +16,11 @@ from asyncpg.transaction import Transaction
 
 import weft
 from contexts import beside, connected
-from weft.core.errors import Internal, NulCharacter, Unavailable, error_classes
+from store.world import World
+from weft.core.errors import Internal, NulCharacter, ServerReplaced, Unavailable, error_classes
 from weft.ports.store import Caller
 from weft.store.database import Database, open_database
 from weft.store.errors import translated
-
-CALLERS = 12
 
 
 async def _backends(owner: asyncpg.Connection) -> set[int]:
@@ -41,10 +40,17 @@ async def _until_ended(store: Database) -> None:
 
 
 async def test_connections_that_are_kept(own_database: dict[str, str]) -> None:
-    """One that ended meanwhile is replaced; calls beyond their number wait for them."""
+    """While the server has none left, calls are refused and say so. One that ended meanwhile is
+    replaced; calls beyond their number wait for them.
+    """
     opened = partial(open_database, own_database["weft_worker"], timeout_s=10)
     async with connected(own_database["admin"]) as owner:
+        name = await owner.fetchval("SELECT current_database()")
         async with opened(connections_max=1) as store:
+            await owner.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 0")
+            with pytest.raises(Unavailable) as refused:
+                await store.call("schema_range")
+            await owner.execute(f"ALTER DATABASE {name} CONNECTION LIMIT -1")
             for _ in range(3):
                 await store.call("schema_range")
                 (pid,) = await _backends(owner)
@@ -53,9 +59,22 @@ async def test_connections_that_are_kept(own_database: dict[str, str]) -> None:
             await store.call("schema_range")
         async with opened(connections_max=2) as store:
             for _ in range(3):
-                await asyncio.gather(*(store.call("schema_range") for _ in range(CALLERS)))
+                await asyncio.gather(*(store.call("schema_range") for _ in range(12)))
 
             assert len(await _backends(owner)) == 2
+    assert "TooManyConnectionsError: too many connections" in refused.value.detail
+
+
+async def test_another_server_is_told_nothing_before_the_worker_registers(world: World) -> None:
+    """It may lack what the worker was told. A server is known by the time when it began."""
+    batch, worker, (one,) = await world.submit_and_claim(1)
+    world.backend.workers.registered_at[worker.id] = "an earlier server"
+    with pytest.raises(ServerReplaced):
+        await worker.end(one)
+    assert await world.states(batch) == "R"
+    await worker.store.register_worker(**worker.facts)
+
+    assert await worker.end(one) == ["ok"]
 
 
 async def test_a_failed_call_costs_no_connection(database: dict[str, str]) -> None:

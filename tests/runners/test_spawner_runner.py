@@ -1,6 +1,8 @@
 """The spawner passes the suite of the port `runner`."""
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,8 @@ from weft.core.ends.conditions import Ask, Blocked
 from weft.core.states import AttemptKey, Reason
 from weft.plugins.executors.process import ProcessExecutor
 from weft.plugins.log_stores.files.store import FileLogStore
-from weft.plugins.runners.spawner import SpawnerRunner
-from weft.plugins.runners.spawner.start import SpawnerFiles
+from weft.plugins.runners.spawner import SpawnerRunner, start
+from weft.plugins.runners.spawner.start import SpawnerFiles, SpawnerNotStarted, spawner_pid
 from weft.ports.executor import ExecutorLimits
 from weft.ports.runner import Assignment, RunnerGone
 from weft.wire.spawner import Hello, StartProcess
@@ -97,3 +99,24 @@ class TestSpawnerRunner(RunnerSuite):
                 await reports
 
         assert [event for event in told if event["event"] == "worker.spawner_lost"] == []
+
+    async def test_spawner_that_ends_late_is_named_and_waited_for_again(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        runner = self.runner()
+        known = await runner.adopt()
+        pid = spawner_pid(self.files)
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await runner.end()
+            with monkeypatch.context() as hasty:
+                hasty.setattr(start, "_GONE_WITHIN_S", 0.1)
+                with pytest.raises(SpawnerNotStarted, match="has not ended") as refused:
+                    await runner.adopt()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert (await runner.adopt()).incarnation != known.incarnation
+        await runner.end()
+
+        assert f"process is {pid};" in refused.value.detail

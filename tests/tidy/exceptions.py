@@ -62,15 +62,7 @@ PROVOKED_BY: dict[str, str] = {
 }
 """Code and test, where the test sees the text of an error and not its name."""
 
-UNPROVOKED: frozenset[str] = frozenset(
-    {
-        "BENCH.FAILED",
-        "UP.FAILED",
-        "UP.ROLE_FAILED",
-        "WORKER.AGENT_REPLACED",
-        "WORKER.SPAWNER_NOT_STARTED",
-    }
-)
+UNPROVOKED: frozenset[str] = frozenset({"BENCH.FAILED", "UP.FAILED", "UP.ROLE_FAILED"})
 """Codes that no test provokes."""
 
 LONG_SUBJECTS: frozenset[str] = frozenset(

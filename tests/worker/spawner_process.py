@@ -38,17 +38,12 @@ from weft.wire.spawner import (
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 VARIANT = str(Path(__file__).with_name("spawner_variant.py"))
+_UNSHARE = ("unshare", *(() if os.geteuid() == 0 else ("--user", "--map-current-user")))
 NAMESPACE = (
-    "unshare", *(() if os.geteuid() == 0 else ("--user", "--map-current-user")), "--pid", "--fork",
-    "--kill-child", "--mount-proc", "--propagation", "slave",
+    *_UNSHARE, "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave",
 )  # fmt: skip
 SUSPENDED_S = 100_000
-AFTER_SUSPENSION = (
-    "unshare",
-    *(() if os.geteuid() == 0 else ("--user", "--map-current-user")),
-    "--time",
-    f"--boottime={SUSPENDED_S}",
-)
+AFTER_SUSPENSION = (*_UNSHARE, "--time", f"--boottime={SUSPENDED_S}")
 """What is started by this sees a host that was suspended for `SUSPENDED_S` since it booted."""
 DEADLINE_S = 60.0
 

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,6 @@ from weft.plugins.runners.spawner.start import SpawnerFiles, clear_away, read_bo
 from weft.wire.spawner import SpawnerLock, Withdraw
 from weft.worker.spawner.tree import read_process
 from worker.spawner_process import (
-    DEADLINE_S,
     NAMESPACE,
     VARIANT,
     Agent,
@@ -222,9 +220,7 @@ async def test_next_agent_kills_what_a_dead_spawner_left(plain_spawner: SpawnerP
     plain_spawner.kill()
     alive = {pid for pid in left if Path(f"/proc/{pid}").exists()}
 
-    root = plain_spawner.root
-    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root, root / "own.log")
-    await clear_away(files)
+    await clear_away(_files_in(plain_spawner.root))
 
     assert alive == left
     until_gone(*left)
@@ -235,27 +231,22 @@ def stranger() -> Iterator[int]:
     """Start a process in a fresh PID namespace, as a container does; give its id on this host."""
     outer = subprocess.Popen([*NAMESPACE, "sleep", "1009"])
     try:
-        yield int(_until_read(Path(f"/proc/{outer.pid}/task/{outer.pid}/children")).split()[0])
+        children = Path(f"/proc/{outer.pid}/task/{outer.pid}/children")
+        until_so(lambda: bool(children.read_text()))
+        yield int(children.read_text().split()[0])
     finally:
         outer.kill()
         outer.wait()
-
-
-def _until_read(path: Path) -> str:
-    deadline = time.monotonic() + DEADLINE_S
-    while not (text := path.read_text()):
-        assert time.monotonic() < deadline
-    return text
 
 
 def _started_ticks(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
 
 
-def _files_with_lock(root: Path, lock: SpawnerLock) -> SpawnerFiles:
-    files = SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root, root / "own.log")
-    files.lock.write_bytes(msgspec.json.encode(lock))
-    return files
+def _files_in(root: Path, lock: SpawnerLock | None = None) -> SpawnerFiles:
+    if lock is not None:
+        (root / "s.lock").write_bytes(msgspec.json.encode(lock))
+    return SpawnerFiles(root / "s.sock", root / "s.lock", root, root, root, root / "own.log")
 
 
 @pytest.mark.skipif(not has_namespaces(), reason="the kernel lends no PID namespace")
@@ -267,7 +258,7 @@ async def test_number_of_a_namespace_that_was_reused_kills_nobody(
     with stranger() as pid:
         inode = Path(f"/proc/{pid}/ns/pid").stat().st_ino
         lock = SpawnerLock("gone", 1, inode, boot_id, _started_ticks(pid) - 1)
-        await clear_away(_files_with_lock(tmp_path, lock))
+        await clear_away(_files_in(tmp_path, lock))
 
         assert read_process(pid) is not None
         assert not read_process(pid).is_zombie  # type: ignore[union-attr]
@@ -280,7 +271,7 @@ async def test_next_spawner_waits_until_the_namespace_of_the_dead_one_is_empty(
     with stranger() as pid:
         inode = Path(f"/proc/{pid}/ns/pid").stat().st_ino
         lock = SpawnerLock("gone", 1, inode, read_boot_id(), _started_ticks(pid))
-        clearing = asyncio.create_task(clear_away(_files_with_lock(tmp_path, lock)))
+        clearing = asyncio.create_task(clear_away(_files_in(tmp_path, lock)))
         done, _ = await asyncio.wait({clearing}, timeout=0.1)
         os.kill(pid, signal.SIGKILL)
         await clearing

@@ -19,7 +19,7 @@ from typing import cast
 import msgspec
 
 from weft.core.bounded import read_msgpack
-from weft.core.errors import Conflict, Internal
+from weft.core.errors import Internal
 from weft.plugins.runners.spawner.sandbox import Wanted, namespace_words
 from weft.ports.runner import Happened, RunnerGone
 from weft.telemetry.log import log
@@ -41,10 +41,6 @@ _START_FIELD = 22 - 3
 
 class SpawnerNotStarted(Internal, code="WORKER.SPAWNER_NOT_STARTED"):
     """The spawner did not start, or an older one does not end."""
-
-
-class AgentReplaced(Conflict, code="WORKER.AGENT_REPLACED"):
-    """Another agent has taken over the spawner, which serves one at a time."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +239,7 @@ def _holder(files: SpawnerFiles) -> wire.SpawnerLock | None:
 async def wait_gone(files: SpawnerFiles) -> None:
     """Wait until the spawner has ended and nothing of its jobs is left.
 
-    Raises `AgentReplaced` if it lives on: then it serves a newer agent.
+    Raises `SpawnerNotStarted` if it lives on: beside it a new one might run its jobs twice.
     """
     try:
         async with asyncio.timeout(_GONE_WITHIN_S):
@@ -251,10 +247,12 @@ async def wait_gone(files: SpawnerFiles) -> None:
             while is_locked(files.lock):  # noqa: ASYNC110
                 await asyncio.sleep(_STEP_S)
     except TimeoutError as error:
-        raise AgentReplaced(
-            "another agent runs this worker", detail=f"The spawner at {files.socket} serves it.",
-            hint="Give each worker of a host a name of its own (`worker_name`).",
-        ) from error  # fmt: skip
+        raise SpawnerNotStarted(
+            f"the earlier spawner of this worker has not ended within {_GONE_WITHIN_S:g} s",
+            detail=f"Its process is {spawner_pid(files) or 'not visible'}; it holds {files.lock}.",
+            hint="Start the worker again, as `weft up` and systemd do: it waits once more. If the "
+            f"host is not busy, read {files.own_log} and kill that process, with its jobs.",
+        ) from error
     await clear_away(files)
 
 

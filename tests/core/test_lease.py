@@ -155,7 +155,7 @@ def test_nothing_passes_where_nothing_is_free() -> None:
     assert plan_passing(memory, Size(1000, 90), [Size(1000, 100)]) is None
 
 
-def test_a_worker_with_a_slow_disk_gets_fewer_jobs() -> None:
+def test_a_slow_worker_gets_fewer_jobs() -> None:
     """It is slow in everything and fails in nothing. What it holds of a
     common queue falls as its jobs take longer, so that the others take what it would keep waiting.
     """

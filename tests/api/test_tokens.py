@@ -38,13 +38,9 @@ async def test_token_with_scopes_may_do_only_that(http: AsyncClient) -> None:
     refused = await http.post("/v1/batches", json={"jobs": [{}]}, headers=header)
 
     assert who == {
-        "user": who["user"],
-        "tenant": "local",
-        "role": "admin",
-        "rights": ["read"],
-        "token_id": token_id,
-        "csrf_token": None,
-    }
+        "user": who["user"], "tenant": "local", "role": "admin", "rights": ["read"],
+        "token_id": token_id, "csrf_token": None,
+    }  # fmt: skip
     assert (await http.get("/v1/batches", headers=header)).status_code == 200
     assert (refused.status_code, refused.json()["code"]) == (403, "API.RIGHT_MISSING")
     assert refused.json()["title"] == "this token may not submit or change jobs"

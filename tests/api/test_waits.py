@@ -67,12 +67,8 @@ async def test_the_form_of_a_job_is_filled_in_on_its_page(
     assert 'name="v.x&#34;&gt;&lt;b&gt;"' in page.text
     (token,) = set(re.findall(r'name="csrf_token" value="([0-9a-f]+)"', page.text))
     values = {
-        "v.dose": "2.5",
-        "v.why": '"a<b"',
-        "v.sure": "true",
-        'v.x"><b>': "<i>",
-        "v.more": "[1]",
-    }
+        "v.dose": "2.5", "v.why": '"a<b"', "v.sure": "true", 'v.x"><b>': "<i>", "v.more": "[1]",
+    }  # fmt: skip
 
     async def press(**fields: str) -> httpx.Response:
         said = {"csrf_token": token, "approve": "yes", **values, **fields}

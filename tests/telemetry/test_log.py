@@ -38,13 +38,9 @@ def test_line_holds_event_role_and_facts(output: Output) -> None:
 
     assert line.pop("at").endswith("Z")
     assert line == {
-        "role": "driver",
-        "pid": os.getpid(),
-        "event": "role.started",
-        "level": "info",
-        "version": "1",
-        "home": "PosixPath('x')",
-    }
+        "role": "driver", "pid": os.getpid(), "event": "role.started", "level": "info",
+        "version": "1", "home": "PosixPath('x')",
+    }  # fmt: skip
 
 
 def test_level_hides_what_is_less_important(output: Output) -> None:

@@ -3,7 +3,7 @@
 WITH job_end AS (
     SELECT j.batch_id, j.group_id, max(greatest(a.ended_at, j.cancelled_at)) AS ended_at
     FROM weft.job j
-    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+    JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
     LEFT JOIN weft.attempt a ON a.batch_id = j.batch_id AND a.job_id = j.job_id AND a.attempt = j.attempt
     WHERE j.state >= STATE_SUCCESS GROUP BY 1, 2),
 group_end AS (

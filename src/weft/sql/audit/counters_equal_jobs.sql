@@ -17,7 +17,7 @@ recounted AS (
     SELECT j.batch_id, a.ancestor_id AS group_id, array_agg(j.n ORDER BY j.state) AS n
     FROM (SELECT g.batch_id, g.group_id, s.state, count(j.job_id)::numeric AS n
           FROM (SELECT DISTINCT batch_id, group_id FROM weft.job) g CROSS JOIN weft.job_state s
-          LEFT JOIN (weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+          LEFT JOIN (weft.job j JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id
               AND u.committed_at IS NOT NULL)
               ON j.batch_id = g.batch_id AND j.group_id = g.group_id AND j.state = s.state
           GROUP BY 1, 2, 3) j

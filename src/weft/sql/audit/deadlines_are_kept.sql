@@ -3,7 +3,7 @@
 SELECT d.batch_id, j.job_id, j.state, d.latest_start, d.deadline, d.due_at
 FROM weft.job_deadline d
 JOIN weft.job j ON j.batch_id = d.batch_id AND j.job_id BETWEEN d.first_job AND d.last_job
-JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id
 WHERE u.committed_at < clock_timestamp() - interval '1 minute' AND (
     j.state < STATE_SUCCESS AND j.state <> STATE_RUNNING AND d.latest_start < clock_timestamp() - interval '1 minute'
         AND (d.succeeds IS NULL OR j.state <> STATE_PENDING)

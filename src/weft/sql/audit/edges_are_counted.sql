@@ -2,7 +2,7 @@
 -- Except ends noted or in work. A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished, count(*) FILTER (WHERE p.state < STATE_SUCCESS) AS n_not_ended
 FROM weft.job j
-JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
 JOIN weft.edge e ON e.batch_id = j.batch_id AND e.child_id = j.job_id
 JOIN weft.job p ON p.batch_id = e.batch_id AND p.job_id = e.parent_id
 LEFT JOIN weft.cascade c ON c.batch_id = e.batch_id AND c.job_id = e.parent_id AND c.next_child < e.child_id

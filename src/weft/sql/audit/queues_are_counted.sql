@@ -5,7 +5,7 @@ recounted AS (
     SELECT j.tenant_id, coalesce(h.countables ->> 'queue', 'default') AS queue,
         count(*) FILTER (WHERE j.state <> STATE_RUNNING) AS n_waiting, count(*) FILTER (WHERE j.state = STATE_RUNNING) AS n_running
     FROM weft.job j JOIN weft.shape h ON h.shape_id = j.shape_id
-    JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+    JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
     JOIN weft.batch b ON b.batch_id = j.batch_id AND NOT b.removing
     WHERE j.state < STATE_SUCCESS GROUP BY 1, 2)
 SELECT coalesce(c.tenant_id, r.tenant_id) AS tenant_id, coalesce(c.queue, r.queue) AS queue, c.n_waiting, r.n_waiting AS recounted_waiting,

@@ -6,7 +6,7 @@
 -- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.listed, s.active
 FROM weft.job j
-JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
 JOIN weft.batch b ON b.batch_id = j.batch_id
 JOIN weft.queue q ON q.queue_id = b.queue_id
 CROSS JOIN LATERAL weft._lane_pool(j.lane_id, q.pool_id) o (pool_id)

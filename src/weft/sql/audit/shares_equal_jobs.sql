@@ -12,7 +12,7 @@ recounted AS (
            sum(h.cpu_m) FILTER (WHERE j.state = STATE_READY) AS ready_m
     FROM weft.job j JOIN weft.batch b ON b.batch_id = j.batch_id JOIN weft.queue q ON q.queue_id = b.queue_id
         JOIN weft.shape h ON h.shape_id = j.shape_id
-        JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+        JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
     WHERE j.state IN (STATE_RUNNING, STATE_CREATING, STATE_QUEUED, STATE_READY) GROUP BY 1, 2)
 SELECT coalesce(c.pool_id, r.pool_id) AS pool_id, coalesce(c.user_id, r.user_id) AS user_id, c.running_m AS counted,
     r.running_m AS recounted, c.ready_m AS ready_counted, r.ready_m AS ready_recounted

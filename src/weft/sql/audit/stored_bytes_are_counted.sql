@@ -11,7 +11,7 @@ recounted AS (
         UNION ALL
         SELECT p.batch_id, octet_length(p.body) FROM weft.job_spec p
         JOIN weft.job j ON j.batch_id = p.batch_id AND j.job_id = p.first_job
-        JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id
+        JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id
         WHERE u.committed_at IS NOT NULL OR EXISTS (
             SELECT FROM weft.bunch x WHERE x.batch_id = p.batch_id AND x.update_id = u.update_id AND x.n_bytes IS NOT NULL
               AND p.first_job >= x.first_job AND p.first_job < x.first_job + x.n_jobs)

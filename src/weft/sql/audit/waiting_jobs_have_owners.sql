@@ -5,7 +5,7 @@
 -- A batch that is being removed is incomplete.
 SELECT j.batch_id, j.job_id, j.state, j.n_unfinished
 FROM weft.job j
-JOIN weft.batch_update u ON u.batch_id = j.batch_id AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
+JOIN weft.batch_update u ON u.batch_id = j.batch_id + 0 AND u.update_id = j.update_id AND u.committed_at IS NOT NULL
 WHERE j.state = STATE_PENDING
     AND NOT EXISTS (SELECT FROM weft.parent_end t WHERE t.batch_id = j.batch_id AND t.child_id = j.job_id)
     AND NOT EXISTS (

@@ -77,7 +77,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
     load, count, rounds = load_average(), plan.jobs_of(JOBS), plan.rounds_of(ROUNDS)
     stored = round(STORED * plan.scale)
     rates: dict[str, list[float]] = {side: [] for side in _SUBMISSIONS}
-    progress.begin(len(rates) * rounds + 2)
+    progress.begin(len(rates) * rounds + 4)
     with throwaway_home(plan.directory) as home:
         async with running_weft(home), http_client(home) as client:
             async with client_of(home) as own:
@@ -91,9 +91,11 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             await _submit(client, V1, 2 * ROWS)  # a page of them
             progress.step("pages")
             refused: dict[str, str] = {}
-            page_ms = {
-                side: await _page_ms(client, side, path, refused) for side, path in _PAGES.items()
-            }
+            page_ms = await _pages_ms(client, refused)
+            progress.step(f"make {stored:,} jobs that wait")
+            await _grow(home.secrets()["admin"], 0, stored, are_open=True)
+            progress.step("pages beside them")
+            open_ms = await _pages_ms(client, refused)
             conditions = await conditions_of(
                 home.secrets()["admin"], home.path, load_before=load,
                 sizes={"jobs": count, "rounds": rounds, "clients": CLIENTS, "stored": stored},
@@ -105,6 +107,7 @@ async def measure(plan: BenchPlan, progress: BenchProgress) -> dict[str, Any]:
             "agave": round(done[AGAVE]),
             "agave_ratio": ratio_of(done[AGAVE], done[V1]),
             "page_ms": page_ms,
+            "beside_open_ms": open_ms,
             "refused": refused,
             "page_ratio": {side: ratio_of(ms, page_ms[V1]) for side, ms in page_ms.items()},
             "goal": GOAL,
@@ -128,8 +131,8 @@ async def _submit(client: httpx.AsyncClient, side: str, count: int) -> float:
     return count / (time.perf_counter() - begun)
 
 
-async def _grow(admin: str, n_there: int, count: int) -> None:
-    """Wait until all has ended, and make this number of jobs like one of Agave."""
+async def _grow(admin: str, n_there: int, count: int, *, are_open: bool = False) -> None:
+    """Wait until all has ended, and make this number of jobs like one of each door."""
     database = await asyncpg.connect(admin)
     while True:
         if await database.fetchval(_ENDED) >= n_there:
@@ -137,10 +140,14 @@ async def _grow(admin: str, n_there: int, count: int) -> None:
         await asyncio.sleep(LOOK_S)
     await database.execute(_PLAIN)
     for door in ("aloe", "jobweaver"):
-        await database.execute(query("many_door_jobs"), count, door)
+        await database.execute(query("many_door_jobs"), count, door, are_open)
     await database.execute(_NUMBERS)
     await database.execute("VACUUM ANALYZE")
     await database.close()
+
+
+async def _pages_ms(client: httpx.AsyncClient, refused: dict[str, str]) -> dict[str, float]:
+    return {side: await _page_ms(client, side, path, refused) for side, path in _PAGES.items()}
 
 
 async def _page_ms(

@@ -1,10 +1,10 @@
 -- many_door_jobs: make $1 jobs like the newest one that came through the door $2 and has ended: one of 50 failed, one of 1000 runs
---   another application, and there are 1000 names.
+--   another application, and there are 1000 names. $3: all wait instead.
 WITH x AS MATERIALIZED (
-    SELECT b.* FROM weft.batch b JOIN weft.foreign_end e ON e.batch_id = b.batch_id AND e.state = 6
+    SELECT b.* FROM weft.batch b JOIN weft.foreign_state e ON e.batch_id = b.batch_id AND e.state = 6
     WHERE b.door = $2 ORDER BY b.batch_id DESC LIMIT 1),
 made AS (
-    SELECT n, t.id + n AS batch_id, n * interval '1 ms' AS later, CASE WHEN n % 50 = 0 THEN 7 ELSE 6 END AS state
+    SELECT n, t.id + n AS batch_id, n * interval '1 ms' AS later, CASE WHEN $3::boolean THEN 0 WHEN n % 50 = 0 THEN 7 ELSE 6 END AS state
     FROM (SELECT max(b.batch_id) AS id FROM weft.batch b) t, generate_series(1, $1::int) n),
 batches AS (
     INSERT INTO weft.batch (batch_id, tenant_id, user_id, project_id, queue_id, name, attributes, trace_id, created_at, next_update,
@@ -24,19 +24,20 @@ attempts AS (
     INSERT INTO weft.attempt
     SELECT r.* FROM made m CROSS JOIN x JOIN weft.attempt a ON a.batch_id = x.batch_id AND a.job_id = 1
     CROSS JOIN LATERAL jsonb_populate_record(a, jsonb_build_object('batch_id', m.batch_id, 'state', m.state,
-        'claimed_at', a.claimed_at + m.later, 'started_at', a.started_at + m.later, 'ended_at', a.ended_at + m.later)) r),
+        'claimed_at', a.claimed_at + m.later, 'started_at', a.started_at + m.later, 'ended_at', a.ended_at + m.later)) r WHERE NOT $3),
 counts AS (
     INSERT INTO weft.group_count
     SELECT r.* FROM made m CROSS JOIN x JOIN weft.group_count g ON g.batch_id = x.batch_id AND g.group_id = 0
-    CROSS JOIN LATERAL jsonb_populate_record(g, jsonb_build_object('batch_id', m.batch_id)) r),
+    CROSS JOIN LATERAL jsonb_populate_record(g, jsonb_build_object('batch_id', m.batch_id) || CASE WHEN $3 THEN
+        '{"complete": false, "n_completions": 0, "n_succeeded": 0, "n_pending": 1, "last_ended_at": null}'::jsonb ELSE '{}' END) r),
 ends AS (
-    INSERT INTO weft.foreign_end
-    SELECT m.batch_id, e.tenant_id, e.user_id, e.door, m.state, e.ended_at + m.later
-    FROM made m CROSS JOIN x JOIN weft.foreign_end e ON e.batch_id = x.batch_id),
+    INSERT INTO weft.foreign_state
+    SELECT m.batch_id, e.tenant_id, e.user_id, e.door, m.state, e.changed_at + m.later
+    FROM made m CROSS JOIN x JOIN weft.foreign_state e ON e.batch_id = x.batch_id),
 sums AS (
     INSERT INTO weft.foreign_count (tenant_id, door, user_id, state, n)
     SELECT x.tenant_id, x.door, x.user_id, m.state, count(*) FROM made m CROSS JOIN x
     GROUP BY GROUPING SETS ((1, 2, 3, 4), (1, 2, 3)))
 INSERT INTO weft.group_completion
 SELECT r.* FROM made m CROSS JOIN x JOIN weft.group_completion g ON g.batch_id = x.batch_id AND g.group_id = 0
-CROSS JOIN LATERAL jsonb_populate_record(g, jsonb_build_object('batch_id', m.batch_id)) r
+CROSS JOIN LATERAL jsonb_populate_record(g, jsonb_build_object('batch_id', m.batch_id)) r WHERE NOT $3

@@ -520,17 +520,6 @@ CREATE TABLE weft.gate (
 WITH (fillfactor='50');
 ALTER TABLE weft.gate OWNER TO postgres;
 
-CREATE TABLE weft.group_completion (
-    batch_id bigint NOT NULL,
-    group_id integer NOT NULL,
-    completion integer NOT NULL,
-    tenant_id integer NOT NULL,
-    completed_at timestamp with time zone NOT NULL,
-    owner_id integer,
-    project_id integer
-);
-ALTER TABLE weft.group_completion OWNER TO postgres;
-
 CREATE TABLE weft.attempt_watch (
     batch_id bigint NOT NULL,
     job_id integer NOT NULL,
@@ -1260,15 +1249,15 @@ CREATE TABLE weft.foreign_count (
 );
 ALTER TABLE weft.foreign_count OWNER TO postgres;
 
-CREATE TABLE weft.foreign_end (
+CREATE TABLE weft.foreign_state (
     batch_id bigint NOT NULL,
     tenant_id integer NOT NULL,
     user_id integer NOT NULL,
     door text NOT NULL,
     state smallint NOT NULL,
-    ended_at timestamp with time zone NOT NULL
+    changed_at timestamp with time zone NOT NULL
 );
-ALTER TABLE weft.foreign_end OWNER TO postgres;
+ALTER TABLE weft.foreign_state OWNER TO postgres;
 
 ALTER TABLE weft.gate ALTER COLUMN gate_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME weft.gate_gate_id_seq
@@ -1387,6 +1376,17 @@ ALTER TABLE weft.group_change ALTER COLUMN change_id ADD GENERATED ALWAYS AS IDE
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE weft.group_completion (
+    batch_id bigint NOT NULL,
+    group_id integer NOT NULL,
+    completion integer NOT NULL,
+    tenant_id integer NOT NULL,
+    completed_at timestamp with time zone NOT NULL,
+    owner_id integer,
+    project_id integer
+);
+ALTER TABLE weft.group_completion OWNER TO postgres;
 
 CREATE TABLE weft.group_count (
     batch_id bigint NOT NULL,
@@ -2792,8 +2792,8 @@ ALTER TABLE ONLY weft.file_store
 ALTER TABLE ONLY weft.fold
     ADD CONSTRAINT fold_pkey PRIMARY KEY (one_row);
 
-ALTER TABLE ONLY weft.foreign_end
-    ADD CONSTRAINT foreign_end_pkey PRIMARY KEY (batch_id);
+ALTER TABLE ONLY weft.foreign_state
+    ADD CONSTRAINT foreign_state_pkey PRIMARY KEY (batch_id);
 
 ALTER TABLE ONLY weft.gate
     ADD CONSTRAINT gate_kind_key_key UNIQUE (kind, key);
@@ -3343,9 +3343,9 @@ CREATE INDEX failure_delta_batch_id_idx ON weft.failure_delta USING btree (batch
 
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count USING btree (tenant_id, door);
 
-CREATE INDEX foreign_end_door_idx ON weft.foreign_end USING btree (tenant_id, door, state, ended_at, batch_id);
+CREATE INDEX foreign_state_door_idx ON weft.foreign_state USING btree (tenant_id, door, state, changed_at, batch_id);
 
-CREATE INDEX foreign_end_user_idx ON weft.foreign_end USING btree (tenant_id, user_id, door, state, ended_at, batch_id);
+CREATE INDEX foreign_state_user_idx ON weft.foreign_state USING btree (tenant_id, user_id, door, state, changed_at, batch_id);
 
 CREATE INDEX gate_batch_id_idx ON weft.gate USING btree (batch_id) WHERE (batch_id IS NOT NULL);
 
@@ -3585,7 +3585,7 @@ CREATE INDEX worker_sum_pool_idx ON weft.worker_sum USING btree (pool_id);
 
 CREATE INDEX worker_there_idx ON weft.worker USING btree (name, worker_id) WHERE (deleted_at IS NULL);
 
-CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_completion();
+CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN ((new.group_id = 0)) EXECUTE FUNCTION weft._note_owner();
 
 CREATE TRIGGER cause_begins BEFORE INSERT ON weft.failure_cause FOR EACH ROW EXECUTE FUNCTION weft._note_owner();
 
@@ -3593,9 +3593,9 @@ CREATE TRIGGER deliveries_go AFTER DELETE ON weft.callback_delivery REFERENCING 
 
 CREATE TRIGGER delivery_leaves_its_order AFTER UPDATE OF next_at ON weft.callback_delivery FOR EACH ROW WHEN (((old.order_key IS NOT NULL) AND (old.sink_id IS NOT NULL) AND (old.next_at IS NOT NULL) AND (new.next_at IS NULL))) EXECUTE FUNCTION weft._leave_order();
 
-CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.hidden))) EXECUTE FUNCTION weft._note_foreign();
+CREATE TRIGGER foreign_job_changes AFTER INSERT OR DELETE OR UPDATE OF state ON weft.foreign_state FOR EACH ROW EXECUTE FUNCTION weft._note_state();
 
-CREATE TRIGGER foreign_job_ends AFTER INSERT OR DELETE OR UPDATE OF state ON weft.foreign_end FOR EACH ROW EXECUTE FUNCTION weft._note_state();
+CREATE TRIGGER foreign_job_comes AFTER INSERT ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.hidden))) EXECUTE FUNCTION weft._note_foreign();
 
 CREATE TRIGGER foreign_job_is_shown AFTER UPDATE OF deleted_at, hidden ON weft.batch FOR EACH ROW WHEN (((new.foreign_id IS NOT NULL) AND (((old.deleted_at IS NULL) AND (NOT old.hidden)) <> ((new.deleted_at IS NULL) AND (NOT new.hidden))))) EXECUTE FUNCTION weft._note_foreign();
 
@@ -3965,7 +3965,7 @@ ALTER TABLE weft.file_store ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.foreign_count ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE weft.foreign_end ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.foreign_state ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.gate ENABLE ROW LEVEL SECURITY;
 
@@ -4239,7 +4239,7 @@ CREATE POLICY system_rows ON weft.file_store TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.foreign_count TO weft_system USING (true);
 
-CREATE POLICY system_rows ON weft.foreign_end TO weft_system USING (true);
+CREATE POLICY system_rows ON weft.foreign_state TO weft_system USING (true);
 
 CREATE POLICY system_rows ON weft.gate TO weft_system USING (true);
 
@@ -4505,7 +4505,7 @@ CREATE POLICY tenant_rows ON weft.file_store TO weft_tenant USING ((tenant_id = 
 
 CREATE POLICY tenant_rows ON weft.foreign_count TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
-CREATE POLICY tenant_rows ON weft.foreign_end TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
+CREATE POLICY tenant_rows ON weft.foreign_state TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
 CREATE POLICY tenant_rows ON weft.group_ancestor TO weft_tenant USING ((tenant_id = ( SELECT (current_setting('weft.tenant'::text))::integer AS current_setting)));
 
@@ -4848,11 +4848,6 @@ GRANT SELECT ON TABLE weft.batch TO weft_views;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.gate TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
-GRANT SELECT ON TABLE weft.group_completion TO weft_api;
-GRANT SELECT ON TABLE weft.group_completion TO weft_driver;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.attempt_watch TO weft_system;
 
@@ -5037,8 +5032,8 @@ GRANT SELECT ON TABLE weft.fold TO weft_driver;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_count TO weft_system;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_end TO weft_tenant;
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_end TO weft_system;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_state TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.foreign_state TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.gate_gate_id_seq TO weft_system;
@@ -5082,6 +5077,11 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_change TO weft_system;
 
 GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_tenant;
 GRANT USAGE ON SEQUENCE weft.group_change_change_id_seq TO weft_system;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_tenant;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_completion TO weft_system;
+GRANT SELECT ON TABLE weft.group_completion TO weft_api;
+GRANT SELECT ON TABLE weft.group_completion TO weft_driver;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_tenant;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.group_count TO weft_system;

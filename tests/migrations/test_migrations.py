@@ -142,7 +142,7 @@ async def test_functions_are_replaced_when_they_changed(
     of_migrations = {
         "_refuse_transition", "_count_worker", "_note_owner", "_note_limited", "_sum_machines",
         "_name_key", "_keep_status_change", "_follow_core", "_note_foreign", "_note_worthless",
-        "_leave_order", "_leave_orders", "_note_completion", "_follow_item", "_note_state",
+        "_leave_order", "_leave_orders", "_follow_item", "_note_state",
         "obsolete",
     }  # fmt: skip
 

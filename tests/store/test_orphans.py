@@ -135,7 +135,7 @@ async def test_worker_lives_while_the_disk_of_the_database_is_full(world: World)
 
 
 async def test_no_audit_reads_a_batch_again_for_each_of_its_updates(world: World) -> None:
-    """Nor a view: beside 2,000,000 jobs, 500 updates a batch, a check took ten minutes."""
+    """Nor a view: of 1,000,000 jobs in 2,000 updates a check took ten minutes."""
     again, texts = [], {file.name: file.text for file in files_of("audit")}
     texts |= {one.name: f"TABLE weft_views.{one.name}" for one in files_of("views")[1:]}
     async with world.admin.transaction():

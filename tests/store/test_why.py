@@ -124,12 +124,9 @@ async def test_only_what_its_flavours_hold_lets_a_pool_grow(world: World) -> Non
     """By size, labels and regions, and within its quota."""
     await world.worker(region=["eu"], rack=["12"])  # so that jobs may ask for them
     asked = [
-        Shape(cpu_m=2000),
-        Shape(memory_mib=2048),
-        Shape(words=(("rack", "12"),)),
-        Shape(words=(("region", "us"),)),
-        Shape(words=(("region", ("us", "eu")),)),
-    ]
+        Shape(cpu_m=2000), Shape(memory_mib=2048), Shape(words=(("rack", "12"),)),
+        Shape(words=(("region", "us"),)), Shape(words=(("region", ("us", "eu")),)),
+    ]  # fmt: skip
     batches = [await world.submit(job_rows(1, shapes=[one])) for one in asked]
     async with described(world):
         rest = await others(world)

@@ -40,7 +40,7 @@ _CONSTANTS: Final = {
     "EXECUTORS_OF_MACHINES": f"'{json.dumps(EXECUTORS)}'",
     "NOTE_OF_PROGRESS": 0,  # the phase of what a running job says of itself (`attempt_note`)
     "SHARE_NEED": SHARE_NEED,
-    "ENDED_ELSEWHERE": 0,  # the state of a job of which there is a record only (`foreign_end`)
+    "ENDED_ELSEWHERE": -1,  # the state of a job of which there is a record only (`foreign_state`)
 }
 _NAMES = {kind: re.compile(rf"{kind}_(?<!\w{kind}_)([A-Z_]+)\b") for kind in _KINDS}
 _NAME = {name: re.compile(rf"{name}(?<!\w{name})\b") for name in _CONSTANTS}

@@ -97,18 +97,6 @@ BEGIN
     RETURN NEW;
 END $$;
 
-CREATE FUNCTION weft._note_completion() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    v_door text;
-BEGIN
-    SELECT b.user_id, b.project_id, CASE WHEN b.foreign_id IS NOT NULL THEN b.door END
-    INTO NEW.owner_id, NEW.project_id, v_door FROM weft.batch b WHERE b.batch_id = NEW.batch_id;
-    IF v_door IS NOT NULL THEN
-        PERFORM weft._note_foreign_end(NEW, v_door);
-    END IF;
-    RETURN NEW;
-END $$;
-
 CREATE TRIGGER batch_completes BEFORE INSERT ON weft.group_completion FOR EACH ROW WHEN (NEW.group_id = 0)
-    EXECUTE FUNCTION weft._note_completion();
+    EXECUTE FUNCTION weft._note_owner();
 ROWS_OF_QUERIES weft.group_completion;

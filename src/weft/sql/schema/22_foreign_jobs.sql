@@ -6,7 +6,7 @@ CREATE TABLE weft.foreign_count (
     tenant_id int NOT NULL,
     door text NOT NULL,
     user_id int NOT NULL,  -- of the batch
-    state smallint,  -- of those in foreign_end; NULL: of those that lists show
+    state smallint,  -- in foreign_state; NULL: of those that lists show
     n bigint NOT NULL
 );
 CREATE INDEX foreign_count_door_idx ON weft.foreign_count (tenant_id, door);
@@ -25,24 +25,23 @@ CREATE TRIGGER foreign_job_is_shown AFTER UPDATE OF deleted_at, hidden ON weft.b
         AND (old.deleted_at IS NULL AND NOT old.hidden) <> (new.deleted_at IS NULL AND NOT new.hidden))
     EXECUTE FUNCTION weft._note_foreign();
 
--- Those whose batches are complete, as of the last completion: one that was retried since is open as well. Of the
--- batches of /v1 there are none.
-CREATE TABLE weft.foreign_end (
+-- Their states, as of the last fold. Of the batches of /v1 there are none.
+CREATE TABLE weft.foreign_state (
     batch_id bigint PRIMARY KEY,
     tenant_id int NOT NULL,
     user_id int NOT NULL,  -- of the batch
     door text NOT NULL,
-    state smallint NOT NULL,  -- of its job; ENDED_ELSEWHERE (0): it has none, another system has run it
-    ended_at timestamptz NOT NULL
+    state smallint NOT NULL,  -- of its job; ENDED_ELSEWHERE (-1): it has none, another system has run it
+    changed_at timestamptz NOT NULL
 );
 -- With the tenant, so that its wall needs no row.
-CREATE INDEX foreign_end_door_idx ON weft.foreign_end (tenant_id, door, state, ended_at, batch_id);
-CREATE INDEX foreign_end_user_idx ON weft.foreign_end (tenant_id, user_id, door, state, ended_at, batch_id);
+CREATE INDEX foreign_state_door_idx ON weft.foreign_state (tenant_id, door, state, changed_at, batch_id);
+CREATE INDEX foreign_state_user_idx ON weft.foreign_state (tenant_id, user_id, door, state, changed_at, batch_id);
 CREATE FUNCTION weft._note_state() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM weft._count_foreign((v.e).batch_id, (v.e).tenant_id, (v.e).door, (v.e).user_id, (v.e).state, v.by)
     FROM (VALUES (OLD, -1), (NEW, 1)) v (e, by) WHERE (v.e).batch_id IS NOT NULL;
     RETURN NULL;
 END $$;
-CREATE TRIGGER foreign_job_ends AFTER INSERT OR UPDATE OF state OR DELETE ON weft.foreign_end FOR EACH ROW
+CREATE TRIGGER foreign_job_changes AFTER INSERT OR UPDATE OF state OR DELETE ON weft.foreign_state FOR EACH ROW
     EXECUTE FUNCTION weft._note_state();

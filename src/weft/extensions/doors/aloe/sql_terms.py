@@ -99,6 +99,7 @@ _ENDS: Final = {
     "FINISHED": [JobState.SUCCESS], "STOPPED": [JobState.CANCELLED],
     "FAILED": [JobState.FAILED, JobState.ERROR],
 }  # fmt: skip
+_WAITING: Final = [one for one in JobState if one < JobState.SUCCESS and one != JobState.RUNNING]
 _BEFORE: Final = frozenset({"lt", "lte", "before"})
 _AFTER: Final = frozenset({"gt", "gte", "after"})
 _NEGATIVE: Final = frozenset({"neq", "nin", "nlike"})
@@ -171,7 +172,8 @@ def _ended_within(terms: Sequence[Term]) -> Span | None:
     if (since, until) == (first, last) and words - ENDED:
         if words >= ENDED:
             return None
-        states.append(JobState.RUNNING)
+        states += [JobState.RUNNING] if words - ENDED - _WAITS else []
+        states += _WAITING if words & _WAITS else []
     return Span(None if since == first else since, None if until == last else until, states)
 
 

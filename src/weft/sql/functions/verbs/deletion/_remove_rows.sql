@@ -49,7 +49,7 @@ BEGIN
                                    'group_usage', 'group_completion', 'group_change', 'group_hold', 'failure_count', 'group_count',
                                    'group_ancestor', 'job_group', 'callback_delivery', 'subscription', 'gate_member', 'gate_set', 'gate',
                                    'user_batch_count', 'claim', 'job_delta', 'failure_delta', 'failure_cause',
-                                   'resubmitted_span', 'batch_grant', 'batch_usage', 'batch_storage', 'foreign_end',
+                                   'resubmitted_span', 'batch_grant', 'batch_usage', 'batch_storage', 'foreign_state',
                                     'spend_limit', 'empty_batch', 'app_use', 'output_term', 'job_file',  -- of the batch itself
                                    'skipped_batch', 'group_cancel'] LOOP
         EXECUTE format('DELETE FROM weft.%1$I t WHERE t.ctid = ANY (ARRAY(SELECT x.ctid FROM weft.%1$I x WHERE x.batch_id = $1 LIMIT $2))',

@@ -2,11 +2,11 @@
 --   a retry. A group that grew or was retried, and completed again between two folds, counts as another completion. A set that is still
 --   being filled is invisible to readers, and completes when it is shown.
 -- Safe to repeat: yes.   For: fold_deltas, after it has moved the sums, so that no reporting process is needed; fill_set.
--- Locks: sums; foreign_end; as _announce.   Plan: by key.   Owner: weft_system.
+-- Locks: sums; as _announce.   Plan: by key.   Owner: weft_system.
 CREATE OR REPLACE FUNCTION weft._settle_groups(batch_ids bigint[], group_ids int[], have_grown boolean[], at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_batch bigint[]; v_group int[]; v_open bigint[];  -- batches that are open again
+    v_batch bigint[]; v_group int[];
 BEGIN
     WITH now AS MATERIALIZED (
         SELECT c.batch_id, c.group_id, c.tenant_id, c.complete, t.grown,
@@ -29,12 +29,8 @@ BEGIN
         SELECT _settle_groups.at, u.tenant_id, u.batch_id, CASE WHEN u.group_id = 0 THEN 'batch.complete' ELSE 'group.complete' END,
             array_agg(u.group_id)
         FROM upd u WHERE u.complete GROUP BY u.tenant_id, u.batch_id, u.group_id = 0)
-    SELECT array_agg(u.batch_id) FILTER (WHERE u.complete), array_agg(u.group_id) FILTER (WHERE u.complete),
-        array_agg(u.batch_id) FILTER (WHERE NOT u.complete AND u.group_id = 0)
-    INTO v_batch, v_group, v_open FROM upd u;
-    IF v_open IS NOT NULL THEN
-        DELETE FROM weft.foreign_end e WHERE e.batch_id = ANY (v_open);
-    END IF;
+    SELECT array_agg(u.batch_id) FILTER (WHERE u.complete), array_agg(u.group_id) FILTER (WHERE u.complete)
+    INTO v_batch, v_group FROM upd u;
     IF v_batch IS NOT NULL THEN
         PERFORM weft._after_completion(v_batch, v_group, _settle_groups.at);
         PERFORM weft._announce();

@@ -1,7 +1,7 @@
 -- fold_deltas: move the sums from the stored snapshot to the current one, then settle the groups that completed.
 -- Safe to repeat: yes.
 -- Locks: as _check_epoch; as _end_sleep; fold; sums; as _count_users; as _count_usage; as _count_minutes; as _count_stored;
---   as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
+--   as _note_foreign_states; as _move_ranges; as _settle_groups; as _add_to_shares; as _deactivate_idle_users.
 -- Plan: deltas by xid range, once. They are added up by group first, and these sums by batch: only what is kept by group is counted from
 --   the former, for a batch may have a group for each of its jobs. Sums of integers: those of a bigint are numeric, and slow.
 -- Each delta counts exactly once, as with PgQ's ticks: if it is visible in the new snapshot and was not in the old one, whatever the
@@ -80,6 +80,7 @@ BEGIN
         PERFORM weft._count_usage(v_sums) WHERE EXISTS (SELECT FROM unnest(v_sums) x WHERE x.rate_card_id IS NOT NULL);
         PERFORM weft._count_minutes(v_sums, CASE WHEN v_takes_back THEN v_old END, v_new, fold_deltas.at);
         PERFORM weft._count_stored(v_sums) WHERE EXISTS (SELECT FROM unnest(v_sums) x WHERE x.stored_bytes <> 0);
+        PERFORM weft._note_foreign_states(v_batch) WHERE EXISTS (SELECT FROM weft.foreign_count);
         PERFORM weft._move_ranges((SELECT array_agg(DISTINCT x.batch_id) FROM unnest(v_sums) x));
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
         PERFORM weft._add_to_shares(v_pool, v_user, v_ready, v_ready_m, v_running_m);

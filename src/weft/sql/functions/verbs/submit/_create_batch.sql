@@ -67,7 +67,7 @@ BEGIN
         VALUES (v_batch, 0, _create_batch.tenant_id, v_new.cancel_after_n_failures);
     END IF;
     IF v_new.ended_at IS NOT NULL THEN
-        INSERT INTO weft.foreign_end (batch_id, tenant_id, user_id, door, state, ended_at)
+        INSERT INTO weft.foreign_state (batch_id, tenant_id, user_id, door, state, changed_at)
         VALUES (v_batch, _create_batch.tenant_id, _create_batch.user_id, v_new.door, ENDED_ELSEWHERE, v_new.ended_at);
     END IF;
     IF v_new.subscriptions <> '[]' THEN

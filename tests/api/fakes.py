@@ -109,13 +109,9 @@ class RecordingStore(ApiStore):
 
     async def overview(self, caller: Caller) -> Row:
         return {
-            "workers": [WORKER],
-            "running": 1,
-            "ready": 2,
-            "pending": 3,
-            "blocked": 4,
+            "workers": [WORKER], "running": 1, "ready": 2, "pending": 3, "blocked": 4,
             "conditions": 5,
-        }
+        }  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (a method of any signature)
         async def refuse(*_: object, **__: object) -> None:

@@ -226,12 +226,9 @@ class Filler:
         change = {"status": f"{word}_two", "message": word}
         await self.ask("POST", f"/v1/batches/{batch}/jobs/1/status", change)
         self.ids |= {
-            "setup": f"{word}-line",
-            "parameter": f"{word}_first",
-            "lifecycle": f"{word}-life",
-            "source": f"{word}-source",
-            "sink": f"{word}-sink",
-        }
+            "setup": f"{word}-line", "parameter": f"{word}_first", "lifecycle": f"{word}-life",
+            "source": f"{word}-source", "sink": f"{word}-sink",
+        }  # fmt: skip
 
     async def submit(self) -> int:
         word, path = self.word, f"/{self.word}-g"

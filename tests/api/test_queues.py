@@ -57,12 +57,9 @@ async def test_jobs_wait_in_the_first_queue_whose_guard_is_true(
 ) -> None:
     await save(http, SHORT, BIG)
     jobs = [
-        {"resources": {"cpu": 2}, "timeout_s": 5},
-        {"timeout_s": 600},
-        {"timeout_s": 601},
-        {"queue": "big"},
-        {"count": 3, "timeout_s": 1},
-    ]
+        {"resources": {"cpu": 2}, "timeout_s": 5}, {"timeout_s": 600}, {"timeout_s": 601},
+        {"queue": "big"}, {"count": 3, "timeout_s": 1},
+    ]  # fmt: skip
     created = await http.post("/v1/batches", json={"jobs": jobs})
 
     assert created.status_code == 201

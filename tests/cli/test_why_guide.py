@@ -63,11 +63,8 @@ def gate(kind: str, key: str, n: int, *holders: JobName, **more: Any) -> GateFac
 def grows(machines: int = 1, **more: Any) -> dict[str, Any]:  # noqa: ANN401 (fields of GrowthFacts)
     growth = GrowthFacts(machines, 4, **{"has_room": machines < 4, **more})
     return {
-        "pool": "burst",
-        "cpu_active": 4,
-        "growth": growth,
-        **({} if machines == 4 else NOBODY),
-    }
+        "pool": "burst", "cpu_active": 4, "growth": growth, **({} if machines == 4 else NOBODY),
+    }  # fmt: skip
 
 
 def coming(usual_s: float | None) -> dict[str, Any]:

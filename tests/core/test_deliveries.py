@@ -18,12 +18,9 @@ from weft.core.deliveries.mail import (
 
 JITTER = st.floats(0, 1, exclude_max=True)
 PLANS = st.builds(
-    RetryPlan,
-    first_s=st.floats(0.01, 10),
-    longest_s=st.floats(10, 86400),
-    attempts_max=st.integers(1, 10_000),
-    age_max_s=st.floats(1, 31_536_000),
-)
+    RetryPlan, first_s=st.floats(0.01, 10), longest_s=st.floats(10, 86400),
+    attempts_max=st.integers(1, 10_000), age_max_s=st.floats(1, 31_536_000),
+)  # fmt: skip
 STATUSES = st.none() | st.integers(100, 599)
 ATTEMPTS = st.integers(1, 20_000)
 AGES = st.floats(0, 4e7)

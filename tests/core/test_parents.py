@@ -91,11 +91,9 @@ def test_every_wrong_reference_is_told() -> None:
     _, problems = resolve(["a"], [["x", 1, 0, "b13.j1"]])
 
     assert [(kind, error.pointer) for kind, error in problems.found] == [
-        (ParentNotFound, "/jobs/0/parents/0"),
-        (ParentNotBelow, "/jobs/0/parents/1"),
-        (ParentNotFound, "/jobs/0/parents/2"),
-        (ParentNotFound, "/jobs/0/parents/3"),
-    ]
+        (ParentNotFound, "/jobs/0/parents/0"), (ParentNotBelow, "/jobs/0/parents/1"),
+        (ParentNotFound, "/jobs/0/parents/2"), (ParentNotFound, "/jobs/0/parents/3"),
+    ]  # fmt: skip
 
 
 def test_jobs_in_order_are_left_alone() -> None:
@@ -233,11 +231,9 @@ def test_ancestors_come_first_and_only_once() -> None:
     planned, number = plan_groups(["/a/b", "/a", "/a/c/d"], {})
 
     assert planned == [
-        PlannedGroup(1, 0, "a", "/a"),
-        PlannedGroup(2, 1, "b", "/a/b"),
-        PlannedGroup(3, 1, "c", "/a/c"),
-        PlannedGroup(4, 3, "d", "/a/c/d"),
-    ]
+        PlannedGroup(1, 0, "a", "/a"), PlannedGroup(2, 1, "b", "/a/b"),
+        PlannedGroup(3, 1, "c", "/a/c"), PlannedGroup(4, 3, "d", "/a/c/d"),
+    ]  # fmt: skip
     assert number == {"/": 0, "/a": 1, "/a/b": 2, "/a/c": 3, "/a/c/d": 4}
 
 

@@ -107,12 +107,9 @@ class FakeDriverStore(DriverStore):
     async def fold_deltas(self, epoch: int) -> Folded:
         await self._ask("fold_deltas", epoch)
         waiting = {
-            "cancel": self.sweeps,
-            "settle": self.children,
-            "hold": self.parked,
-            "gates": self.gated,
-            "operate": self.operations,
-        }
+            "cancel": self.sweeps, "settle": self.children, "hold": self.parked,
+            "gates": self.gated, "operate": self.operations,
+        }  # fmt: skip
         loops = [loop for loop, left in waiting.items() if left]
         return Folded(self.folds.popleft() if self.folds else 0, loops)
 

@@ -48,11 +48,8 @@ def test_ends_of_jobs_that_were_sent_together_are_told(
 
     monkeypatch.setattr(api, "create_update", counted)
     texts = [
-        "exit 3",
-        "kill -9 $$",
-        '[ "$CALLER" = here ] && [ -z "$WEFT_TOKEN" ]',
-        *["true"] * 40,
-    ]
+        "exit 3", "kill -9 $$", '[ "$CALLER" = here ] && [ -z "$WEFT_TOKEN" ]', *["true"] * 40,
+    ]  # fmt: skip
     jobs = [bridge.submit(shell(text)) for text in texts]
     ends = [job.end.result(WITHIN_S) for job in jobs]
 

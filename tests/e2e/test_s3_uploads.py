@@ -64,7 +64,10 @@ class Signer(StoreSigner):
 async def test_bytes_of_a_lost_worker_replace_nothing_that_came_later(
     buckets: Buckets, tmp_path: Path, size: int, last: str, before: list[bytes]
 ) -> None:
-    """They were on their way when the next attempt left its own."""
+    """They were on their way when the next attempt left its own. Before it tries again, it asks
+    whether it was given up.
+    """
+    gone = list[ToSign]()
     signer, target = Signer(buckets.url), "store://s/late.bin"
     site = replace(
         file_site(tmp_path), signer=signer, settings=SMALL,
@@ -72,10 +75,14 @@ async def test_bytes_of_a_lost_worker_replace_nothing_that_came_later(
     )  # fmt: skip
     directories = JobDirectories(tmp_path / "jobs")
 
+    def check() -> None:
+        if gone:
+            raise StoreAway("it was given up")
+
     async def leave(attempt: int) -> bytes:
         (tmp_path / f"{attempt}").write_bytes(data := os.urandom(size))
         with (tmp_path / f"{attempt}").open("rb") as file:
-            held = HeldFile(file.fileno(), size, hashlib.sha256(data).digest())
+            held = HeldFile(file.fileno(), size, hashlib.sha256(data).digest(), check)
             key = AttemptKey(1, 1, attempt)
             if directories.plan_of(key) is None:
                 directories.make(key)
@@ -87,13 +94,16 @@ async def test_bytes_of_a_lost_worker_replace_nothing_that_came_later(
         if one.method == last and bool(one.upload) == (size > PART):
             signer.before = lambda _: None
             before.append(asyncio.run(leave(2)))
+            signer.before = gone.append
 
     for data in before:
         buckets.ask("PUT", "results/late.bin", data)
     signer.before = overtake
-    with pytest.raises(StoreAway, match="another one wrote it"):
+    with pytest.raises(StoreAway, match="it was given up"):
         await leave(1)
     assert buckets.ask("GET", "results/late.bin") == before[-1]
+    gone.clear()
+    signer.before = lambda _: None
     assert await leave(1) == buckets.ask("GET", "results/late.bin")
     assert tags(buckets, "results").pop("late.bin")
     buckets.ask("DELETE", "results/late.bin")

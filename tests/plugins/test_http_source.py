@@ -120,11 +120,8 @@ def test_features_of_a_catalogue_of_scenes_are_items(catalogue: Catalogue) -> No
     assert [one.fields for one in second.items] == [None, None]
     reader.read()
     asked = {
-        "sortParam": "published",
-        "sortOrder": "ascending",
-        "maxRecords": "200",
-        "status": "0",
-    }
+        "sortParam": "published", "sortOrder": "ascending", "maxRecords": "200", "status": "0",
+    }  # fmt: skip
     assert catalogue.asked == [
         {**asked, "publishedAfter": "2021-04-01"},
         {"page": "2"},

@@ -234,28 +234,63 @@ def held(path: Path, data: bytes, digest: bytes | None = None) -> HeldFile:
 
 @pytest.mark.parametrize("size", [0, 1, 1 << 20])
 async def test_an_object_is_sent_whole_or_not_at_all(tmp_path: Path, size: int) -> None:
-    """The last bytes of a file that was changed meanwhile are never sent. A store that knows no
-    conditions gets it without one.
-    """
+    """The last bytes of a file that was changed meanwhile are never sent."""
     data, bodies = os.urandom(size), []
 
     async def serve(head: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         length = int(head.lower().partition("content-length: ")[2].partition("\r\n")[0])
-        body = await reader.readexactly(length)
-        if is_known := "If-None-Match" not in head:
-            bodies.append(body)
-        answer = answering("200 OK" if is_known else "501 Not Implemented")
-        await answer(head, reader, writer)
+        bodies.append(await reader.readexactly(length))
+        await answering("200 OK")(head, reader, writer)
 
     good, bad = held(tmp_path / "a", data), held(tmp_path / "b", data, bytes(32))
     async with serving(serve) as url:
-        await HttpCarrier(HERE, 10).write(url, good, [("If-None-Match", "*")])
+        await HttpCarrier(HERE, 10).write(url, good)
         if size:
             with pytest.raises(FileDiffers):
                 await HttpCarrier(HERE, 10).write(url, bad)
     assert bodies == [data]
     os.close(good.fd)
     os.close(bad.fd)
+
+
+@cases(
+    ("head", "put", "sent"),
+    [
+        ("200 OK", "412 No", ["If-Match"] * 4 + [""]),  # many write it: one day it is written
+        ("404 No", "412 No", ["If-None-Match"] * 4 + [""]),
+        ("403 No", "412 No", ["If-None-Match", ""]),
+        ("404 No", "501 No", ["If-None-Match", "", ""]),  # the second object needs no try
+        ("404 No", "404 No<Code>NoSuchBucket</Code>", ["If-None-Match", "refused"]),
+        ("200 OK", "404 No<Code>NoSuchKey</Code>", ["If-Match"] * 4 + [""]),
+    ],
+)
+async def test_a_write_replaces_nothing_newer(
+    tmp_path: Path, head: str, put: str, sent: list[str]
+) -> None:
+    """As far as the store knows conditions; what else is wrong is said at once."""
+    found = []
+
+    async def serve(text: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        status, _, code = (head if text.startswith("HEAD") else put).partition("<")
+        if not text.startswith("HEAD"):
+            found.append(next((n for n in ("If-None-Match", "If-Match") if n in text), ""))
+            status = status if found[-1] else "200 OK"
+        body = b"" if text.startswith("HEAD") or not code else b"<" + code.encode()
+        await answering(status, body, more='ETag: "1"\r\n')(text, reader, writer)
+
+    async def sign(method: Method, upload: str = "", part: int = 0) -> str:
+        del method, upload, part
+        return url
+
+    file, carrier = held(tmp_path / "a", b""), HttpCarrier(HERE, 10)
+    async with serving(serve) as url:
+        try:
+            for _ in range(1 + ("501" in put)):
+                await carrier.write_once(sign, file)
+        except FileRefused as refused:
+            found.append("refused" if "NoSuchBucket" in str(refused) else str(refused))
+    assert found == sent
+    os.close(file.fd)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,9 @@ async def test_job_that_succeeds(world: World) -> None:
     rows = await history(world, batch)
 
     assert short(rows) == [
-        (None, "ready", None, "update 1"),
-        ("ready", "running", 1, None),
-        ("running", "running", 1, None),
-        ("running", "success", 1, None),
-    ]
+        (None, "ready", None, "update 1"), ("ready", "running", 1, None),
+        ("running", "running", 1, None), ("running", "success", 1, None),
+    ]  # fmt: skip
     assert [row["actor"] for row in rows] == ["user ada"] + ["worker w"] * 3
 
 
@@ -67,12 +65,10 @@ async def test_child_that_waits(world: World, worker: Worker) -> None:
 
     assert pending == [(None, "pending", None, "update 1")]
     assert short(await history(world, batch, 2)) == [
-        (None, "pending", None, "update 1"),
-        ("pending", "ready", None, "parents ended"),
-        ("ready", "running", 1, None),
-        ("running", "running", 1, None),
+        (None, "pending", None, "update 1"), ("pending", "ready", None, "parents ended"),
+        ("ready", "running", 1, None), ("running", "running", 1, None),
         ("running", "ready", 1, "lost"),
-    ]
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("waits_for_parent", [False, True])

@@ -100,11 +100,8 @@ def test_warning_of_a_library_becomes_a_line(output: Output) -> None:
     (line,) = output.lines()
 
     assert (line["event"], line["logger"], line["message"], line["level"]) == (
-        "library.logged",
-        "somebody",
-        "so what",
-        "warning",
-    )
+        "library.logged", "somebody", "so what", "warning",
+    )  # fmt: skip
 
 
 def test_line_that_cannot_be_written_is_counted_and_fails_nobody() -> None:

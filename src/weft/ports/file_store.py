@@ -37,6 +37,10 @@ class StoreAway(FileProblem):
     """The store does not answer now."""
 
 
+class Overtaken(StoreAway):
+    """Another write came first, or a removal."""
+
+
 class FileFacts(NamedTuple):
     """What a store knows of a file without reading it."""
 
@@ -107,10 +111,6 @@ class ToSign(NamedTuple):
         return self.method == "GET" and not self.upload
 
 
-Condition = Sequence[tuple[str, str]]
-"""A header of a write, without which it replaces whatever there is."""
-
-
 class PartUrls(Protocol):
     """Signs for one object that is stored in parts. Raises `FileRefused`, `StoreAway`."""
 
@@ -168,12 +168,9 @@ class ObjectCarrier(Protocol):
         `FileDiffers` if it was changed meanwhile.
         """
 
-    async def unchanged(self, sign: PartUrls) -> Condition:
-        """Return that nothing came after this call; nothing: the store does not tell."""
-
-    async def write(self, url: str, file: HeldFile, condition: Condition = ()) -> None:
-        """Store an object, which appears whole or not at all. Raise `FileDiffers` if the file has
-        not these bytes, `StoreAway` if another write came first.
+    async def write_once(self, sign: PartUrls, file: HeldFile) -> None:
+        """Store an object in one request, which appears whole or not at all; bytes that are late
+        replace nothing that came since. Raise `FileDiffers` if the file has not these bytes.
         """
 
     async def write_parts(

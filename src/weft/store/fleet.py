@@ -39,13 +39,9 @@ class Fleet(StorePart):
         after_name=lambda after: after and after[0], after_pool=lambda after: after and after[1],
     )  # fmt: skip
     async def list_workers(
-        self,
-        caller: Caller,
-        *,
-        with_deleted: bool,
-        limit: int,
+        self, caller: Caller, *, with_deleted: bool, limit: int,
         after: tuple[str, str] | None = None,
-    ) -> Sequence[Row]:
+    ) -> Sequence[Row]:  # fmt: skip
         """Return worker documents by name; those that have ended in order only if asked for.
         `after`: name and pool of the last worker of the page before.
         """
@@ -99,13 +95,9 @@ class Fleet(StorePart):
         of_tenant_id=pools_of,
     )  # fmt: skip
     async def list_pools(
-        self,
-        caller: Caller,
-        *,
-        name: str | None = None,
-        after: str | None = None,
+        self, caller: Caller, *, name: str | None = None, after: str | None = None,
         limit: int | None = None,
-    ) -> Sequence[Row]:
+    ) -> Sequence[Row]:  # fmt: skip
         """Return the pools of the caller's tenant and those that all share, of all tenants to who
         may administer the site, by name: `pool`, `plan` (a document of `Pool`, or None) and
         `machines` (how many by state). `name`: only this one; `after`: the name of the last
@@ -153,15 +145,9 @@ class Fleet(StorePart):
         after_user=lambda after: None if after is None else after.user_id,
     )  # fmt: skip
     async def list_shares(
-        self,
-        caller: Caller,
-        pool: str,
-        *,
-        limit: int,
-        after: ShareKey | None = None,
-        only_own: bool = False,
-        own_tenant: bool = False,
-    ) -> Sequence[Row]:
+        self, caller: Caller, pool: str, *, limit: int, after: ShareKey | None = None,
+        only_own: bool = False, own_tenant: bool = False,
+    ) -> Sequence[Row]:  # fmt: skip
         """Return `user, weight, n_ready, ready_m, running_m, load, user_id` of the users with work
         in a pool: those with ready jobs in the order in which they are served, then those who only
         run jobs, whose `load` is None. `user` is None for those whom the caller does not see,
@@ -171,13 +157,9 @@ class Fleet(StorePart):
 
     @calls(documents, limit="limit_rows")
     async def list_queues(
-        self,
-        caller: Caller,
-        *,
-        with_counts: bool = True,
-        below: int | None = None,
+        self, caller: Caller, *, with_counts: bool = True, below: int | None = None,
         limit: int | None = None,
-    ) -> Sequence[Row]:
+    ) -> Sequence[Row]:  # fmt: skip
         """Return queues in the order of routing, `default` last: the fields of `Queue`,
         `n_waiting` and `n_running` (None without counts, and of those that take no jobs of a
         caller who does not see the tenant). `below`: only those of a lower priority; no `limit`:

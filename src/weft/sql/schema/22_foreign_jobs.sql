@@ -13,7 +13,7 @@ CREATE INDEX foreign_count_door_idx ON weft.foreign_count (tenant_id, door);
 
 CREATE FUNCTION weft._note_foreign() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._count_foreign(NEW.batch_id, NEW.tenant_id, NEW.door, NEW.user_id, NULL,
+    PERFORM weft._count_foreign(NEW.tenant_id, NEW.door, NEW.user_id, NULL,
         CASE WHEN TG_OP = 'INSERT' OR (NEW.deleted_at IS NULL AND NOT NEW.hidden) THEN 1 ELSE -1 END);
     RETURN NULL;
 END $$;
@@ -39,7 +39,7 @@ CREATE INDEX foreign_state_door_idx ON weft.foreign_state (tenant_id, door, stat
 CREATE INDEX foreign_state_user_idx ON weft.foreign_state (tenant_id, user_id, door, state, changed_at, batch_id);
 CREATE FUNCTION weft._note_state() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM weft._count_foreign((v.e).batch_id, (v.e).tenant_id, (v.e).door, (v.e).user_id, (v.e).state, v.by)
+    PERFORM weft._count_foreign((v.e).tenant_id, (v.e).door, (v.e).user_id, (v.e).state, v.by)
     FROM (VALUES (OLD, -1), (NEW, 1)) v (e, by) WHERE (v.e).batch_id IS NOT NULL;
     RETURN NULL;
 END $$;

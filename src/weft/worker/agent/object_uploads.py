@@ -85,8 +85,7 @@ class ObjectUploads:
         if file.n_bytes > single_bytes_max and await self._has_parts(sign, file):
             await self._store_parts(key, target, file, sign)
             return
-        condition = await self._site.objects.unchanged(sign)
-        await self._site.objects.write(await sign("PUT"), file, condition)
+        await self._site.objects.write_once(sign, file)
 
     async def _has_parts(self, sign: PartUrls, file: HeldFile) -> bool:
         """Say whether parts can be signed; one request may do without. Raise as `url`."""

@@ -10,8 +10,8 @@ import hashlib
 import re
 import ssl
 from collections.abc import AsyncIterator, Container
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from weft.core.addresses import AllowedHosts
@@ -20,7 +20,7 @@ from weft.net import failures
 from weft.net.exchange import AnswerHead, Exchange
 from weft.net.foreign_http import Fields, ForeignHttp
 from weft.ports import file_store
-from weft.ports.file_store import ONE_REQUEST_BYTES_MAX, Condition, Head
+from weft.ports.file_store import ONE_REQUEST_BYTES_MAX, Head
 
 PIECE_BYTES: Final = 256 << 10
 _TRIES: Final = 4
@@ -31,8 +31,8 @@ _PART: Final = 206
 _SAME: Final = 304
 _MISSING: Final = 404
 _CHANGED: Final = 412
-_OVERTAKEN: Final = frozenset({_MISSING, 409, _CHANGED})
 _UNKNOWN: Final = 501
+_OVERTAKEN: Final = frozenset({"ConditionalRequestConflict", "NoSuchKey", "NoSuchUpload"})
 GOOD: Final = range(200, 300)
 _BUSY: Final = frozenset({408, 429, 500, 502, 503, 504})
 _LATER: Final = frozenset({"RequestTimeTooSkewed", "SlowDown", "InternalError", "RequestTimeout"})
@@ -47,6 +47,8 @@ class HttpCarrier:
     tls: ssl.SSLContext | None = None
     """None: trust the system's certificate authorities."""
     setting: str = "store_private_hosts"
+    plain: set[str] = field(default_factory=set)
+    """Stores that know no conditions."""
 
     async def size(self, url: str) -> int:
         """Return how many bytes an object has, by a URL for HEAD."""
@@ -88,19 +90,8 @@ class HttpCarrier:
             else:
                 return
 
-    async def unchanged(self, sign: file_store.PartUrls) -> Condition:
-        """Return that nothing came after this call; nothing: the store does not tell."""
-        try:
-            async with self.asked("HEAD", await sign("HEAD")) as exchange:
-                tag = strong((await accepted(exchange, {_OK})).get("etag"))
-        except file_store.FileMissing:
-            return [("If-None-Match", "*")]
-        except file_store.FileRefused:
-            return []
-        return [("If-Match", tag)] if tag else []
-
-    async def write(self, url: str, file: file_store.HeldFile, condition: Condition = ()) -> None:
-        """Store an object in one request."""
+    async def write(self, url: str, file: file_store.HeldFile, condition: Fields = ()) -> None:
+        """Store an object in one request. `condition`: see `conditions`."""
         if file.n_bytes > ONE_REQUEST_BYTES_MAX:
             most = ONE_REQUEST_BYTES_MAX >> 30
             raise file_store.FileRefused(
@@ -110,9 +101,35 @@ class HttpCarrier:
         async with self.asked("PUT", url, [length, *condition], None) as exchange:
             with exchange.sending():
                 await self._send(exchange, file)
-            is_written = await heard(exchange, condition)
-        if not is_written:
-            await self.write(url, file)
+            await accepted(exchange, {_OK}, self.plain if condition else None)
+
+    async def write_once(self, sign: file_store.PartUrls, file: file_store.HeldFile) -> None:
+        """Store an object in one request; see the port."""
+        async for condition in self.conditions(sign):
+            with suppress(file_store.Overtaken):
+                await self.write(await sign("PUT"), file, condition)
+                return
+
+    async def conditions(self, sign: file_store.PartUrls) -> AsyncIterator[Fields]:
+        """Yield headers by which a write replaces nothing that came after it began, each to be
+        tried when one before raised `Overtaken`; the last has none: many may write one object.
+        """
+        for _ in range(_TRIES):
+            try:
+                url = await sign("HEAD")
+                if parse_target(url).authority in self.plain:
+                    break
+                async with self.asked("HEAD", url) as exchange:
+                    tag = strong((await accepted(exchange, {_OK})).get("etag"))
+            except file_store.FileMissing:
+                tag = "*"
+            except file_store.FileRefused:  # it may not be read
+                yield [("If-None-Match", "*")]
+                break
+            if not tag:
+                break
+            yield [("If-None-Match" if tag == "*" else "If-Match", tag)]
+        yield ()
 
     async def remove(self, url: str) -> None:
         async with self.asked("DELETE", url) as exchange:
@@ -167,8 +184,12 @@ class HttpCarrier:
                 return file_store.StoreAway(f"{authority} broke off its answer")
 
 
-async def accepted(exchange: Exchange, good: Container[int]) -> AnswerHead:
-    """Return the head of an answer with one of these statuses. Raise what the store says else."""
+async def accepted(
+    exchange: Exchange, good: Container[int], plain: set[str] | None = None
+) -> AnswerHead:
+    """Return the head of an answer with one of these statuses. Raise what the store says else.
+    `plain`: the request had a condition, and gets the host if that knows none.
+    """
     head = await exchange.head()
     if head.status in good:
         return head
@@ -180,6 +201,9 @@ async def accepted(exchange: Exchange, good: Container[int]) -> AnswerHead:
     match = _CODE.search(body)
     code = match[1].decode() if match else ""
     status = head.status
+    if plain is not None and (status in {_CHANGED, _UNKNOWN} or code in _OVERTAKEN):
+        plain |= {exchange.authority} if status == _UNKNOWN else set()
+        raise file_store.Overtaken("another one wrote it meanwhile")
     if status in _BUSY or code in _LATER:
         raise file_store.StoreAway(f"{exchange.authority} answers with {code or status}")
     if code == "NoSuchBucket":
@@ -189,19 +213,6 @@ async def accepted(exchange: Exchange, good: Container[int]) -> AnswerHead:
     if status == _CHANGED:
         raise file_store.FileDiffers("it was changed while it was fetched")
     raise file_store.FileRefused(f"its store refuses it ({code or status})")
-
-
-async def heard(exchange: Exchange, condition: Condition) -> bool:
-    """Return whether a write took place; not: the store knows no conditions. Raise as `accepted`,
-    and `StoreAway` if another write or a removal came first.
-    """
-    if not condition:
-        await accepted(exchange, GOOD)
-        return True
-    status = (await accepted(exchange, {*GOOD, *_OVERTAKEN, _UNKNOWN})).status
-    if status in _OVERTAKEN:
-        raise file_store.StoreAway("another one wrote it meanwhile")
-    return status != _UNKNOWN
 
 
 def strong(etag: str) -> str:

@@ -10,9 +10,10 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from weft.net.failures import TooLong
-from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted, heard
+from weft.net.foreign_http import Fields
+from weft.plugins.file_stores.s3.carrying import GOOD, PIECE_BYTES, HttpCarrier, accepted
 from weft.ports import file_store
-from weft.ports.file_store import Condition, PartUrls
+from weft.ports.file_store import PartUrls
 
 _TRIES: Final = 3
 _ANSWER_BYTES_MAX: Final = 4 << 20
@@ -164,13 +165,20 @@ class _PartsUpload:
             for number, tag in enumerate(tags, 1)
         )
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
-        condition = await self._carrier.unchanged(self._sign)
-        answer = await self._asked("POST", await self._sign("POST", upload), body, condition)
-        if _ERROR in answer:  # behind a status that was sent before it was known
-            raise file_store.StoreAway("its store did not put the parts together")
+        async for condition in self._carrier.conditions(self._sign):
+            url = await self._sign("POST", upload)
+            try:
+                answer = await self._asked("POST", url, body, condition)
+            except file_store.Overtaken:
+                continue
+            except file_store.FileMissing as error:
+                raise file_store.StoreAway("its store has given the parts up") from error
+            if _ERROR in answer:  # behind a status that was sent before it was known
+                raise file_store.StoreAway("its store did not put the parts together")
+            return
 
     async def _asked(
-        self, method: str, url: str, body: bytes = b"", condition: Condition = ()
+        self, method: str, url: str, body: bytes = b"", condition: Fields = ()
     ) -> str:
         length = [("Content-Length", str(len(body)))] if method == "POST" else []
         async with self._carrier.asked(method, url, [*length, *condition], None) as exchange:
@@ -179,9 +187,8 @@ class _PartsUpload:
                     self._file.check()
                     await exchange.send(body)
                 await exchange.end()
-            if await heard(exchange, condition):
-                try:
-                    return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")
-                except TooLong as error:
-                    raise file_store.FileRefused("its store answers too much") from error
-        return await self._asked(method, url, body)
+            await accepted(exchange, GOOD, self._carrier.plain if condition else None)
+            try:
+                return (await exchange.body(_ANSWER_BYTES_MAX)).decode(errors="replace")
+            except TooLong as error:
+                raise file_store.FileRefused("its store answers too much") from error

@@ -80,7 +80,7 @@ BEGIN
         PERFORM weft._count_usage(v_sums) WHERE EXISTS (SELECT FROM unnest(v_sums) x WHERE x.rate_card_id IS NOT NULL);
         PERFORM weft._count_minutes(v_sums, CASE WHEN v_takes_back THEN v_old END, v_new, fold_deltas.at);
         PERFORM weft._count_stored(v_sums) WHERE EXISTS (SELECT FROM unnest(v_sums) x WHERE x.stored_bytes <> 0);
-        PERFORM weft._note_foreign_states(v_batch) WHERE EXISTS (SELECT FROM weft.foreign_count);
+        PERFORM weft._note_foreign_states(v_batch) WHERE EXISTS (SELECT FROM weft.batch b WHERE b.foreign_id IS NOT NULL);
         PERFORM weft._move_ranges((SELECT array_agg(DISTINCT x.batch_id) FROM unnest(v_sums) x));
         PERFORM weft._settle_groups(v_batch, v_group, v_grown, fold_deltas.at);
         PERFORM weft._add_to_shares(v_pool, v_user, v_ready, v_ready_m, v_running_m);

@@ -53,5 +53,5 @@ BEGIN
                 ELSE 'Submit again when batches have ended, or cancel those that get no jobs (`weft cancel`). ' END
             || '`weft quota ls` shows what is used.');
     END IF;
-    PERFORM weft._check_bytes(of_tenant_id, v_user, weft._spec_bytes(of_update));
+    PERFORM weft._check_bytes(of_tenant_id, v_user, (SELECT x.n_bytes FROM weft._spec_bytes(of_update) x));
 END $$;

@@ -19,7 +19,7 @@ BEGIN
         JOIN weft.tenant_user u USING (user_id)
         WHERE NOT EXISTS (SELECT FROM weft.user_share a WHERE a.pool_id = n.pool_id AND a.user_id = n.user_id AND a.active)
         ON CONFLICT (pool_id, user_id) DO UPDATE SET active = true;
-        PERFORM weft._wake_workers(_announce.pool_ids, _announce.lane_ids, 16) WHERE wakes;
+        v_locked := wakes AND weft._wake_workers(_announce.pool_ids, _announce.lane_ids, 16) IS NULL;
     END IF;
     SELECT d.waiting, EXISTS (SELECT FROM weft.event_listener e WHERE e.waiting) INTO v_driver, v_listener FROM weft.driver_state d;
     IF v_driver AND weft._end_sleep() THEN

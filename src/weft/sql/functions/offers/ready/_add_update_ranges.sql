@@ -1,19 +1,10 @@
 -- _add_update_ranges: add ranges for the ready jobs of an update that are not listed: one for each stretch of bunches of one lane.
 -- Safe to repeat: no.   Locks: none but its inserts.
--- lane_ids: the lanes of its jobs; if all are in one, there is one range.
+-- For: _make_visible; if all its jobs are in one lane, that adds one range.
 -- Plan: bunches by key; where a bunch has several lanes, jobs by key up to the first that is in the range.   Owner: weft_tenant.
-CREATE OR REPLACE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id int, pool_id int, user_id int, lane_ids int[])
+CREATE OR REPLACE FUNCTION weft._add_update_ranges(of_batch_id bigint, of_update_id int, pool_id int, user_id int)
 RETURNS void LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
-    IF cardinality(lane_ids) = 1 THEN
-        INSERT INTO weft.runnable (gate_set_id, pool_id, user_id, tenant_id, batch_id, update_id, lane_id, first_job, last_job, low_job)
-        SELECT b.gate_set_id, weft._lane_pool(lane_ids[1], _add_update_ranges.pool_id), _add_update_ranges.user_id, b.tenant_id,
-            of_batch_id, of_update_id, lane_ids[1], u.first_job, u.first_job + u.n_jobs - 1, u.first_job
-        FROM weft.batch_update u JOIN weft.batch b ON b.batch_id = of_batch_id
-        WHERE u.batch_id = of_batch_id AND u.update_id = of_update_id AND EXISTS (
-            SELECT FROM weft.bunch x WHERE x.batch_id = of_batch_id AND x.update_id = of_update_id AND x.n_ranged > 0);
-        RETURN;
-    END IF;
     WITH section AS (
         SELECT s.first_job, s.lane_id, s.lane_id IS DISTINCT FROM lag(s.lane_id) OVER (ORDER BY s.first_job) AS is_new
         FROM weft.bunch x

@@ -23,7 +23,7 @@ DECLARE
     v_worker record; v_offer weft.offer; v_terms record; v_picked weft.picked;
     v_cpu bigint := claim_jobs.budget_cpu_m; v_shared bigint := v_cpu; v_memory bigint := claim_jobs.budget_memory_mib;
     v_left int := claim_jobs.limit_jobs; v_limit int; v_found int; v_fit int;  -- of all; of this offer
-    v_n int := 0; v_short int[] := '{}'; -- claimed by this call; lanes that had no room
+    v_n int := 0; v_short int[] := '{}'; v_done boolean; -- claimed by this call; lanes that had no room
 BEGIN
     -- A transaction that ends the incarnation waits for this lock, or we see its end: no claim commits unseen afterwards.
     IF NOT pg_try_advisory_xact_lock_shared(7703, claim_jobs.incarnation_id) THEN
@@ -86,9 +86,9 @@ BEGIN
     END LOOP;
     IF v_n > 0 THEN
         IF v_worker.waiting OR v_worker.trying THEN
-            PERFORM weft._note_claim(claim_jobs.incarnation_id, v_worker.pool_id, v_worker.trying, v_offer, v_picked.job_ids, v_n,
-                v_worker.lanes, v_worker.shares);
+            v_done := weft._note_claim(claim_jobs.incarnation_id, v_worker.pool_id, v_worker.trying, v_offer, v_picked.job_ids, v_n,
+                v_worker.lanes, v_worker.shares) IS NULL;
         END IF;
-        PERFORM weft._announce();
+        IF claim_jobs.call >= 0 IS NOT FALSE THEN PERFORM weft._announce(); END IF;  -- else _make_visible has announced
     END IF;
 END $$;

@@ -7,7 +7,7 @@
 CREATE OR REPLACE FUNCTION weft._add_bunch(of_update weft.batch_update, bunch weft.bunch, jobs weft.job_columns, limits jsonb)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    v_base int := of_update.first_job - 1; v_shapes int[]; v_lanes int[]; v_gate_sets int[];
+    v_base int := of_update.first_job - 1; v_shapes int[]; v_lanes int[]; v_gate_sets int[]; v_done boolean;
 BEGIN
     IF jobs.group_ids <> '{0}' OR cardinality(jobs.combo_sets) > 0 THEN  -- else the root, which every batch has
         jobs.group_ids := weft._tree_groups(of_update, jobs.group_ids, jobs.combo_sets);
@@ -45,7 +45,7 @@ BEGIN
     IF cardinality(jobs.entry_ns) > 0 THEN
         PERFORM weft._add_arrays(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
     ELSE
-        PERFORM weft._add_rows(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets);
+        v_done := weft._add_rows(bunch, v_base, jobs, v_shapes, v_lanes, v_gate_sets) IS NULL;
     END IF;
     IF 0 = ANY (jobs.edge_parent_ns) THEN
         WITH parent AS (
@@ -62,7 +62,7 @@ BEGIN
         PERFORM weft._recount_parents(bunch.batch_id, ARRAY(SELECT DISTINCT e.child_id FROM weft.edge e WHERE e.batch_id = bunch.batch_id
             AND e.need < 0 AND e.child_id BETWEEN bunch.first_job AND bunch.first_job + bunch.n_jobs - 1), '{}');
     END IF;
-    PERFORM weft._add_details(bunch, v_base, jobs);
+    v_done := weft._add_details(bunch, v_base, jobs) IS NULL;
     IF jobs.output_keep_s IS NOT NULL THEN
         INSERT INTO weft.output_term AS t (batch_id, tenant_id, keep_s, n_jobs)
         VALUES (bunch.batch_id, bunch.tenant_id, jobs.output_keep_s, bunch.n_jobs)

@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION weft._create_batch(
     new_jobs int DEFAULT NULL, new_groups int DEFAULT NULL
 ) RETURNS TABLE (batch_id bigint, is_new boolean) LANGUAGE plpgsql AS $$
 DECLARE
-    v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[]; v_holder bigint;
+    v_new record; v_project int; v_batch bigint; v_digest bytea; v_lifecycle int; v_sinks int[]; v_holder bigint; v_made text;
 BEGIN
     SELECT r.* INTO v_new FROM jsonb_to_record(_create_batch.batch)
         r (name text, billing_project text, attributes jsonb, callback text, cancel_after_n_failures int, gates jsonb, door text,
@@ -58,7 +58,7 @@ BEGIN
         RETURN QUERY SELECT v_batch, false;
         RETURN;
     END IF;
-    PERFORM set_config('weft.made_batch', v_batch::text, true);  -- for the trail
+    v_made := set_config('weft.made_batch', v_batch::text, true);  -- for the trail
     INSERT INTO weft.job_group (batch_id, group_id, tenant_id, name, path, depth, cancel_after_n_failures, created_at)
     VALUES (v_batch, 0, _create_batch.tenant_id, '', '/', 0, v_new.cancel_after_n_failures, _create_batch.at);
     INSERT INTO weft.group_ancestor (batch_id, group_id, ancestor_id, tenant_id) VALUES (v_batch, 0, 0, _create_batch.tenant_id);

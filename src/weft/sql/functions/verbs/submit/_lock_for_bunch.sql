@@ -14,9 +14,7 @@ BEGIN
         -- Before the other locks: who deletes the batch holds its row while it waits for them.
         UPDATE weft.batch b SET gated = b.gated OR v_has_gates, has_edges = b.has_edges OR v_has_edges
         WHERE b.batch_id = of_batch_id AND (v_has_gates AND NOT b.gated OR v_has_edges AND NOT b.has_edges);
-    END IF;
-    IF v_has_edges AND EXISTS (SELECT FROM unnest(jobs.edge_parents) p WHERE p < 0) THEN
         -- Before any row: a commit later in this transaction takes this lock, and a cancel that holds it takes the rows.
-        PERFORM pg_advisory_xact_lock_shared(of_batch_id);
+        PERFORM pg_advisory_xact_lock_shared(of_batch_id) WHERE EXISTS (SELECT FROM unnest(jobs.edge_parents) p WHERE p < 0);
     END IF;
 END $$;

@@ -6,9 +6,9 @@ CREATE OR REPLACE FUNCTION weft._reserve_update(of_tenant_id int, of_batch_id bi
     user_id int, new_jobs int, new_groups int, trace_id text, idempotency_key text, digest bytea, groups_max int,
     at timestamptz, committed_at timestamptz DEFAULT NULL) RETURNS weft.batch_update LANGUAGE plpgsql AS $$
 DECLARE
-    v_new weft.batch_update;
+    v_new weft.batch_update; v_done boolean;
 BEGIN
-    PERFORM weft._check_room(of_batch_id, from_group - 1 + _reserve_update.new_groups, groups_max);
+    v_done := weft._check_room(of_batch_id, from_group - 1 + _reserve_update.new_groups, groups_max) IS NULL;
     IF from_job::bigint + _reserve_update.new_jobs > 2000000000 THEN
         PERFORM weft._fail('WF210', format('batch b%s is full', of_batch_id), 'A batch holds at most 2,000,000,000 jobs.',
             'Start a new batch.');

@@ -16,11 +16,11 @@ LANGUAGE plpgsql
 PLAN_ONCE AS $$
 DECLARE
     v_new record; v_update weft.batch_update; v_bunch weft.bunch; v_before record;
-    v_is_new_batch boolean := of_batch_id IS NULL; v_groups int := coalesce(cardinality(groups.group_ids), 0);
+    v_is_new_batch boolean := of_batch_id IS NULL; v_done boolean; v_groups int := coalesce(cardinality(groups.group_ids), 0);
 BEGIN
     IF new_jobs > 0 OR v_is_new_batch THEN
         -- Before the batch's row, which others want that hold this lock.
-        PERFORM weft._as_tenant(submit.tenant_id);
+        v_done := weft._as_tenant(submit.tenant_id) IS NULL;
         v_before := weft._before_submit(submit.tenant_id, CASE WHEN v_is_new_batch THEN submit.user_id END, of_batch_id,
             CASE WHEN new_jobs > 0 THEN jobs.shape_countables END, true);
     END IF;
@@ -60,14 +60,14 @@ BEGIN
         v_bunch.update_id := v_update.update_id;
         v_bunch.first_job := v_update.first_job;
         v_bunch.n_jobs := new_jobs;
-        PERFORM weft._lock_for_bunch(v_update.batch_id, jobs, v_before.limits IS NOT NULL);
-        PERFORM weft._add_bunch(v_update, v_bunch, jobs, v_before.limits);
+        v_done := weft._lock_for_bunch(v_update.batch_id, jobs, v_before.limits IS NOT NULL) IS NULL;
+        v_done := weft._add_bunch(v_update, v_bunch, jobs, v_before.limits) IS NULL;
     END IF;
     IF v_is_new_batch THEN
         IF v_before.counts THEN
             PERFORM weft._at_commit(submit.tenant_id, v_update, v_before.checks);
         END IF;
-        PERFORM weft._make_visible(v_update, true, submit.at);
+        v_done := weft._make_visible(v_update, true, submit.at) IS NULL;
     ELSE
         PERFORM FROM weft.commit_update(submit.tenant_id, of_batch_id, v_update.update_id, submit.at);
     END IF;

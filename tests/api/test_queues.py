@@ -254,10 +254,8 @@ async def test_queues_are_found_by_name(http: httpx.AsyncClient) -> None:
     malformed = await http.get("/v1/queues/a%20b")
 
     assert (found["guard"], found["pools"], found["state"]) == (
-        BIG["guard"],
-        ["default"],
-        "enabled",
-    )
+        BIG["guard"], ["default"], "enabled",
+    )  # fmt: skip
     assert (missing.status_code, missing.json()["code"]) == (404, "API.QUEUE_NOT_FOUND")
     assert malformed.status_code == 400
 
@@ -271,10 +269,8 @@ async def test_a_document_is_tested_without_being_submitted(http: httpx.AsyncCli
 
     assert nothing.json() == {"routes": []}
     assert [(one["jobs"], one["queue"]) for one in tested] == [
-        ([1, 3], "default"),
-        ([2], "big"),
-        ([4], "short"),
-    ]
+        ([1, 3], "default"), ([2], "big"), ([4], "short"),
+    ]  # fmt: skip
     assert [one["reason"] for one in tested[0]["verdicts"]] == [
         "its guard is false: job.resources.cpu = 1.0",
         "its guard is false: job.timeout_s = 0.0",

@@ -38,11 +38,9 @@ def test_numbered_parents_follow_when_jobs_change_places() -> None:
 
 def test_groups_are_made_with_their_ancestors() -> None:
     found = plan(
-        {"group": "/s1/a"},
-        {"group": "/s1"},
-        {},
+        {"group": "/s1/a"}, {"group": "/s1"}, {},
         groups=[{"path": "/s1", "attributes": {"k": "v"}}],
-    )
+    )  # fmt: skip
 
     assert found.groups == [
         {"name": "s1", "parent": 0, "attributes": {"k": "v"}},
@@ -174,10 +172,8 @@ def _documents(bunch: Bunch) -> list[dict[str, Any]]:
 
 def test_large_array_is_cut_into_parts_that_continue_its_indices() -> None:
     jobs: list[dict[str, Any]] = [
-        {"name": "a"},
-        {"count": 250, "index_from": 7, "name": "b"},
-        {"name": "c"},
-    ]
+        {"name": "a"}, {"count": 250, "index_from": 7, "name": "b"}, {"name": "c"},
+    ]  # fmt: skip
 
     bunches = list(cut_bunches(jobs, part_max=100))
 

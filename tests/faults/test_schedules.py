@@ -14,10 +14,8 @@ from up.weft_up import post, temporary_home
 RUNS = 200
 """Missed runs of a schedule of every minute, all made up for: they keep the api busy."""
 SETTINGS = {
-    "WEFT_DRIVERS": "2",
-    "WEFT_SCHEDULE_MISSED_MAX": "1000",
-    "WEFT_SCHEDULE_RUNS_KEPT": "1000",
-}
+    "WEFT_DRIVERS": "2", "WEFT_SCHEDULE_MISSED_MAX": "1000", "WEFT_SCHEDULE_RUNS_KEPT": "1000",
+}  # fmt: skip
 DOCUMENT = {
     "cron": "* * * * *", "missed": "all", "document": {"jobs": [{"command": ["true"]}]},
 }  # fmt: skip

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from builders import job_rows
-from plans.table_reads import read_by_call
+from plans.table_reads import read_by_call, reads
 from store.world import Worker, World
 from weft.core.queues import Queue
 from weft.ports.store import NewGroup
@@ -60,6 +60,20 @@ async def test_may_claim_is_inlined_and_jobs_are_found_by_key(
     assert "SEQSCAN" not in asking[0]
     assert "SORT" not in asking[0]
     assert [name for name in indexes if f":indexid {oid[name]} " not in asking[0]] == []
+
+
+async def test_submission_asks_by_key_what_a_sleeper_runs(own_world: World) -> None:
+    await own_world.submit(20_000)
+    worker = await own_world.worker()
+    await worker.end(*await worker.claim(900))
+    pool = await own_world.admin.fetchval("SELECT pool_id FROM weft.worker_incarnation")
+    await worker.waits(takes=True)
+    async with reads(own_world.admin, "job", "claim") as found:
+        await own_world.admin.execute("SELECT weft._give_to_sleeper($1, 0)", pool)
+
+    assert [one.scans for one in found.values()] == [0, 0]
+    assert found["job"].rows_by_index < 3000
+    assert found["job"].index_scans < 10
 
 
 async def test_claim_of_a_cordoned_worker_looks_at_no_work(own_world: World) -> None:

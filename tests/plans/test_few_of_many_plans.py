@@ -45,11 +45,9 @@ _EXPECTED = """
     ORDER BY {key} {way}, b.batch_id {way}
 """
 _KEYS = {
-    BatchSort.NUMBER: "b.batch_id",
-    BatchSort.NAME: "b.name",
-    BatchSort.CREATED: "b.created_at",
+    BatchSort.NUMBER: "b.batch_id", BatchSort.NAME: "b.name", BatchSort.CREATED: "b.created_at",
     BatchSort.COMPLETED: "o.completed_at",
-}
+}  # fmt: skip
 
 
 async def share_out(world: World) -> Caller:

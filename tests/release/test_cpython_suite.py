@@ -18,11 +18,9 @@ pytestmark = pytest.mark.heavy
 VERSIONS = ("3.11", "3.12", "3.13")
 SUITE_S = 900
 DIFFERENT = {
-    "ExecutorShutdownTest.test_interpreter_shutdown",
-    "ExecutorShutdownTest.test_hang_gh83386",
-    "ExecutorShutdownTest.test_cancel_futures",
-    "FailingInitializerMixin.test_initializer",
-}
+    "ExecutorShutdownTest.test_interpreter_shutdown", "ExecutorShutdownTest.test_hang_gh83386",
+    "ExecutorShutdownTest.test_cancel_futures", "FailingInitializerMixin.test_initializer",
+}  # fmt: skip
 """docs/guides/functions.md says why. Whether `test_cancel_futures` passes is a matter of speed."""
 START = """
 import os

@@ -1,7 +1,7 @@
 """The fake remote runner of `weft_testing` passes the suites of the port."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from weft_testing.runner_suite import WITHIN_S, RunnerWatch, assignment
 from contexts import beside
 from runners.directory_engine import DirectoryEngine, moments
 from runners.real_engine import OnDiskSuite, dies_in, runner_of
-from weft.core.states import Phase
+from weft.core.states import Phase, Reason
 from weft.plugins.runners.remote import RemoteRunner
 from weft.plugins.runners.remote.handles import Handle, Handles, RunnerHeld
 from weft.ports.runner import Assignment, GivenSecret
@@ -81,6 +81,25 @@ class TestDirectoryRunner(OnDiskSuite, FollowedOutputSuite, EngineFaultsSuite):
             engine.queued_s = 0
             await runner.submit([one])
             assert (await watch.end_of(one)).exit_code == 0
+        await runner.end()
+        runner.leave()
+
+    async def test_what_begins_while_it_is_withdrawn_did_not_fail(self) -> None:
+        one, self.queued_s = assignment(1, runs_s=60), 60
+        engine = self.engine()
+        stop, runner = engine.stop, runner_of(self.root, engine)
+
+        async def stop_late(names: Sequence[str], *, grace_ms: int) -> None:
+            engine.queued_s = 0
+            await stop(names, grace_ms=grace_ms)
+
+        engine.stop = stop_late  # type: ignore[method-assign]
+        watch = RunnerWatch(runner, await runner.adopt())
+        async with beside(watch.follow()):
+            await runner.submit([one])
+            await watch.until(lambda told: bool(told.entered))
+            runner.withdraw([one.key])
+            assert (await watch.end_of(one)).reason == Reason.PREEMPTED
         await runner.end()
         runner.leave()
 

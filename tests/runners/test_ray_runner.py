@@ -126,10 +126,8 @@ class TestRayRunner(RealEngineSuite, FollowedOutputSuite, EngineFaultsSuite):
             logs = await self.log_store().read_all([log_of(ends[0]), log_of(ends[2])])
 
         assert [(one.exit_code, one.signal) for one in ends] == [
-            (200, None),
-            (None, 11),
-            (0, None),
-        ]
+            (200, None), (None, 11), (0, None),
+        ]  # fmt: skip
         written = [{p.kind: p.data for p in pieces} for pieces in logs]
         assert written[0] == {STDOUT: b"a\377\0b", STDERR: b"oops"}
         assert written[1] == {STDOUT: b"in\nx 'y' b1.j3\n/usr\n"}

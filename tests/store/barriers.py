@@ -11,11 +11,9 @@ from store.world import World
 from weft.ports.store import Caller, Claimed, NewGroup
 
 TREE = [
-    NewGroup(group_id=1, parent_id=0, name="a"),
-    NewGroup(group_id=2, parent_id=1, name="b"),
-    NewGroup(group_id=3, parent_id=0, name="c"),
-    NewGroup(group_id=4, name="pca", is_set=True),
-]
+    NewGroup(group_id=1, parent_id=0, name="a"), NewGroup(group_id=2, parent_id=1, name="b"),
+    NewGroup(group_id=3, parent_id=0, name="c"), NewGroup(group_id=4, name="pca", is_set=True),
+]  # fmt: skip
 
 
 def numbers(claimed: list[Claimed]) -> list[int]:

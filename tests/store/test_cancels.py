@@ -80,10 +80,8 @@ async def test_group_is_cancelled_with_all_below(world: World) -> None:
     assert stops == [(batch, 6, 1)]
     document = await world.api.get_group(world.caller, batch, "/a/b")
     assert (document["state"], document["cancelled"], document["complete"]) == (
-        "cancelled",
-        True,
-        True,
-    )
+        "cancelled", True, True,
+    )  # fmt: skip
     whole = await world.api.get_batch(world.caller, batch)
     assert (whole["cancelled"], whole["complete"], whole["n_cancelled"]) == (False, False, 3)
 

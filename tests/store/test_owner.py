@@ -51,11 +51,9 @@ def names(server: ExternalServer) -> Iterator[tuple[str, str]]:
     name = f"n{secrets.token_hex(4)}"
     yield f"{name}_owner", name
     execute(
-        server.dsn(),
-        f"DROP DATABASE IF EXISTS {name}",
-        *(f"DROP ROLE IF EXISTS {role}" for role in ROLES),
-        f"DROP ROLE IF EXISTS {name}_owner",
-    )
+        server.dsn(), f"DROP DATABASE IF EXISTS {name}",
+        *(f"DROP ROLE IF EXISTS {role}" for role in ROLES), f"DROP ROLE IF EXISTS {name}_owner",
+    )  # fmt: skip
 
 
 def execute(dsn: str, *statements: str) -> None:

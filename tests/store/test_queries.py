@@ -225,10 +225,8 @@ async def test_jobs_of_a_group_are_those_below_it_too(world: World) -> None:
     assert await ids(world, batch, "name = x", group="/a") == [7, 17, 27]
     assert await ids(world, batch, "name = x", group="pca") == [3]
     assert await ids(world, batch, "job_id > 16 and not name = x", group="/a", limit=3) == [
-        18,
-        19,
-        20,
-    ]
+        18, 19, 20,
+    ]  # fmt: skip
     for after in range(31):
         expected_ids = [number for number in in_a if number > after]
         assert await ids(world, batch, "", group="/a", after=after, limit=4) == expected_ids[:4]

@@ -109,10 +109,8 @@ async def test_each_division_adds_up_to_the_cost_and_names_who_used_it(own_world
             ("value", days[1]): used[1] + used[2],
         }
         assert await cpu_of(own_world, "attribute", ada) == {
-            ("value", "x"): used[0],
-            ("value", "y"): used[1],
-            ("none", None): used[2],
-        }
+            ("value", "x"): used[0], ("value", "y"): used[1], ("none", None): used[2],
+        }  # fmt: skip
         resources = await cpu_of(own_world, "resource", ada)
         assert resources[("value", "cpu")] == sum(used)
         assert [name for _, name in resources] == ["cpu", "memory", "storage"]

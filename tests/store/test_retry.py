@@ -289,11 +289,9 @@ async def test_history_shows_who_retried(world: World, worker: Worker) -> None:
 
     steps = [(one["from"], one["to"], one["actor"]) for one in history if one["from"] != one["to"]]
     assert steps[2:] == [
-        ("running", "failed", "worker w"),
-        ("failed", "ready", "user ada"),
-        ("ready", "running", "worker w"),
-        ("running", "success", "worker w"),
-    ]
+        ("running", "failed", "worker w"), ("failed", "ready", "user ada"),
+        ("ready", "running", "worker w"), ("running", "success", "worker w"),
+    ]  # fmt: skip
 
 
 async def test_retried_jobs_are_no_dead_letters(world: World, worker: Worker) -> None:

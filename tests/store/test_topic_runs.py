@@ -126,10 +126,8 @@ async def test_events_tell_of_foreign_jobs_and_their_last_failures(world: World)
         pass
     ended = await told()
     assert (created["kind"], created["batch_id"], created["foreign_id"]) == (
-        "created",
-        batch,
-        "one",
-    )
+        "created", batch, "one",
+    )  # fmt: skip
     assert [(one["kind"], one["foreign_id"], one["n_failed"]) for one in ended] == [
         ("dead", "one", 1)
     ]

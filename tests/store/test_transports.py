@@ -347,10 +347,8 @@ async def test_what_the_driver_saw_of_a_transport_is_shown(rabbit: Rabbit) -> No
 
     assert (went, back) == (True, True)
     assert (up["away_since"], away["error"], away["queues"][0]["messages"]) == (
-        None,
-        "no route",
-        3,
-    )
+        None, "no route", 3,
+    )  # fmt: skip
     assert {key: queue[key] for key in ("offered", "in_flight", "slots", "consumers")} == {
         "offered": 3, "in_flight": 1, "slots": 2, "consumers": 1,
     }  # fmt: skip

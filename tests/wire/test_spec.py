@@ -46,10 +46,8 @@ def test_script_and_the_rest_stay_as_they_are() -> None:
     spec = spec_at(template, 0)
 
     assert (spec.script, spec.cwd, spec.stdin) == (
-        "echo $WEFT_INDEX",
-        "/$WEFT_INDEX",
-        "$WEFT_INDEX",
-    )
+        "echo $WEFT_INDEX", "/$WEFT_INDEX", "$WEFT_INDEX",
+    )  # fmt: skip
     assert spec.command is None
     assert spec.env == {"WEFT_INDEX": "0"}
 

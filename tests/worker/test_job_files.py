@@ -79,10 +79,8 @@ async def test_a_product_says_where_its_files_are_kept(worker: Worker) -> None:
     (end,) = await worker.store.until(1)
     assert end.reason is None
     assert kept(worker).keys() == {
-        "maps/FSC/2027/04/13/p/a",
-        "maps/RLIE/2027/04/14/p/map/b",
-        "maps/WDS/2027/04/15/p/c.json",
-    }
+        "maps/FSC/2027/04/13/p/a", "maps/RLIE/2027/04/14/p/map/b", "maps/WDS/2027/04/15/p/c.json",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from weft.core.errors import Invalid
-from weft_siege.evidence import SAID, STORED, Line
+from weft_siege.evidence import SAID, STORED, STORING, Line
 from weft_siege.network import Wire
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def said(batches: Sequence["Batch"]) -> Collection[bytes]:
 def _last_words(batches: Sequence["Batch"], before: str) -> Iterator[tuple["Batch", Line, str]]:
     """Yield what the last run of each job that leaves files wrote behind such a word."""
     for batch in batches:
-        if batch.kind == "stored":
+        if batch.kind == STORING:
             lines = sorted(batch.evidence.lines(), key=lambda line: line.attempt)
             of_job = {line.job_id: line for line in lines if line.word.startswith(before)}
             for line in of_job.values():

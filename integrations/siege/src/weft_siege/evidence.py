@@ -20,6 +20,8 @@ from weft_siege.processes import command_of
 VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
 STORED = "stored:"
+STORING = "stored"
+"""The kind of batches whose jobs leave files in the bucket."""
 """Before the digest of what a job has left."""
 SAID = "said:"
 """Before what a job has printed by chance."""
@@ -132,7 +134,7 @@ class Evidence:
         )
         say = 'echo "$WEFT_JOB $WEFT_ATTEMPT_NO $said"'
         script = f"{_ALONE}{BEGIN}{draw}{keep}{tell}{say}{END}" + "; exit 3" * fails
-        kind, state = ("failing", "failed") if fails else ("stored", "success")
+        kind, state = ("failing", "failed") if fails else (STORING, "success")
         planned = self._planned(kind, "/bin/sh", "-c", script, state=state)
         outputs = [{"from": "out", "to": f"{to}/{self.path.name}/j{number}"}]
         return replace(planned, document={**planned.document, "outputs": outputs})

@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.client.api import Api, Document
 from weft.core.errors import NotFound
-from weft_siege.evidence import CPU_M, Evidence, Planned
+from weft_siege.evidence import CPU_M, STORING, Evidence, Planned
 from weft_siege.network import SINK
 
 OPEN_JOBS_MAX = 400
@@ -242,7 +242,7 @@ class Load:
             evidence.stored(number, to, size, fails=number in FAILING)
             for number, size in enumerate([LARGE_BYTES, *sizes], 1)
         ]
-        await self.submit(client, "stored", evidence, jobs)
+        await self.submit(client, STORING, evidence, jobs)
 
     async def _of_gateway(self, client: Api, evidence: Evidence) -> None:
         """Jobs that Slurm runs, unless its few nodes are behind."""

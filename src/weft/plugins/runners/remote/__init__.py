@@ -177,18 +177,20 @@ class RemoteRunner:
         """Record the reason durably, then tell the engine until it answers."""
         theirs = []
         for key in keys:
-            handle = self._held.get(key)
-            if handle is None or self._told.get(key, Phase.ASSIGNED) is None:
+            if key not in self._held or self._told.get(key, Phase.ASSIGNED) is None:
                 continue
-            noted = msgspec.structs.replace(handle, stop_reason=int(reason))
-            self._held[key] = noted
-            self._handles.put([noted])
+            self._note_stop(key, reason)
             if key not in self._unsure and self._unsubmitted.pop(key, None) is not None:
                 self._end_unsubmitted(key, reason)
             else:
                 theirs.append(key)
         if theirs:
             self._later(self._until_stopped(theirs, grace_ms=grace_ms))
+
+    def _note_stop(self, key: AttemptKey, reason: Reason) -> None:
+        noted = msgspec.structs.replace(self._held[key], stop_reason=int(reason))
+        self._held[key] = noted
+        self._handles.put([noted])
 
     def command(self, commands: Sequence[Command]) -> None:
         """Tell the engine, once: a signal that comes later means something else."""
@@ -394,6 +396,8 @@ class RemoteRunner:
                 self._withdrawing.discard(key)
             elif status.ended_s_ago is None and key not in self._submitting:
                 waiting.append(key.name)
+                if self._held[key].stop_reason is None:  # it may begin before it is stopped
+                    self._note_stop(key, Reason.PREEMPTED)
         if waiting:
             await self._engine.stop(waiting, grace_ms=0)
 

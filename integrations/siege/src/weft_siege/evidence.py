@@ -20,9 +20,9 @@ from weft_siege.processes import command_of
 VARIABLE = "FAULT_EVIDENCE"
 """In the environment of each job, so that its processes can be told from all others."""
 STORED = "stored:"
+"""Before the digest of what a job has left."""
 STORING = "stored"
 """The kind of batches whose jobs leave files in the bucket."""
-"""Before the digest of what a job has left."""
 SAID = "said:"
 """Before what a job has printed by chance."""
 SAID_BYTES = 1000

@@ -1,4 +1,4 @@
--- The state of each job of a door is noted, and when it changed; as of the last fold. Of no other job it is.
+-- The state of each job of a door is noted, and when it changed; as of the last fold. No other job is noted.
 WITH unfolded AS (
     SELECT DISTINCT d.batch_id FROM weft._unfolded() d),
 there AS (

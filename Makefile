@@ -8,7 +8,7 @@ WALKS_OF_CALLS := tests/migrations tests/client/test_typed.py tests/plans/test_l
 	$(addprefix tests/api/test_,answers.py any_field.py deletion.py identity.py rights.py visibility.py visits.py walls.py)
 BENCHES := processes statemachine submit latency functions
 
-.PHONY: help setup runtime demo demo-snow test test-quick test-calls coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy audit bench pictures site verify errors reference snapshot check clean
+.PHONY: help setup runtime demo demo-snow test test-quick test-calls coverage test-full test-faults faults test-engines test-worlds fmt lint types arch tidy size audit bench pictures site verify errors reference snapshot check clean
 
 help: ## list these commands
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
@@ -107,6 +107,9 @@ reference: setup ## write docs/reference/ from the documents and the settings, t
 
 tidy: setup ## hold sources, texts and commits to the rules of size, habit and words
 	@tools/test_twice.sh -q -n 0 -m 'not heavy' tests/tidy
+
+size: setup ## tell tokens by folder, what calls of the database pull in, and how much there is to know
+	@$(BIN)/python tools/size.py
 
 check: lint types arch verify tidy ## run all checks except the tests
 

@@ -3,15 +3,6 @@
 A test fails as well when an entry is no longer needed.
 """
 
-LONG_FILES: dict[str, int] = {}
-"""Path and number of lines, which must not grow."""
-
-LONG_FUNCTIONS: dict[str, int] = {}
-"""`path::name` and number of lines, which must not grow."""
-
-LONG_SQL_FUNCTIONS: dict[str, int] = {}
-"""Name of a function of the database and number of lines without its header; must not grow."""
-
 SLEEPING_TESTS: frozenset[str] = frozenset(
     {
         "tests/runners/directory_engine.py",  # an engine that runs by the clock

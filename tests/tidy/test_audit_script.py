@@ -43,8 +43,11 @@ def test_audit_fails_for_known_holes_and_tells_what_was_not_checked(
     shutil.copy(ROOT / "tools/audit_requirements.sh", tmp_path / "tools")
     done = subprocess.run(
         [tmp_path / "tools/audit_requirements.sh", "r.txt"],
-        check=False, capture_output=True, text=True, env=dict(os.environ),
-    )  # fmt: skip
+        check=False,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+    )
 
     assert done.returncode == code, done.stderr
     assert told in done.stdout

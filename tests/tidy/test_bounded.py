@@ -48,11 +48,21 @@ TRUSTED = {
 }
 """Files whose texts are weft's own or were bounded where they came in, and why."""
 _CALLS = {
-    "json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load", "yaml.load",
-    "yaml.safe_load", "yaml.compose", "msgspec.json.decode", "msgspec.json.Decoder",
-    "msgspec.msgpack.decode", "msgspec.msgpack.Decoder", "msgspec.toml.decode",
+    "json.loads",
+    "json.load",
+    "json.JSONDecoder",
+    "tomllib.loads",
+    "tomllib.load",
+    "yaml.load",
+    "yaml.safe_load",
+    "yaml.compose",
+    "msgspec.json.decode",
+    "msgspec.json.Decoder",
+    "msgspec.msgpack.decode",
+    "msgspec.msgpack.Decoder",
+    "msgspec.toml.decode",
     "msgspec.yaml.decode",
-}  # fmt: skip
+}
 _WORDS = {name.rpartition(".")[2] for name in _CALLS}
 
 

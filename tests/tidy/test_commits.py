@@ -19,8 +19,11 @@ def subjects() -> dict[str, str]:
     """Return the subject of each commit by its short hash. Skip the test without history."""
     listed = subprocess.run(
         ["git", "log", "--no-merges", "--abbrev=7", "--format=%h %s", f"{FIRST}..HEAD"],
-        cwd=ROOT, check=False, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
     if listed.returncode != 0:
         pytest.skip("the history of the repository is not here")
     lines = (line.partition(" ") for line in listed.stdout.splitlines())

@@ -12,9 +12,11 @@ from weft.ports.source import SOURCE_PLUGINS
 FOLDER = "src/weft/extensions/doors"
 DOORS = ROOT / FOLDER
 ASIDE = (
-    "src/weft/bench/", "src/weft/cli/completion/command_words.json",
-    "src/weft/cli/input/usual_lines.json", f"{FOLDER}/README.md",
-)  # fmt: skip
+    "src/weft/bench/",
+    "src/weft/cli/completion/command_words.json",
+    "src/weft/cli/input/usual_lines.json",
+    f"{FOLDER}/README.md",
+)
 """A bench may compare a door with what it replaces; the words are made from what is installed."""
 
 
@@ -49,9 +51,13 @@ def test_each_door_has_its_entry() -> None:
 
 PLACE = "src/weft/extensions/"
 AROUND = (
-    f"{PLACE}brokers/s", f"{PLACE}lines/", "src/weft/core/lines/",
-    "src/weft/core/deliveries/sinks.py", "src/weft/ports/line_", "src/weft/ports/s",
-)  # fmt: skip
+    f"{PLACE}brokers/s",
+    f"{PLACE}lines/",
+    "src/weft/core/lines/",
+    "src/weft/core/deliveries/sinks.py",
+    "src/weft/ports/line_",
+    "src/weft/ports/s",
+)
 OF_THE_HOUSE = {
     "src/weft/core/deliveries/sinks.py": {"http"},  # the driver sends these as callbacks
     "src/weft/ports/source.py": {"amqp", "kafka", "s3"},  # it opens their credentials

@@ -92,8 +92,11 @@ def test_methods_are_documented_once_at_least() -> None:
         if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     documented = {method.name for method, _ in methods if ast.get_docstring(method)}
-    silent = [name for method, name in methods if method.name.strip("_") == method.name
-              and method.name not in documented]  # fmt: skip
+    silent = [
+        name
+        for method, name in methods
+        if method.name.strip("_") == method.name and method.name not in documented
+    ]
 
     assert silent == []
 

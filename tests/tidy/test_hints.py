@@ -12,11 +12,15 @@ WORDS_OF_HTTP = re.compile(
 DECLARED = re.compile(r"[A-Z]+ /v1/[^ ]+")
 """What `@call` says of a use case."""
 ONLY_REQUESTS = (
-    "src/weft/api/http/", "src/weft/api/routes/", "src/weft/extensions/doors/",
-    "src/weft/extensions/lines/routes/", "src/weft/extensions/lines/api.py",
-    "src/weft/extensions/link/routes.py", "src/weft/extensions/pages/part.py",
+    "src/weft/api/http/",
+    "src/weft/api/routes/",
+    "src/weft/extensions/doors/",
+    "src/weft/extensions/lines/routes/",
+    "src/weft/extensions/lines/api.py",
+    "src/weft/extensions/link/routes.py",
+    "src/weft/extensions/pages/part.py",
     "benches/route_bodies.py",
-)  # fmt: skip
+)
 """Requests, which nobody is shown, and mistakes in requests that weft's own programs do not make.
 `InvalidParameter`, the one that they can make, gets words of its own at the terminal
 (`cli/input/option_names.py`).

@@ -20,12 +20,22 @@ SECRET = re.compile(
 """Names of variables and fields; those of types and constants begin with a capital."""
 LOGIN_SECRET = re.compile(rf"{SECRET.pattern}|(?:^|_)(?:code|state|key|text)$")
 """Words that mean a secret where people log in, and something else elsewhere."""
-LOGINS = ("api/use_cases/logins.py", "api/use_cases/sessions.py", "api/use_cases/tokens.py",
-          "api/web_tokens/", "api/routes/v1/logins.py",
-          "api/http/identity.py", "cli/login/", "core/access/sessions.py",
-          "core/access/browser_logins.py", "core/login_attempts.py",
-          "core/deliveries/callback_signature.py", "store/sessions.py",
-           "wire/signed.py", "wire/sealed.py")  # fmt: skip
+LOGINS = (
+    "api/use_cases/logins.py",
+    "api/use_cases/sessions.py",
+    "api/use_cases/tokens.py",
+    "api/web_tokens/",
+    "api/routes/v1/logins.py",
+    "api/http/identity.py",
+    "cli/login/",
+    "core/access/sessions.py",
+    "core/access/browser_logins.py",
+    "core/login_attempts.py",
+    "core/deliveries/callback_signature.py",
+    "store/sessions.py",
+    "wire/signed.py",
+    "wire/sealed.py",
+)
 LOOK_UPS = {"get", "pop", "setdefault", "startswith", "endswith", "index", "find", "remove"}
 ELSEWHERE = {
     "client/functions/calls.py": "a program looks for its own functions by their digests",
@@ -45,13 +55,19 @@ CONSTANT_TIME = {
 }
 """Which files compare with `compare_digest`, and what."""
 HASHED = {
-    ("admin.py", "ensure_local_user"), ("machines.py", "add_machine_token"),
-    ("sessions.py", "authenticate"), ("sessions.py", "create_login_code"),
-    ("sessions.py", "open_issuer_session"), ("sessions.py", "open_session"),
-    ("tenants.py", "create_tenant"), ("sessions.py", "create_token"),
-    ("sessions.py", "create_invitation"), ("sessions.py", "accept_invitation"),
-    ("system.py", "login_owner"), ("tenants.py", "add_user"),
-}  # fmt: skip
+    ("admin.py", "ensure_local_user"),
+    ("machines.py", "add_machine_token"),
+    ("sessions.py", "authenticate"),
+    ("sessions.py", "create_login_code"),
+    ("sessions.py", "open_issuer_session"),
+    ("sessions.py", "open_session"),
+    ("tenants.py", "create_tenant"),
+    ("sessions.py", "create_token"),
+    ("sessions.py", "create_invitation"),
+    ("sessions.py", "accept_invitation"),
+    ("system.py", "login_owner"),
+    ("tenants.py", "add_user"),
+}
 """Functions of the database that find or keep a token, a session or a code of a login link; all
 get its SHA-256.
 """

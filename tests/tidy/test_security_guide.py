@@ -37,9 +37,12 @@ def test_each_row_names_a_test_or_says_none() -> None:
 
     assert len(found) > 90
     assert [
-        row for row in found if "`" not in row[1] and not SAME.match(row[1]) if row[1] != "none"
+        row
+        for row in found
+        if "`" not in row[1] and not SAME.match(row[1])
+        if row[1] != "none"
         if not row[1].startswith("none;")
-    ] == []  # fmt: skip
+    ] == []
 
 
 def test_tests_are_in_the_files_that_the_threat_model_names() -> None:

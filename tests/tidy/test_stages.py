@@ -66,9 +66,11 @@ def marked(file: Path) -> Iterator[tuple[str, set[str]]]:
             continue
         if node.name.lower().startswith("test"):
             cases: list[ast.AST] = [
-                call for one in node.decorator_list for call in ast.walk(one)
+                call
+                for one in node.decorator_list
+                for call in ast.walk(one)
                 if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "param"
-            ]  # fmt: skip
+            ]
             of_cases = set().union(*map(_marks, cases))
             of_all = set().union(*map(_marks, node.decorator_list)) - of_cases
             yield from ((node.name, own | of_all | _marks(case)) for case in cases or [ast.Pass()])
@@ -76,9 +78,10 @@ def marked(file: Path) -> Iterator[tuple[str, set[str]]]:
 
 def _marks(node: ast.AST) -> set[str]:
     return {
-        one.attr for one in ast.walk(node)
+        one.attr
+        for one in ast.walk(node)
         if isinstance(one, ast.Attribute) and getattr(one.value, "attr", "") == "mark"
-    } & MARKS  # fmt: skip
+    } & MARKS
 
 
 def test_each_test_is_in_a_stage() -> None:
@@ -144,9 +147,13 @@ def test_skips_are_counted_and_a_stage_of_skips_alone_fails(tmp_path: Path) -> N
     plugins = ["-p", "conftest", "-p", "no:schemathesis"]
     words = [*plugins, f"--rootdir={tmp_path}", "--no-empty-stage"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, file], check=False, capture_output=True,
-        text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(TESTS)},
-    )  # fmt: skip
+        [sys.executable, "-m", "pytest", *words, file],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+    )
 
     assert "skipped: 1 — no cluster\nFAILED: no test of this stage passed" in done.stdout
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED

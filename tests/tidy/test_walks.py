@@ -13,8 +13,11 @@ from tidy.source_files import ROOT, named_functions, tree_of
 _TEXT = (ROOT / "docs/architecture.md").read_text()
 _WALKS = re.findall(r"^### (.+)\n\n((?:\d+\. .*\n)+)", _TEXT, re.MULTILINE)
 FILES_MAX = {
-    "to `posix_spawn`": 28, "batch's document": 14, "to SIGTERM": 14, "`weft logs -f`": 12,
-}  # fmt: skip
+    "to `posix_spawn`": 28,
+    "batch's document": 14,
+    "to SIGTERM": 14,
+    "`weft logs -f`": 12,
+}
 """How many files each walk may take, by the end of its title. The numbers only shrink."""
 GUIDE: Final = "`What a new part touches` of CONTRIBUTING.md"
 UNTOLD: Final = re.compile(r"\(by a (notice|message|callback|request)\)|\(by the kernel\)")

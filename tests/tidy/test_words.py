@@ -103,10 +103,14 @@ def test_parameters_are_no_double_plurals() -> None:
 @pytest.mark.parametrize(
     ("name", "is_double"),
     [
-        ("stdout_bytess", True), ("cpu_mss", True), ("truncateds", True),
-        ("stdout_bytes_list", False), ("statuses", False), ("job_ids", False),
+        ("stdout_bytess", True),
+        ("cpu_mss", True),
+        ("truncateds", True),
+        ("stdout_bytes_list", False),
+        ("statuses", False),
+        ("job_ids", False),
     ],
-)  # fmt: skip
+)
 def test_double_plurals_are_found(name: str, *, is_double: bool) -> None:
     assert bool(_DOUBLE_PLURAL.search(name)) is is_double
 
@@ -130,10 +134,14 @@ def test_places_are_those_of_gates() -> None:
 def test_names_are_nouns() -> None:
     """`job`, not `one`: participles say what was done and not what is held. Only fewer."""
     names = [
-        *(node.id for path in python_files("src") for node in nodes_of(path, ast.Name)
-          if isinstance(node.ctx, ast.Store)),
+        *(
+            node.id
+            for path in python_files("src")
+            for node in nodes_of(path, ast.Name)
+            if isinstance(node.ctx, ast.Store)
+        ),
         *(node.arg for path in python_files("src") for node in nodes_of(path, ast.arg)),
-    ]  # fmt: skip
+    ]
     n_bound = sum(name in PARTICIPLES for name in names)
 
     assert BOUND_MAX - 100 <= n_bound <= BOUND_MAX, f"{n_bound} are participles: lower BOUND_MAX"
